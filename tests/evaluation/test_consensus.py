@@ -20,7 +20,7 @@ from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation import consensus
 from contextwise.evaluation.consensus import _Moves
 from contextwise.support.deadline import Deadline, OutOfTime
-from contextwise.support.effort import QUIET
+from contextwise.support.effort import QUIET, Effort
 from contextwise.testing import contexts_of, depends, domains, families
 from contextwise.truths.generate import random_structure
 from hard import LATE, hard_models, hard_pair
@@ -194,6 +194,7 @@ def test_a_step_without_time_changes_no_tracker(monkeypatch: pytest.MonkeyPatch)
     def late(self: Tracker, *change: Any) -> Tracker:
         steps.append(change)
         if len(steps) == 2:
+            moves._effort = Effort.of(0)
             raise OutOfTime
         return step(self, *change)
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,7 @@ from contextwise.studies.learner_study import (
     within,
 )
 from contextwise.studies.run_study import to_toml
+from contextwise.support.deadline import Deadline, OutOfTime
 from contextwise.support.store import Store, read_records, run_units
 
 TINY = configuration_of(
@@ -314,7 +316,7 @@ def test_a_refit_keeps_the_claims_and_fits_the_marginals() -> None:
     assert len(marginals(structure)) == 6
 
 
-def test_processor_time_is_limited() -> None:
+def test_time_is_limited() -> None:
     def work() -> None:
         with time_limited(0.05):
             while True:
@@ -322,8 +324,11 @@ def test_processor_time_is_limited() -> None:
 
     with pytest.raises(TooSlowError, match=r"longer than 0\.05 seconds"):
         work()
-    with time_limited(0.05):
-        time.sleep(0.1)  # waiting costs no processor time
+    with ThreadPoolExecutor() as threads:  # which cannot be stopped
+        late = threads.submit(within, 0.01, lambda: time.sleep(0.05))
+    assert late.result() is None
+    with pytest.raises(OutOfTime), Deadline.after(0.05).enforced():  # the limit of a caller
+        within(60, lambda: time.sleep(60))
     assert within(5, lambda: 3) == 3
 
     def refuse() -> int:

@@ -11,7 +11,6 @@ import re
 import types
 import typing
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,7 +20,7 @@ from contextwise.cli import options
 from contextwise.cli.inputs import load, load_data
 from contextwise.errors import ContextwiseError
 from contextwise.learning import LEARNERS, learner_named
-from contextwise.support.deadline import Deadline, OutOfTime
+from contextwise.support.deadline import Deadline
 
 if TYPE_CHECKING:
     from contextwise.data.rows import Data
@@ -202,8 +201,11 @@ def learn(
     else:
         fitted.fit(rows, time_limit=deadline.left())
     model: Model = fitted.structure_
-    with suppress(OutOfTime), deadline.enforced(GRACE):
-        model = fitted.model_
+    try:
+        with deadline.enforced(GRACE):
+            model = fitted.model_
+    except deadline.out_of_time:
+        pass
     formats.write(model, out)
     has_weights = model is not fitted.structure_
     for line in _summary(fitted, rows, held_out if has_weights else None, domain is None):

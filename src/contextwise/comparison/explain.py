@@ -35,7 +35,7 @@ from contextwise.models.features import (
 )
 from contextwise.models.notation import Literal as ValueLiteral
 from contextwise.models.notation import between, write_literals
-from contextwise.support.deadline import Deadline, OutOfTime
+from contextwise.support.deadline import Deadline
 from contextwise.support.effort import QUIET, Effort
 from contextwise.support.formatting import Printed, percent
 from contextwise.support.progress import Progress
@@ -399,7 +399,7 @@ def worst_features(
     in_time = True
     try:
         _search(comparison, changes, top, best)
-    except OutOfTime:
+    except effort.deadline.out_of_time:
         in_time = False
     features, domain = [], comparison.domain
     for done, candidate in enumerate(sorted(best, reverse=True), 1):
@@ -411,7 +411,7 @@ def worst_features(
         if kind == "guess":
             try:
                 vanish, created = changes.removed(candidate.feature, literals)
-            except OutOfTime:
+            except effort.deadline.out_of_time:
                 vanish = created = None
                 in_time = False
         written = tuple(domain.literal(variable, allowed) for variable, allowed in literals)

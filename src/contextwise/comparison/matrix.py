@@ -28,7 +28,7 @@ from contextwise.counting.pair_counts import ObjectArray
 from contextwise.errors import ContextwiseError, OpenResult, require
 from contextwise.formats import ModelLike
 from contextwise.models.features import IntArray
-from contextwise.support.deadline import Deadline, OutOfTime, can_enforce
+from contextwise.support.deadline import Deadline, can_enforce
 from contextwise.support.effort import QUIET, Effort
 from contextwise.support.formatting import Shown, number
 from contextwise.support.progress import Progress
@@ -240,8 +240,9 @@ def _count_at_once(block: Block, effort: Effort, engine: str) -> Distances | Non
     if left is not None and not can_enforce():
         return None
     question = block.question
+    soon = effort.deadline.sooner(inf if left is None else left / 2)
     try:
-        with effort.deadline.sooner(inf if left is None else left / 2).enforced():
+        with soon.enforced():
             exact, by_ganak = count_distances(
                 [structure.features for structure in question.structures],
                 question.active_pairs() if block.pairs is None else block.pairs,
@@ -252,7 +253,7 @@ def _count_at_once(block: Block, effort: Effort, engine: str) -> Distances | Non
                 value_weights=question.value_weights,
                 progress=effort.progress,
             )
-    except OutOfTime:
+    except soon.out_of_time:
         return None
     return Distances(block.two, exact, exact, by_ganak)
 

@@ -26,7 +26,7 @@ from contextwise.counting.extraction import CoverSource, ValueWeights
 from contextwise.counting.pair_counts import PairCounts, bound_pairs
 from contextwise.errors import EngineError
 from contextwise.models.features import Features, IntArray
-from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.progress import Progress
 
 
@@ -134,7 +134,7 @@ def count_pairs_with(
                 counts[k, column] = memory[cover]
             if progress:
                 progress(k + 1, len(pairs))
-    except OutOfTime:
+    except deadline.out_of_time:
         pass
     except KeyboardInterrupt:
         interrupted = True

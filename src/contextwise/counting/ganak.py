@@ -33,7 +33,7 @@ from contextwise.counting.extraction import CoverSource, ValueWeights
 from contextwise.counting.pair_counts import PairCounts, bound_pairs
 from contextwise.errors import EngineError
 from contextwise.models.features import Features, IntArray
-from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.progress import Progress
 
 Clause = tuple[int, ...]
@@ -229,7 +229,7 @@ def close_pairs(
                 counted += len(places[cover])
                 if progress:
                     progress(len(pairs) - sum(map(bool, left.values())), len(pairs))
-    except OutOfTime:
+    except deadline.out_of_time:
         pass
     except KeyboardInterrupt:
         interrupted = True

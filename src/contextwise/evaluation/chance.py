@@ -33,7 +33,7 @@ from contextwise.errors import ContextwiseError, DomainError, OpenResult
 from contextwise.formats import ModelLike
 from contextwise.models.features import WORD, Features, IntArray, WordArray, normalized
 from contextwise.models.structure import Structure
-from contextwise.support.deadline import Deadline, OutOfTime
+from contextwise.support.deadline import Deadline
 from contextwise.support.formatting import Printed
 from contextwise.support.progress import Progress, progress_of
 
@@ -582,7 +582,7 @@ def chance(
                 pair_distances=_of_pairs(comparison, errors, pairs),
                 pair_expected=tuple(expected),
             )
-    except OutOfTime:
+    except deadline.out_of_time:
         raise OpenResult("chance was not computed within the time limit; allow more time") from None
     if not draws:
         return result
@@ -601,7 +601,7 @@ def chance(
                 batches.append(([fixed + sum(each.tolist()) for each in drawn], near))
                 if progress:
                     progress(first + len(drawn), draws)
-    except OutOfTime:
+    except deadline.out_of_time:
         pass
     except KeyboardInterrupt:
         interrupted = True

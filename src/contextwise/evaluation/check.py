@@ -9,7 +9,6 @@ of independence, compared with data sets drawn from the fitted structure.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, log
@@ -33,7 +32,7 @@ from contextwise.formats import ModelLike
 from contextwise.models.domain import Assignment, Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure, features_of
-from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.effort import Effort
 from contextwise.support.formatting import Printed
 from contextwise.support.progress import Progress
@@ -332,10 +331,12 @@ class _Work:
     def test_pairs(self, pairs: Sequence[Sequence[int]], both: bool = True) -> list[PairTests]:
         """Test the claims of each pair, as far as time allows."""
         tested = []
-        with suppress(OutOfTime):
+        try:
             for i, j in pairs:
                 claims = self.source.listed((i, j), self.deadline)
                 tested.append(self._test_claims(claims, both))
+        except self.deadline.out_of_time:
+            pass
         return tested
 
     def _test_claims(self, claims: list[Claim], both: bool) -> PairTests:
@@ -392,7 +393,7 @@ def _decide(
             if _at_limit(result[k].test) and needed > result[k].test.draws:
                 try:
                     result[k] = work.test(result[k].claim, needed)
-                except OutOfTime:
+                except work.deadline.out_of_time:
                     break
         if kind:
             stats = require("scipy.stats", "statistics")
@@ -436,7 +437,7 @@ def _overall(
     try:
         with work.deadline.enforced():
             model, exact = _fitted(work, structure)
-    except OutOfTime:
+    except work.deadline.out_of_time:
         return Overall(statistic, (), True)
     seeds = np.random.default_rng([work.seed, simulations]).integers(2**62, size=simulations)
     simulated = _run(
@@ -478,7 +479,7 @@ def _simulate(work: _Work, model: LogLinear, item: tuple[int, int]) -> list[floa
     try:
         work.deadline.check()
         drawn = draw(model, len(work.rows), rng=item[1], show_progress=stop).positions
-    except OutOfTime:
+    except work.deadline.out_of_time:
         return []
     simulated = replace(work, rows=drawn.astype(work.rows.dtype))
     tested = simulated.test_pairs(work.pairs.tolist(), both=False)

@@ -126,7 +126,7 @@ class Consensus(Printed):
         for done, pair in enumerate(pairs):
             try:
                 supports += self._supports(domain.pair(pair), REGIONS, deadline)
-            except OutOfTime:
+            except deadline.out_of_time:
                 left_out = plural(len(pairs) - done, "pair")
                 warnings.warn(f"the time limit left out the supports of {left_out}", stacklevel=2)
                 break
@@ -334,7 +334,7 @@ def _search(
     for start in (models[typical], voted):
         try:
             moved = _Moves(question, start, share, effort)
-        except OutOfTime:
+        except effort.deadline.out_of_time:
             return best
         is_over = moved.improve(pool)
         if moved.loss < best[1] or start is models[typical]:
@@ -390,7 +390,7 @@ class _Moves:
                 for done, feature in enumerate(features, 1):
                     moved |= self._try(feature)
                     self._effort.report(done, len(features))
-        except OutOfTime:
+        except self._effort.deadline.out_of_time:
             return False
         return True
 

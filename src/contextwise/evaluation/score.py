@@ -28,7 +28,7 @@ from contextwise.distributions.sampling import Estimate, Seed
 from contextwise.errors import ContextwiseError, TooLargeError
 from contextwise.formats import ModelLike, as_model
 from contextwise.models.structure import LogLinear, Model, structure_of
-from contextwise.support.deadline import Deadline, OutOfTime
+from contextwise.support.deadline import Deadline
 from contextwise.support.formatting import Shown, number
 from contextwise.support.progress import Progress
 
@@ -131,7 +131,7 @@ def score(
                 second = fit(structure_of(second), fit_to, show_progress=show_progress).model
             scores.compare_distributions(first, second)
             scores.predict(second, test, groups)
-    except OutOfTime:
+    except deadline.out_of_time:
         unknown = {*DIVERGENCES, *PREDICTIONS} - {*scores.values, *scores.missing}
         scores.missing.update(dict.fromkeys(sorted(unknown), LATE))
     statistics = structure_of(second).statistics()

@@ -28,7 +28,7 @@ from contextwise.evaluation.consensus import Consensus, consensus
 from contextwise.learning.base import as_learner, fresh
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure, features_of, structure_of
-from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.effort import Effort
 from contextwise.support.formatting import Printed, percent
 from contextwise.support.progress import Progress
@@ -352,7 +352,7 @@ def stability(
             with learning.enforced():
                 outcome = run_units(store, units, partial(learn_resample, plan), effort)
             failed = tuple(f"{unit.key}: {unit.error}" for unit in outcome.failed)
-        except OutOfTime:
+        except learning.out_of_time:
             is_late = True
         wanted = {unit.key for unit in units}
         records = [record for record in store.records() if record["key"] in wanted]

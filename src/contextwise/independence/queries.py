@@ -41,7 +41,7 @@ from contextwise.models.domain import Assignment, Domain, listed
 from contextwise.models.features import WORD, Features, members
 from contextwise.models.notation import quoted, tokens
 from contextwise.models.structure import Structure
-from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.deadline import NEVER, Deadline
 
 _INDEPENDENT = re.compile(r'("(?:[^"\\]|\\.)*")|(⫫|_\|\|_)')
 _HOW = 'write a query like: A _||_ B | C, D=yes (special names in "quotes")'
@@ -510,7 +510,7 @@ def answer_to(
         if values is None:
             blocking = _blocking(links, query, deadline) if why else ()
             return Answer(statement, True, blocking=tuple(domain.names[v] for v in blocking))
-    except OutOfTime:
+    except deadline.out_of_time:
         return Answer(statement, UNDECIDED)
     assignment = links.decode(values)
     path = _path(structure, query, assignment)
@@ -592,7 +592,7 @@ def _blocking(links: Links, query: Positions, deadline: Deadline) -> list[int]:
             fewer = links.without(other for other in fields if other == field or other not in kept)
             if _decide(fewer, query, soon) is None:
                 kept.remove(field)
-    except OutOfTime:
+    except soon.out_of_time:
         pass
     return [fields[field] for field in kept]
 

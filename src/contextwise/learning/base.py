@@ -34,7 +34,7 @@ from contextwise.learning import LEARNERS, learner_named
 from contextwise.learning.run import Run
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
-from contextwise.support.deadline import Deadline, OutOfTime
+from contextwise.support.deadline import Deadline
 
 version_of = cache(version)
 
@@ -140,9 +140,7 @@ class Learner:
         try:
             with run.deadline.enforced(GRACE):
                 return learn(run)
-        except OutOfTime:
-            if not run.deadline.passed:
-                raise  # the limit of a caller
+        except run.deadline.out_of_time:
             raise OpenResult(
                 f"{self.name} found no structure within the time limit; allow more time"
             ) from None

@@ -54,7 +54,7 @@ from contextwise.learning.marginal_likelihood import LEAST, configurations_of, s
 from contextwise.learning.run import Run
 from contextwise.learning.table import BoolArray, Table
 from contextwise.models.features import PairIndex
-from contextwise.support.deadline import Deadline, OutOfTime
+from contextwise.support.deadline import Deadline
 from contextwise.support.progress import Progress, progress_of
 
 LEAF = -log(4)
@@ -115,9 +115,8 @@ class EdgeTrees(EdgeContexts):
                 for done, pair in enumerate(sorted(waiting)):
                     try:
                         changes[pair] = search.best_change(pair)
-                    except OutOfTime:
-                        if not run.is_late():
-                            raise  # the limit of a caller
+                    except run.deadline.out_of_time:
+                        run.is_late()  # marks the result as unfinished
                         return dict(sorted(search.edges.items()))
                     if progress:
                         progress(len(pairs) - len(waiting) + done + 1, len(pairs))

@@ -9,7 +9,7 @@ from typing import TypeVar
 from contextwise.data.rows import Data, by_position
 from contextwise.distributions.fitting import fit as fit_weights
 from contextwise.models.structure import LogLinear, Model, structure_of
-from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.progress import Progress, progress_of
 
 T = TypeVar("T")
@@ -62,8 +62,7 @@ class Run:
                     l2=l2,
                     show_progress=self.show_progress,
                 )
-        except OutOfTime:
-            if not self.is_late():
-                raise  # the limit of a caller
+        except self.deadline.out_of_time:
+            self.is_late()  # marks the result as unfinished
             return structure
         return LogLinear(structure, fitted.weights).without_zero_weights()

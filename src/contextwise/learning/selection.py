@@ -24,7 +24,7 @@ from contextwise.comparison.matrix import distance_matrix
 from contextwise.data.rows import Data, DataLike, DomainLike, as_data, read_once, take_rows
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.learning.base import as_learner, fresh
-from contextwise.support.deadline import Deadline, OutOfTime
+from contextwise.support.deadline import Deadline
 from contextwise.support.formatting import plural
 from contextwise.support.progress import Progress, progress_of
 
@@ -163,7 +163,7 @@ def select(
         try:
             with work.deadline.enforced():
                 return work.by_stability(tried, subsamples, threshold, np.random.default_rng(rng))
-        except OutOfTime:
+        except work.deadline.out_of_time:
             raise OpenResult(LATE) from None
 
 
@@ -196,7 +196,7 @@ class _Work:
                     if valid is None:
                         weights, size = np.count_nonzero(fitted.model_.weights), len(self.data)
                         value = float(-2 * (size * value) + log(max(1, size)) * weights)
-            except OutOfTime:
+            except self.deadline.out_of_time:
                 candidates.append(Candidate(parameters, None))
                 continue
             candidates.append(Candidate(parameters, value, len(fitted.structure_)))

@@ -12,8 +12,8 @@ The file holds a hash of every model and data file, so that a changed file is an
 
 A unit is a learner on one data set: rows of a truth, of a size and a repeat, or a real data set.
 All learners get the same rows, and every structure is refitted in the same way before it is scored.
-Time limits use processor time, through an alarm that only the main thread of a process can set;
-elsewhere a slow learner is noticed when it ends.
+Only the main thread of a process can stop a learner at its time limit; elsewhere a slow learner is
+noticed when it ends.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
-import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,7 +31,6 @@ from hashlib import sha256
 from itertools import product
 from math import isnan, prod
 from pathlib import Path
-from types import FrameType
 from typing import Any, NamedTuple, TypeVar
 from zlib import crc32
 
@@ -56,6 +53,7 @@ from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure, features_of
 from contextwise.studies.run_study import check_rules, read_settings, run_study
+from contextwise.support.deadline import Deadline
 from contextwise.support.effort import Effort
 from contextwise.support.files import read_bytes
 from contextwise.support.store import Outcome, Unit
@@ -122,7 +120,7 @@ class Configuration:
     valid_share: float = 0.25  # part of the rows that settings are chosen by
     l2: float = 0.1  # of the refit of every structure
     oracle: bool = True  # also find the best setting of the grid by the metric
-    unit_limit: float = 60.0  # seconds of processor time per unit
+    unit_limit: float = 60.0  # seconds per unit
     data: str = ""  # a folder of real data sets
     resamples: int = 6  # for the stability on real data; 0 leaves it out
     seed: int = 1
@@ -244,25 +242,14 @@ class TooSlowError(ContextwiseError):
 
 @contextmanager
 def time_limited(seconds: float) -> Iterator[None]:
-    """Raise `TooSlowError` after some seconds of processor time."""
-    message = f"took longer than {seconds:g} seconds"
-
-    def ring(_signal: int, _frame: FrameType | None) -> None:
-        raise TooSlowError(message)
-
-    alarmed = hasattr(signal, "SIGPROF") and threading.current_thread() is threading.main_thread()
-    began = time.process_time()
-    before = signal.signal(signal.SIGPROF, ring) if alarmed else None
+    """Raise `TooSlowError` after some seconds."""
+    deadline = Deadline.after(seconds)
     try:
-        if alarmed:
-            signal.setitimer(signal.ITIMER_PROF, seconds)
-        yield
-    finally:
-        if alarmed:
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            signal.signal(signal.SIGPROF, before)
-    if time.process_time() - began > seconds:
-        raise TooSlowError(message)
+        with deadline.enforced():
+            yield
+        deadline.check()  # outside the main thread, nothing stopped the block
+    except deadline.out_of_time:
+        raise TooSlowError(f"took longer than {seconds:g} seconds") from None
 
 
 def within(seconds: float, function: Callable[[], T]) -> T | None:

@@ -6,18 +6,23 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from math import inf, isinf
+from numbers import Real
+from types import CodeType, FrameType
+from typing import Any
 
 from contextwise.errors import ContextwiseError
 
 AGAIN = 0.5
 """Seconds until an enforced deadline raises again, should something swallow its exception."""
+SOON = 1e-3
+"""Seconds until the alarm rings again if it cannot raise now."""
+LONGEST = 1e8
+"""Limits from this number of seconds on, three years, are none: timers cannot count so far."""
 
 
 class OutOfTime(BaseException):
-    """The deadline has passed. Only the code that set the deadline catches this.
+    """A deadline has passed. Code that set the deadline catches it with `Deadline.out_of_time`.
 
     It is no `Exception`, so that other packages do not mistake it for an error of theirs.
     """
@@ -40,9 +45,11 @@ class Deadline:
         """Return the deadline ``seconds`` from now, or one that never passes for None."""
         if seconds is None:
             return NEVER
+        if not _is_number(seconds):
+            raise ContextwiseError(f"time limit must be a number of seconds, got {seconds!r}")
         if not seconds >= 0:
             raise ContextwiseError(f"time limit must be >= 0 seconds, got {seconds}")
-        return cls(time.monotonic() + seconds)
+        return NEVER if seconds >= LONGEST else cls(time.monotonic() + float(seconds))
 
     def left(self) -> float | None:
         """Return the seconds that are left, at least 0, or None if there is no limit."""
@@ -58,8 +65,22 @@ class Deadline:
         if self.instant < inf and time.monotonic() >= self.instant:
             raise OutOfTime
 
-    @contextmanager
-    def enforced(self, grace: float = 0.0) -> Iterator[None]:
+    @property
+    def out_of_time(self) -> tuple[type[OutOfTime], ...]:
+        """The exceptions to catch for this deadline: none if it has not passed.
+
+        Python looks at this only when something was raised. If this deadline has not passed then,
+        `OutOfTime` is about the limit of a caller, who must get it::
+
+            try:
+                work(deadline)
+            except deadline.out_of_time:
+                return partial_result
+        """
+        # The kernel measures the limit on its own; it may stop a moment early.
+        return (OutOfTime,) if time.monotonic() >= self.instant - SOON else ()
+
+    def enforced(self, grace: float = 0.0) -> _Enforced:
         """Raise `OutOfTime` in a block ``grace`` seconds after the deadline, wherever it is.
 
         For code that does not check the deadline, such as other packages. It needs the main thread
@@ -67,23 +88,7 @@ class Deadline:
         that is not Python stops when it looks for signals, as this project's does, or returns. If
         the exception falls into a destructor, Python drops it, and it is raised again soon.
         """
-        left = self.left()
-        if left is None or left + grace == 0 or not can_enforce():
-            self.check()
-            yield
-            return
-        hook = sys.unraisablehook
-        sys.unraisablehook = lambda raised: None if raised.exc_type is OutOfTime else hook(raised)
-        handler = signal.signal(signal.SIGALRM, _raise_out_of_time)
-        outer, _ = signal.setitimer(signal.ITIMER_REAL, left + grace, AGAIN)
-        rings = time.monotonic() + outer  # when the timer around this one rings, if there is one
-        try:
-            yield
-        finally:
-            again = max(rings - time.monotonic(), 1e-3) if outer else 0
-            signal.setitimer(signal.ITIMER_REAL, again, AGAIN)
-            signal.signal(signal.SIGALRM, handler)
-            sys.unraisablehook = hook
+        return _Enforced(self, grace)
 
     def sooner(self, seconds: float) -> Deadline:
         """Return this deadline, or the one ``seconds`` from now if that is earlier."""
@@ -95,12 +100,15 @@ class Deadline:
 
 def can_enforce() -> bool:
     """Return whether `Deadline.enforced` can stop a block here."""
-    main = threading.current_thread() is threading.main_thread()
-    return main and hasattr(signal, "setitimer")
+    return (
+        threading.current_thread() is threading.main_thread()
+        and hasattr(signal, "setitimer")
+        and signal.getsignal(signal.SIGALRM) is not None  # a handler in C could not be put back
+    )
 
 
-def _raise_out_of_time(*_: object) -> None:
-    raise OutOfTime
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real)
 
 
 def _from_wall_clock(instant: float) -> Deadline:
@@ -108,3 +116,102 @@ def _from_wall_clock(instant: float) -> Deadline:
 
 
 NEVER = Deadline()
+
+
+# -- the alarm -------------------------------------------------------------------------------------
+
+
+class _Alarm:
+    """The timer of the process, which has only one: it rings for the earliest open block.
+
+    The program may use the timer, too. Its timer goes on while blocks are open, and it gets back
+    its handler and what is left of its time after the last one.
+    """
+
+    def __init__(self) -> None:
+        self.blocks: list[_Enforced] = []
+        self.theirs: Any = None  # the handler of the program
+        self.rings, self.interval = inf, 0.0  # when the timer of the program rings
+        self.hook: Any = None
+
+    def take(self) -> None:
+        """Take the timer from the program."""
+        left, self.interval = signal.getitimer(signal.ITIMER_REAL)
+        self.rings = time.monotonic() + left if left else inf
+        self.hook, sys.unraisablehook = sys.unraisablehook, self._drop
+        self.theirs = signal.signal(signal.SIGALRM, self._ring)
+
+    def give_back(self) -> None:
+        """Give the timer back to the program."""
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self.theirs)
+        sys.unraisablehook = self.hook
+        if self.rings < inf:
+            left = max(self.rings - time.monotonic(), SOON)
+            signal.setitimer(signal.ITIMER_REAL, left, self.interval)
+
+    def set(self) -> None:
+        """Set the timer to the earliest block."""
+        first = min(self.rings, *(block.rings for block in self.blocks))
+        signal.setitimer(signal.ITIMER_REAL, max(first - time.monotonic(), SOON), AGAIN)
+
+    def _ring(self, number: int, frame: FrameType | None) -> None:
+        now, caller = time.monotonic(), frame
+        while caller is not None:
+            if caller.f_code in _KEEPERS:  # wait until the list of blocks is in order again
+                signal.setitimer(signal.ITIMER_REAL, SOON, AGAIN)
+                return
+            caller = caller.f_back
+        if now >= self.rings:
+            self.rings = max(now, self.rings + self.interval) if self.interval else inf
+            if callable(self.theirs):
+                self.theirs(number, frame)
+            else:
+                signal.signal(signal.SIGALRM, self.theirs)
+                signal.raise_signal(signal.SIGALRM)
+                signal.signal(signal.SIGALRM, self._ring)
+        if any(now >= block.rings for block in self.blocks):
+            raise OutOfTime
+        if self.blocks:
+            self.set()
+
+    def _drop(self, raised: Any) -> None:
+        if raised.exc_type is not OutOfTime:
+            self.hook(raised)
+
+
+class _Enforced:
+    """A block that a deadline stops."""
+
+    def __init__(self, deadline: Deadline, grace: float) -> None:
+        self._deadline, self._grace = deadline, grace
+        self.rings = deadline.instant + grace
+
+    def __enter__(self) -> None:
+        if isinf(self.rings) or self.rings <= time.monotonic() or not can_enforce():
+            self._deadline.check()
+            return
+        if not _ALARM.blocks:
+            _ALARM.take()
+        _ALARM.blocks.append(self)
+        _ALARM.set()
+
+    def __exit__(self, *_: object) -> None:
+        if self not in _ALARM.blocks:
+            return
+        _ALARM.blocks.remove(self)
+        if _ALARM.blocks:
+            _ALARM.set()
+        else:
+            _ALARM.give_back()
+
+
+_ALARM = _Alarm()
+_KEEPERS: frozenset[CodeType] = frozenset(
+    function.__code__
+    for function in (
+        *(_Enforced.__enter__, _Enforced.__exit__),
+        *(_Alarm.take, _Alarm.give_back, _Alarm.set),
+    )
+)
+"""The code in which the alarm must not raise, or the list of blocks would be wrong."""

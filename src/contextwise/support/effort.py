@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from contextwise.errors import ContextwiseError
@@ -44,11 +45,11 @@ class Effort:
         show_progress: bool | Progress = False,
     ) -> Effort:
         """Check the keywords of a public function; the time starts now."""
-        if threads is not None and threads < 1:
-            raise ContextwiseError(f"threads must be >= 1, got {threads}")
-        if n_jobs < 1 and n_jobs != -1:
+        if threads is not None and not (_is_whole(threads) and threads >= 1):
+            raise ContextwiseError(f"threads must be a whole number >= 1, got {threads!r}")
+        if not _is_whole(n_jobs) or (n_jobs < 1 and n_jobs != -1):
             raise ContextwiseError(
-                f"n_jobs must be >= 1, or -1 for one process per core, got {n_jobs}"
+                f"n_jobs must be >= 1, or -1 for one process per core, got {n_jobs!r}"
             )
         return cls(Deadline.after(time_limit), threads, n_jobs, cluster, show_progress)
 
@@ -104,6 +105,10 @@ class Effort:
                 raise ContextwiseError(f"{what} failed {done.tries} times: {done.error}")
             value: Any = done.value
             yield done.item, value
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral)
 
 
 QUIET = Effort()
