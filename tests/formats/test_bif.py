@@ -10,8 +10,7 @@ import pytest
 from contextwise import Domain, LogLinear, Structure, distance
 from contextwise.errors import ContextwiseError, NotRepresentable, ParseError, TooLargeError
 from contextwise.formats import encode, read_stream
-from contextwise.formats.bif import MissingProbabilities
-from contextwise.formats.reading import ClaimsChange
+from contextwise.formats.reading import ClaimsChange, MissingProbabilities
 from contextwise.models.factors import Factor, log_linear
 from contextwise.models.structure import structure_of
 from convert_oracle import assert_equal, claims, interactions, random_domain

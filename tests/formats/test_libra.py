@@ -153,13 +153,13 @@ def test_many_values_fill_several_words() -> None:
 
 
 def test_networks_are_read_variable_by_variable() -> None:
-    body = "v0 {\ntree {\n(v1_0 (v0_0 -0.1 -2.3) 1)\n}\n}\nv1 {\n1.5 +v1_1 +v0_1\n-0.3 +v1_1\n}\n"
+    body = "v0 {\ntree {\n(v1_0 (v0_0 -0.1 -2.3) -0.69)\n}\n}\nv1 {\n-1.6 +v1_1\n-0.22 -v1_1\n}\n"
     network = read_text(f"2,2\nBN {{\n{body}}}\n", "bn")
     assert weights_of(network) == {
         "v0=0 & v1=0": -0.1,
         "v0=1 & v1=0": -2.3,
-        "v1=1": 0.7,
-        "v0=1 & v1=1": 1.5,
+        "v1=1": -0.69 - 1.6,
+        "v1=0": -0.22,
     }
     assert read_text(f"2,2\nDN {{\n{body}}}\n", "dn") == network.structure  # type: ignore[union-attr]
 

@@ -99,7 +99,7 @@ def test_a_file_that_loses_the_directions_warns(kind: str, format: str) -> None:
     network = from_text(f"{kind} 2 2 2 2 1 0 2 0 1 2 0.5 0.5 4 0.1 0.9 0.4 0.6", "uai")
     with pytest.warns(DirectionsLost, match="does not record that the model is directed"):
         encode(network, format)
-    assert read_stream(io.BytesIO(encode(network, "bif"))).info["directed"]
+    assert read_stream(io.BytesIO(encode(network, "bif"))).directions is not None
 
 
 @pytest.mark.parametrize("weight", [800.0, -800.0, np.inf])

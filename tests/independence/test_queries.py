@@ -295,18 +295,6 @@ def test_answers_about_a_directed_network_name_what_features_cannot_express(
     assert "features cannot express" not in str(is_independent("six", "X1", "X2", why=True))
 
 
-@pytest.mark.parametrize("suffix", ["bif", "uai"])
-def test_files_of_directed_networks_are_marked(suffix: str, tmp_path: Path) -> None:
-    (tmp_path / "asia.bif").write_text(ASIA)
-    (tmp_path / "pair.uai").write_text("BAYES 2 2 2 2 1 0 2 0 1 2 0.5 0.5 4 0.1 0.9 0.4 0.6")
-    name = {"bif": "asia.bif", "uai": "pair.uai"}[suffix]
-    model = read(tmp_path / name)
-    assert model.info["directed"]
-    write(model, tmp_path / "network.json")
-    assert read(tmp_path / "network.json").info["directed"]
-    assert not examples.load("six").info.get("directed")
-
-
 def test_converted_networks_are_marked() -> None:
     model = from_ldag([("A", "C"), ("B", "C")], {"A": 2, "B": 2, "C": 2})
     assert "features cannot express" in str(is_independent(model, "A", "B", why=True))

@@ -11,15 +11,15 @@ term (for all but special parameters, no two terms cancel):
   For a table of stages s this holds if for some values s(p, q), s(0, 0) and s(p, 0), s(0, q) are
   different pairs of stages: then no sum of a term in p and a term in q fits.
 
-The second case is moralization, context by context. **Features lose** the directions, and the
-independencies that hold only while a variable is unobserved, such as that of a collider's parents.
+The second case is moralization, context by context. Features cannot express the independencies that
+hold only while a variable is unobserved, such as that of a collider's parents; the structure keeps
+its `contextwise.models.directions.Directions` for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
 from math import prod
 from typing import Any
@@ -40,6 +40,7 @@ from contextwise.convert.from_claims import (
 )
 from contextwise.convert.hierarchical import leaves_of
 from contextwise.errors import DomainError
+from contextwise.models.directions import directions_of
 from contextwise.models.domain import Domain, listed
 from contextwise.models.factors import check_scopes
 from contextwise.models.features import IntArray, PairIndex
@@ -266,6 +267,14 @@ class Stages:
     parents: tuple[int, ...]
     table: IntArray
 
+    def arcs(self) -> tuple[int, ...]:
+        """Return the parents on which the stage depends; one with a single state counts too."""
+        fixed = (
+            len(part) > 1 and (part == part[:1]).all()
+            for part in (np.moveaxis(self.table, axis, 0) for axis in range(self.table.ndim))
+        )
+        return tuple(p for p, is_fixed in zip(self.parents, fixed, strict=True) if not is_fixed)
+
 
 def _all_different(domain: Domain, child: int, parents: Sequence[int]) -> Stages:
     """Return stages in which each assignment of the parents has its own."""
@@ -277,11 +286,10 @@ def _all_different(domain: Domain, child: int, parents: Sequence[int]) -> Stages
 def _from_stages(domain: Domain, children: Iterable[Stages]) -> Structure:
     """Find where each pair interacts, and make the features."""
     children = list(children)
-    try:
-        TopologicalSorter({stages.child: stages.parents for stages in children}).prepare()
-    except CycleError as error:
-        way = " -> ".join(domain.names[v] for v in error.args[1])
-        raise DomainError(f"the directed model has a cycle: {way}") from None
+    parents: list[tuple[int, ...]] = [()] * len(domain)
+    for stages in children:
+        parents[stages.child] = stages.arcs()
+    directions = directions_of(domain, parents)
     terms: dict[PairIndex, list[tuple[tuple[int, ...], BoolArray]]] = {}
     for stages in children:
         if domain.cardinalities[stages.child] == 1:
@@ -291,7 +299,8 @@ def _from_stages(domain: Domain, children: Iterable[Stages]) -> Structure:
             if where.any():
                 terms.setdefault(pair, []).append((scope, where))
     independent = {pair: _independent(domain, parts) for pair, parts in terms.items()}
-    return features_for(Claims(domain, independent), info={"directed": True})
+    structure = features_for(Claims(domain, independent))
+    return Structure(domain, structure.features, directions=directions)
 
 
 def _interacting(stages: Stages, pair: PairIndex) -> tuple[tuple[int, ...], BoolArray]:

@@ -139,7 +139,7 @@ class Claims:
         return sorted((i, j) for i, j in self.independent if cards[i] > 1 and cards[j] > 1)
 
 
-def features_for(claims: Claims, *, info: Mapping[str, Any] | None = None) -> Structure:
+def features_for(claims: Claims) -> Structure:
     """Return the structure that makes exactly these claims, or raise `NotRepresentable`."""
     search = _Search(claims)
     features: dict[Conjunction, None] = {}
@@ -148,7 +148,7 @@ def features_for(claims: Claims, *, info: Mapping[str, Any] | None = None) -> St
         _require_covered(claims, pair, conjunctions)
         features.update(dict.fromkeys(conjunctions))
     literals = ([(v, 1 << state) for v, state in conjunction] for conjunction in features)
-    return Structure(claims.domain, features_of(claims.domain, literals), info=info)
+    return Structure(claims.domain, features_of(claims.domain, literals))
 
 
 class _Search:

@@ -7,7 +7,7 @@ finds the independencies in the numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, overload
 
@@ -18,7 +18,8 @@ from contextwise.convert.from_claims import DomainLike, converter
 from contextwise.convert.undirected import from_graph
 from contextwise.data.rows import infer_domain
 from contextwise.errors import DomainError, require
-from contextwise.models.domain import Domain
+from contextwise.models.directions import bayesian_network
+from contextwise.models.domain import Domain, listed
 from contextwise.models.factors import Factor, factors_to_write, log_linear, numbers
 from contextwise.models.structure import LogLinear, Structure
 
@@ -63,8 +64,9 @@ def from_pgmpy(network: Any, domain: Any = None) -> LogLinear | Structure:
         if hasattr(network, "to_dag"):  # partly directed
             network = network.to_dag()
         return from_ldag([(str(a), str(b)) for a, b in network.edges], domain)
-    if hasattr(network, "get_cpds"):
-        tables = [cpd.to_factor() for cpd in network.get_cpds()]
+    is_directed = hasattr(network, "get_cpds")
+    if is_directed:
+        tables = network.get_cpds()
     else:
         tables = network.get_factors() if hasattr(network, "get_factors") else []
     states = {
@@ -79,21 +81,40 @@ def from_pgmpy(network: Any, domain: Any = None) -> LogLinear | Structure:
                 "without tables pass domain=, such as the data it was learned from"
             )
     factors = [([str(name) for name in table.variables], table.values) for table in tables]
-    return _product(Domain(states), factors, directed=network.is_directed())
+    if is_directed:  # the values of a table have the child first, then its parents
+        arcs = {(parent, names[0]) for names, _ in factors for parent in names[1:]}
+        for parent, child in arcs ^ {(str(a), str(b)) for a, b in network.edges}:
+            raise DomainError(
+                f"the arcs and the tables of the network disagree about {parent!r} -> {child!r}"
+            )
+    return _product(Domain(states), factors, child=0 if is_directed else None)
 
 
 def _product(
-    domain: Domain, tables: Iterable[tuple[Iterable[str], Any]], *, directed: bool
+    domain: Domain, tables: Iterable[tuple[Sequence[str], Any]], *, child: int | None
 ) -> LogLinear:
-    """Return the product of tables of numbers, each with the names of its axes."""
-    with np.errstate(divide="ignore"):
-        factors = [
-            Factor(tuple(map(domain.position, names)), np.log(np.asarray(values, dtype=np.float64)))
-            for names, values in tables
-        ]
-    model = log_linear(domain, factors)
-    info = {"directed": True} if directed else None
-    return LogLinear(Structure(domain, model.structure.features, info=info), model.weights)
+    """Return the product of tables of numbers, each with the names of its axes.
+
+    ``child`` is the axis of the child in the tables of a Bayesian network, otherwise None.
+    """
+    factors = [
+        (tuple(map(domain.position, names)), np.asarray(values, dtype=np.float64))
+        for names, values in tables
+    ]
+    if child is None:
+        with np.errstate(divide="ignore"):
+            return log_linear(domain, [Factor(scope, np.log(values)) for scope, values in factors])
+    parents: list[tuple[int, ...]] = [()] * len(domain)
+    conditionals: list[Any] = [None] * len(domain)
+    for scope, values in factors:
+        variable = scope[child]
+        parents[variable] = tuple(v for v in scope if v != variable)
+        conditionals[variable] = np.moveaxis(values, child, -1)
+    model = bayesian_network(domain, parents, conditionals)
+    if not isinstance(model, LogLinear):
+        missing = [domain.names[v] for v, table in enumerate(conditionals) if table is None]
+        raise DomainError(f"the network has no table, or NaN in it, for {listed(missing)}")
+    return model
 
 
 def to_pgmpy(model: LogLinear) -> Any:
@@ -157,7 +178,7 @@ def from_pyagrum(network: Any) -> LogLinear:
     domain = Domain({variable.name(): variable.labels() for variable in variables})
     # the array of a table has its last variable first
     factors = [(tuple(reversed(table.names)), table.toarray()) for table in tables]
-    return _product(domain, factors, directed=hasattr(network, "cpt"))
+    return _product(domain, factors, child=-1 if hasattr(network, "cpt") else None)
 
 
 @converter

@@ -97,7 +97,7 @@ def _function(path: str) -> Any:
     return getattr(import_module(f"contextwise.formats.{module}"), name)
 
 
-_TREES = "2,3\n{} {{\nv1 {{\ntree {{ (v0_0 (v1_2 -0.1 -2.3) -1.5) }}\n}}\n}}\n"
+_TREES = "2,3\n{} {{\nv1 {{\ntree {{ (v0_0 (v1_2 -0.5108 -1.6094) -1.0986) }}\n}}\n}}\n"
 _LIBRA_WORDS = "{ } ( ) features table tree w v1 v0_0 +v0_1 -v1_2 +v9_0 +v0_9 2,3,2 1 -0.5 inf -inf"
 
 FORMATS = (

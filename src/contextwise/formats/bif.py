@@ -7,11 +7,9 @@ read as a `Structure`, without weights, with a warning.
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
 import numpy as np
@@ -26,15 +24,13 @@ from contextwise.errors import (
 from contextwise.formats.reading import (
     Source,
     check_states,
-    factor_of,
-    model_of_factors,
+    model_of_network,
     tables_to_write,
 )
 from contextwise.models.domain import Domain
 from contextwise.models.factors import Factor, FloatArray, check_scopes, numbers
 from contextwise.models.notation import quoted
 from contextwise.models.structure import Model
-from contextwise.support.formatting import plural
 
 _TOKEN = re.compile(
     r"""(?P<skip>[\s,|]+|//[^\n]*|/\*.*?\*/)
@@ -46,16 +42,8 @@ _TOKEN = re.compile(
 )
 
 
-NEAR = 0.02
-"""The largest distance from 1 of the sum of a row: files have rounded digits."""
-EXACT = 1e-9
-"""A row whose sum is this close to 1 is not rescaled."""
 PRINTED = 1e-4
 """The largest distance from 1 when writing a model whose weights were printed with six digits."""
-
-
-class MissingProbabilities(UserWarning):
-    """A file has NaN for some probabilities, so the model has no weights."""
 
 
 @dataclass
@@ -244,26 +232,19 @@ def read(source: Source) -> Model:
     for block in blocks:
         if children[block.child] > 1:
             raise source.error(f"variable {block.child!r} has two probabilities", block.line)
-    try:
-        TopologicalSorter({block.child: block.parents for block in blocks}).prepare()
-    except CycleError as error:
-        way = " -> ".join(error.args[1][:6])
-        raise source.error(f"the network has a cycle: {way}") from None
-    factors = [_factor(source, domain, block) for block in blocks]
-    missing = sum(bool(np.isnan(factor.logs).any()) for factor in factors)
-    if missing:
-        warnings.warn(
-            f"{source.name}: {plural(missing, 'variable')} without some probabilities (NaN), so "
-            "the model is read without weights",
-            MissingProbabilities,
-            stacklevel=5,
-        )
-    return model_of_factors(domain, factors, source, "bif", directed=True, has_weights=not missing)
+    by_child = {domain.positions[block.child]: block for block in blocks}
+    families = [by_child[v] for v in range(len(domain))]
+    parents = [[domain.positions[name] for name in block.parents] for block in families]
+    tables = [_table(source, domain, v, parents[v], block) for v, block in enumerate(families)]
+    lines = [block.line for block in families]
+    return model_of_network(domain, parents, tables, source, "bif", lines=lines)
 
 
-def _factor(source: Source, domain: Domain, block: Distribution) -> Factor:
+def _table(
+    source: Source, domain: Domain, child: int, parents: list[int], block: Distribution
+) -> FloatArray:
     """Make the table of one block, over its parents and then the child; NaN rows stay NaN."""
-    scope = [domain.positions[name] for name in (*block.parents, block.child)]
+    scope = [*parents, child]
     shape = [domain.cardinalities[v] for v in scope]
     try:
         check_scopes(domain, [scope])
@@ -298,12 +279,7 @@ def _factor(source: Source, domain: Domain, block: Distribution) -> Factor:
         values[place] = checked(row, shape[-1], line)
     if (values < 0).any():
         raise source.error(f"{owner} has no row for some states of its parents", block.line)
-    sums = values.sum(axis=-1, keepdims=True)
-    distance = np.abs(sums - 1)
-    if (distance > NEAR).any():
-        bad = float(sums.flat[int(np.nanargmax(distance))])
-        raise source.error(f"a row of {owner} has the sum {bad:g}, not 1", block.line)
-    return factor_of(scope, np.where(distance > EXACT, values / sums, values))
+    return values
 
 
 # -- writing -------------------------------------------------------------------------------------

@@ -177,7 +177,9 @@ def encode(model: Model, format: str) -> bytes:
     """Return the bytes of a model file."""
     chosen = _named(format)
     _check_writable(chosen)
-    if structure_of(model).info.get("directed") and not chosen.is_directed:
+    structure = structure_of(model)
+    is_directed = structure.directions is not None or structure.info.get("directed")
+    if is_directed and not chosen.is_directed:
         warnings.warn(
             f"a {chosen.suffixes[0]} file does not record that the model is directed; "
             "write .json to keep it",

@@ -20,12 +20,22 @@ from contextwise.formats.reading import (
     most_literals,
     too_many_literals,
 )
+from contextwise.models.directions import Directions, TableError, directions_of
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray, WordArray, members, words_of
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 
 VERSION = 1
-_KEYS = ("format", "version", "description", "directed", "variables", "features", "weights")
+_KEYS = (
+    "format",
+    "version",
+    "description",
+    "directed",
+    "variables",
+    "directions",
+    "features",
+    "weights",
+)
 _ABOUT = ("description", "directed")
 _BLANK = " \t\n\r"
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
@@ -47,7 +57,10 @@ def read(source: Source) -> Model:
         _text(source, about["description"], ("description",))
     if not isinstance(about.get("directed", True), bool):
         raise _error(source, "expected true or false", ("directed",))
-    return model_of(domain, lengths, variables, values, weights, source, "json", about)
+    directions = document.get("directions")
+    if directions is not None:
+        directions = _directions(source, domain, directions)
+    return model_of(domain, lengths, variables, values, weights, source, "json", about, directions)
 
 
 def write(model: Model) -> bytes:
@@ -64,8 +77,12 @@ def write(model: Model) -> bytes:
     )
     text = (
         f'{{"format": "contextwise", "version": {VERSION},\n{about}'
-        f' "variables": {_lines(variables)},\n "features": {_lines(_feature_texts(structure))}'
+        f' "variables": {_lines(variables)},\n'
     )
+    if structure.directions is not None:
+        items = ",\n  ".join(_direction_texts(structure.domain, structure.directions))
+        text += f' "directions": {{\n  {items}\n }},\n'
+    text += f' "features": {_lines(_feature_texts(structure))}'
     if isinstance(model, LogLinear):
         weights = (f'"{w}"' if math.isinf(w) else repr(w) for w in model.weights.tolist())
         text += f',\n "weights": {_lines(weights)}'
@@ -89,6 +106,15 @@ def _feature_texts(structure: Structure) -> Iterator[str]:
 
     for literals in structure.features.literals():
         yield "{" + ", ".join(text_of(*literal) for literal in literals) + "}"
+
+
+def _direction_texts(domain: Domain, directions: Directions) -> Iterator[str]:
+    columns = zip(domain.names, directions.parents, directions.tables, strict=True)
+    for name, parents, table in columns:
+        entry: dict[str, Any] = {"parents": [domain.names[p] for p in parents]}
+        if table is not None:
+            entry["table"] = table.ravel().tolist()
+        yield f"{_dumped(name)}: {_dumped(entry)}"
 
 
 def _lines(items: Iterator[str]) -> str:
@@ -206,21 +232,57 @@ def _literals(
     )
 
 
-def _weights(source: Source, weights: Any, count: int) -> npt.NDArray[np.float64]:
-    _check_list(source, weights, ("weights",))
+def _weights(
+    source: Source, weights: Any, count: int, path: Path = ("weights",)
+) -> npt.NDArray[np.float64]:
+    """Return a list of numbers; ``count`` is the number of features, or of cells of a table."""
+    _check_list(source, weights, path)
+    of_features = path == ("weights",)
     if len(weights) != count:
-        raise _error(source, f"{len(weights)} weights for {count} features", ("weights",))
+        wanted = f"weights for {count} features" if of_features else f"numbers, expected {count}"
+        raise _error(source, f"{len(weights)} {wanted}", path)
     values = np.empty(count)
     for i, weight in enumerate(weights):
         is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
-        if isinstance(weight, str) and weight in _INFINITE:
+        if of_features and isinstance(weight, str) and weight in _INFINITE:
             values[i] = _INFINITE[weight]
         elif is_number and math.isfinite(weight):
             values[i] = weight
         else:
-            message = 'a weight is a number within the range of a float, "inf" or "-inf"'
-            raise _error(source, message, ("weights", i))
+            message = "expected a probability"
+            if of_features:
+                message = 'a weight is a number within the range of a float, "inf" or "-inf"'
+            raise _error(source, message, (*path, i))
     return values
+
+
+def _directions(source: Source, domain: Domain, directions: Any) -> Directions:
+    """Check the arcs and tables; a variable that is left out has no parents and no table."""
+    _check_object(source, directions, ("directions",))
+    parents: list[list[int]] = [[] for _ in domain.names]
+    tables: list[npt.NDArray[np.float64] | None] = [None for _ in domain.names]
+    for name, entry in directions.items():
+        here: Path = ("directions", name)
+        _check_object(source, entry, here)
+        if not {"parents"} <= entry.keys() <= {"parents", "table"}:
+            raise _error(source, 'expected {"parents": […], "table": […]}', here)
+        _check_list(source, entry["parents"], (*here, "parents"))
+        try:
+            child = domain.position(name)
+            parents[child] = [domain.position(parent) for parent in entry["parents"]]
+        except DomainError as error:
+            raise _error(source, str(error), here) from None
+        if "table" in entry:
+            shape = [domain.cardinalities[v] for v in (*parents[child], child)]
+            values = _weights(source, entry["table"], math.prod(shape), (*here, "table"))
+            tables[child] = values.reshape(shape)
+    try:
+        return directions_of(domain, parents, tables)
+    except TableError as error:
+        here = ("directions", domain.names[error.child])
+        raise _error(source, str(error), here) from None
+    except DomainError as error:
+        raise _error(source, str(error), ("directions",)) from None
 
 
 def _check_object(source: Source, value: Any, path: Path) -> None:

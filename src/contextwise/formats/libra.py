@@ -17,7 +17,7 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,15 +25,25 @@ import numpy.typing as npt
 
 from contextwise.errors import ContextwiseError, DomainError, ParseError
 from contextwise.formats.reading import (
-    DIRECTED,
     Source,
     check_states,
     model_of,
     most_literals,
+    network_in_tables,
     too_many_literals,
 )
+from contextwise.models.directions import Directions
 from contextwise.models.domain import Domain
-from contextwise.models.features import WORD, IntArray, WordArray, all_values, members, words_of
+from contextwise.models.factors import FloatArray
+from contextwise.models.features import (
+    WORD,
+    Features,
+    IntArray,
+    WordArray,
+    all_values,
+    members,
+    words_of,
+)
 from contextwise.models.structure import LogLinear, Model, structure_of
 
 _scan: Any
@@ -55,6 +65,8 @@ _TOKEN = re.compile(
 )
 _INT = re.compile(r"-?[0-9]+")
 _BLOCKS = ("features", "table", "tree")
+_CELLS = 2**18
+"""The largest table of a variable that is kept as the table of a network."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +77,8 @@ class Listing:
     lengths: IntArray
     tests: IntArray
     weights: npt.NDArray[np.float64] | None
+    children: IntArray
+    """In a BN or DN the variable whose section has the feature; empty in a MN."""
     rest: str
     """The text after the last brace."""
     line: int
@@ -144,6 +158,7 @@ class _Parser:
         self.offsets = list(accumulate(self.cardinalities, initial=0))
         self.most_literals = most_literals(source, self.cardinalities)
         self.lengths, self.tests, self.weights = array("q"), array("q"), array("d")
+        self.children = array("q")
         self.weightless = False
 
     def next(self) -> Token:
@@ -201,6 +216,7 @@ class _Parser:
             np.frombuffer(self.lengths, dtype=np.int64),
             np.frombuffer(self.tests, dtype=np.int64),
             np.frombuffer(self.weights, dtype=np.float64) if self.weights else None,
+            np.frombuffer(self.children, dtype=np.int64),
             self.text[self.at :],
             self.text.count("\n", 0, self.at) + 1,
         )
@@ -210,10 +226,12 @@ class _Parser:
         while (token := self.next_after_line_ends()).kind != "}":
             if token.kind != "variable":
                 raise self.unclosed(token, self.keyword, "'v0 {' or '}'")
-            if _whole(token.text[1:]) >= len(self.cardinalities):
+            child = _whole(token.text[1:])
+            if child >= len(self.cardinalities):
                 raise self.unknown(token, token.text)
             self.take("{", f"'{{' after {token.text}")
             self.factors(token.text)
+            self.children.extend([child] * (len(self.lengths) - len(self.children)))
 
     def factors(self, owner: str) -> None:
         """Read features and blocks up to the closing brace."""
@@ -365,9 +383,11 @@ def scanned(source: Source, keyword: str) -> Listing | None:
     )
     if result is None:
         return None
-    lengths, tests, weights, end = result
+    lengths, tests, weights, children, end = result
     rest, line = data[end:].decode("latin-1"), data.count(b"\n", 0, end) + 1
-    return Listing(cardinalities, lengths, tests, weights if len(weights) else None, rest, line)
+    return Listing(
+        cardinalities, lengths, tests, weights if len(weights) else None, children, rest, line
+    )
 
 
 def _literals(listing: Listing) -> tuple[IntArray, WordArray]:
@@ -403,9 +423,55 @@ def read(source: Source, keyword: str) -> Model:
         names, states = remark.get("names", domain.names), remark.get("states", domain.states)
         domain = _named(source, listing, names, states)
     variables, values = _literals(listing)
-    about = DIRECTED if keyword == "BN" else None
-    name = keyword.lower()
-    return model_of(domain, listing.lengths, variables, values, weights, source, name, about)
+    directions = None
+    if keyword == "BN":
+        directions = _directions(source, domain, listing, variables, values)
+    return model_of(
+        domain,
+        listing.lengths,
+        variables,
+        values,
+        weights,
+        source,
+        keyword.lower(),
+        directions=directions,
+    )
+
+
+def _directions(
+    source: Source, domain: Domain, listing: Listing, variables: IntArray, values: WordArray
+) -> Directions | None:
+    """Return the arcs of a BN, and the tables of the variables whose tables are not too large.
+
+    The parents of a variable are the other variables that its section tests.
+    """
+    starts = np.concatenate([[0], np.cumsum(listing.lengths)]).astype(np.int64)
+    raw = Features(np.array(domain.cardinalities), starts, variables.astype(np.int32), values)
+    rows = np.argsort(listing.children, kind="stable")
+    bounds = np.searchsorted(listing.children[rows], np.arange(len(domain) + 1))
+    scopes: list[list[int]] = []
+    tables: list[FloatArray | None] = []
+    for child, (first, last) in enumerate(pairwise(bounds.tolist())):
+        section = raw.take(rows[first:last])
+        scope = [*sorted(set(section.variables.tolist()) - {child}), child]
+        cardinalities = [domain.cardinalities[v] for v in scope]
+        scopes.append(scope)
+        if listing.weights is None or math.prod(cardinalities) > _CELLS:
+            tables.append(None)
+            continue
+        logs = np.zeros(cardinalities)
+        weights = listing.weights[rows[first:last]].tolist()
+        for literals, weight in zip(section.literals(), weights, strict=True):
+            allowed = {v: (1 << c) - 1 for v, c in zip(scope, cardinalities, strict=True)}
+            for variable, value_set in literals:
+                allowed[variable] &= value_set
+            with np.errstate(invalid="ignore"):  # inf - inf; the table is not used
+                logs[np.ix_(*map(members, allowed.values()))] += weight
+        if first == last:
+            logs -= np.log(cardinalities[-1])
+        with np.errstate(over="ignore"):
+            tables.append(np.exp(logs))
+    return network_in_tables(domain, scopes, tables, source)
 
 
 read_mn, read_bn, read_dn = (partial(read, keyword=keyword) for keyword in ("MN", "BN", "DN"))

@@ -20,6 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.errors import DomainError, ParseError, TooLargeError
+from contextwise.models.directions import (
+    Directions,
+    Parents,
+    TableError,
+    Tables,
+    directions_of,
+)
 from contextwise.models.domain import LARGEST_CARDINALITY, Domain
 from contextwise.models.factors import (
     Factor,
@@ -39,6 +46,15 @@ from contextwise.models.structure import (
     warn_of_contradictions,
 )
 from contextwise.support.files import decoded
+from contextwise.support.formatting import plural
+
+
+class MissingProbabilities(UserWarning):
+    """A file has no number for some probabilities, so the model has no weights."""
+
+
+class NotANetwork(UserWarning):
+    """The tables of a file are not those of a Bayesian network, so the model has no directions."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +75,6 @@ class Source:
         return ParseError(shown, path=self.name, line=line)
 
 
-DIRECTED = {"directed": True}
-"""The ``info`` of a directed model: features cannot express all its independencies."""
 FREE_LITERALS = 2**23
 """The number of literals (of one word) that is always allowed: about half a gigabyte."""
 FREE_STATES = 2**17
@@ -105,6 +119,7 @@ def model_of(
     source: Source,
     format: str,
     about: Mapping[str, Any] | None = None,
+    directions: Directions | None = None,
 ) -> Model:
     """Make the model of features as a file lists them: a LogLinear if they have weights.
 
@@ -127,7 +142,7 @@ def model_of(
     }
     info |= about or {}
     warn_of_contradictions(contradictory, f"{source.name}: ", stacklevel=6)
-    structure = Structure(domain, features, info=info)
+    structure = Structure(domain, features, info=info, directions=directions)
     if weights is None:
         return structure
     try:
@@ -136,31 +151,101 @@ def model_of(
         raise source.error(str(error)) from None
 
 
-def factor_of(scope: Sequence[int], values: FloatArray) -> Factor:
-    """Make a factor from its numbers; the log of 0 is ``-inf``."""
+def logs_of(values: FloatArray) -> FloatArray:
+    """Return the logs of numbers; the log of 0 is ``-inf``."""
     with np.errstate(divide="ignore"):
-        return Factor(tuple(scope), np.log(values))
+        logs: FloatArray = np.log(values)
+    return logs
 
 
 def model_of_factors(
     domain: Domain,
-    factors: Sequence[Factor],
+    scopes: Sequence[Sequence[int]],
+    logs: Sequence[FloatArray] | None,
     source: Source,
     format: str,
-    *,
-    directed: bool,
-    has_weights: bool = True,
+    directions: Directions | None = None,
 ) -> Model:
     """Make the model of the tables of a file: each cell is a feature, its log the weight."""
     try:
-        owners, variables, values, count = cells_of(domain, [factor.scope for factor in factors])
+        owners, variables, values, count = cells_of(domain, scopes)
     except TooLargeError as error:
         raise TooLargeError(f"{source.name}: {error}") from None
-    logs = np.concatenate([np.zeros(0), *(factor.logs.ravel() for factor in factors)])
-    weights = logs if has_weights else None
+    weights = None
+    if logs is not None:
+        weights = np.concatenate([np.zeros(0), *(table.ravel() for table in logs)])
     lengths = np.bincount(owners, minlength=count)
-    about = DIRECTED if directed else None
-    return model_of(domain, lengths, variables, values, weights, source, format, about)
+    return model_of(
+        domain, lengths, variables, values, weights, source, format, directions=directions
+    )
+
+
+def model_of_network(
+    domain: Domain,
+    parents: Parents,
+    tables: Tables | None,
+    source: Source,
+    format: str,
+    *,
+    lines: Sequence[int] | None = None,
+) -> Model:
+    """Make the model of the Bayesian network in a file, with its directions.
+
+    Pass what the file has; this function checks it and raises at the line of the variable
+    (``lines``, one for each) if the arcs have a cycle, or a table does not fit. Rows whose sum is
+    off by rounding are rescaled. ``parents`` and ``tables`` are those of
+    `contextwise.models.directions.bayesian_network`: for each variable of the domain the positions
+    of its parents, and P(v | parents) with one axis per parent and the variable last. Pass None for
+    a table that the file does not have, or an array with NaN: the model then has no weights, and
+    this function warns if only some are missing. Pass ``tables=None`` for a file of arcs alone.
+
+    >>> source = Source(b"[A][B|A]", "model.txt")
+    >>> domain = Domain({"A": 2, "B": 3})
+    >>> model = model_of_network(domain, [(), (0,)], None, source, "modelstring")
+    >>> model.directions, model.info["format"]
+    (Directions(2 variables, 1 arc, 0 tables), 'modelstring')
+    """
+    try:
+        directions = directions_of(domain, parents, tables)
+    except TableError as error:
+        line = lines[error.child] if lines is not None else None
+        raise source.error(str(error), line) from None
+    except DomainError as error:
+        raise source.error(str(error)) from None
+    missing = sum(table is None for table in directions.tables)
+    if tables is not None and missing:
+        warnings.warn(
+            f"{source.name}: {plural(missing, 'variable')} without some probabilities (NaN), so "
+            "the model is read without weights",
+            MissingProbabilities,
+            stacklevel=6,
+        )
+    scopes, logs = directions.scopes(), directions.logs()
+    return model_of_factors(domain, scopes, logs, source, format, directions)
+
+
+def network_in_tables(
+    domain: Domain,
+    scopes: Sequence[Sequence[int]],
+    tables: Sequence[FloatArray | None],
+    source: Source,
+) -> Directions | None:
+    """Return the directions of a file that lists the tables of a network, each with its child last.
+
+    Warn and return None if they are not the tables of a network; raise if the arcs have a cycle.
+    """
+    place = {scope[-1]: k for k, scope in enumerate(scopes) if scope}
+    try:
+        if len(place) < len(scopes) or len(scopes) < len(domain):
+            raise TableError("expected one table for each variable, which comes last in it", 0)
+        order = [place[v] for v in range(len(domain))]
+        parents = [scopes[k][:-1] for k in order]
+        return directions_of(domain, parents, [tables[k] for k in order])
+    except TableError as error:
+        warnings.warn(f"{source.name}: read without directions: {error}", NotANetwork, stacklevel=6)
+        return None
+    except DomainError as error:
+        raise source.error(str(error)) from None
 
 
 class ClaimsChange(UserWarning):

@@ -40,6 +40,7 @@ char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + '
 class Scanner {
  public:
   std::vector<std::int64_t> lengths, tests;
+  std::vector<std::int64_t> children;  // of a BN or DN: the variable of each feature's section
   std::vector<double> weights;
 
   Scanner(std::string_view text, std::size_t at, const std::int64_t* cardinalities,
@@ -199,10 +200,12 @@ class Scanner {
   void sections() {
     for (line_ends(); look() != '}'; line_ends()) {
       take('v');
-      if (whole() >= variables_ || look() == '_') throw Cannot();
+      const std::size_t child = whole();
+      if (child >= variables_ || look() == '_') throw Cannot();
       blanks();
       take('{');
       factors();
+      children.resize(lengths.size(), static_cast<std::int64_t>(child));
     }
     ++p_;
   }
@@ -313,10 +316,10 @@ class Scanner {
   }
 };
 
-// Returns the lengths, tests and weights of the features and where the last brace ends; None if the
-// text is not well formed.
-std::optional<
-    std::tuple<NewArray<std::int64_t>, NewArray<std::int64_t>, NewArray<double>, std::size_t>>
+// Returns the lengths, tests, weights and children of the features and where the last brace ends;
+// None if the text is not well formed.
+std::optional<std::tuple<NewArray<std::int64_t>, NewArray<std::int64_t>, NewArray<double>,
+                         NewArray<std::int64_t>, std::size_t>>
 scan(const nb::bytes& data, std::size_t at, const std::string& keyword,
      const Array<std::int64_t>& cardinalities, std::size_t most_literals) {
   Scanner scanner({data.c_str(), data.size()}, at, cardinalities.data(), cardinalities.size(),
@@ -324,7 +327,7 @@ scan(const nb::bytes& data, std::size_t at, const std::string& keyword,
   try {
     const std::size_t end = scanner.file(keyword);
     return std::tuple(array_of(scanner.lengths), array_of(scanner.tests), array_of(scanner.weights),
-                      end);
+                      array_of(scanner.children), end);
   } catch (const Cannot&) {
     return std::nullopt;
   }

@@ -18,13 +18,13 @@ from contextwise.errors import ContextwiseError, TooLargeError
 from contextwise.formats.reading import (
     Source,
     check_states,
-    factor_of,
+    logs_of,
     model_of_factors,
+    network_in_tables,
     tables_to_write,
 )
 from contextwise.models.domain import Domain
 from contextwise.models.factors import (
-    Factor,
     FloatArray,
     check_scopes,
     numbers,
@@ -55,11 +55,14 @@ def read(source: Source) -> Model:
         check_scopes(domain, scopes)
     except TooLargeError as error:
         raise words.error(str(error)) from None
-    factors = [_factor(words, scope, cardinalities) for scope in scopes]
+    tables = [_table(words, scope, cardinalities) for scope in scopes]
     for word in words.words[words.at : words.at + 1]:
         words.at += 1
         raise words.error(f"expected the end of the file after the last table, got {word[:20]!r}")
-    return model_of_factors(domain, factors, source, "uai", directed=kind.upper() == "BAYES")
+    directions = None
+    if kind.upper() == "BAYES":
+        directions = network_in_tables(domain, scopes, tables, source)
+    return model_of_factors(domain, scopes, list(map(logs_of, tables)), source, "uai", directions)
 
 
 def write(model: Model) -> bytes:
@@ -149,7 +152,7 @@ def _scope(words: _Words, variables: int) -> list[int]:
     return list(scope)
 
 
-def _factor(words: _Words, scope: list[int], cardinalities: list[int]) -> Factor:
+def _table(words: _Words, scope: list[int], cardinalities: list[int]) -> FloatArray:
     shape = [cardinalities[v] for v in scope]
     entries = words.integer("the number of entries of a table")
     if entries != prod(shape):
@@ -157,4 +160,4 @@ def _factor(words: _Words, scope: list[int], cardinalities: list[int]) -> Factor
             f"the table over {len(scope)} variables has {readable(prod(shape))} entries, got "
             f"{entries}"
         )
-    return factor_of(scope, words.floats(entries, "an entry of a table").reshape(shape))
+    return words.floats(entries, "an entry of a table").reshape(shape)

@@ -561,7 +561,7 @@ def _connected(
             for v, state in sorted(assignment.items())
             if v in tested
         ),
-        directed=bool(structure.info.get("directed")),
+        directed=bool(structure.info.get("directed") or structure.directions),
     )
 
 

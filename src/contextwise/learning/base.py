@@ -153,7 +153,9 @@ class Learner:
         info = self._info(data)
         if structure.info.get("directed"):
             info["directed"] = True
-        self.structure_ = Structure(self.domain_, structure.features, info=info)
+        self.structure_ = Structure(
+            self.domain_, structure.features, info=info, directions=structure.directions
+        )
         self._model: LogLinear | None = None
         self._data: Data | None = data  # for fitting weights later
         if isinstance(learned, LogLinear):

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from itertools import combinations
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,9 @@ from contextwise.models.features import (
 from contextwise.models.notation import parse_literals, write_literals
 from contextwise.support.formatting import printable
 
+if TYPE_CHECKING:
+    from contextwise.models.directions import Directions
+
 Feature = Mapping[str, State | Sequence[State]] | str
 """A mapping such as ``{"smoker": "yes"}`` or a text such as ``"smoker=yes & age!=young"``."""
 Align = Literal["names", "position"]
@@ -57,6 +60,8 @@ class Structure:
         A feature is a mapping from names to a state or a list of states, or a text.
     info : mapping, optional
         The origin of the structure; ignored by ``==``.
+    directions : Directions, optional
+        The arcs and tables, if this is the structure of a Bayesian network; ignored by ``==``.
 
     Examples
     --------
@@ -74,6 +79,7 @@ class Structure:
     domain: Domain
     features: Features
     info: Mapping[str, Any] = field(default_factory=dict)
+    directions: Directions | None = None
 
     def __init__(
         self,
@@ -81,6 +87,7 @@ class Structure:
         features: Features | Iterable[Feature] = (),
         *,
         info: Mapping[str, Any] | None = None,
+        directions: Directions | None = None,
     ) -> None:
         domain = domain if isinstance(domain, Domain) else Domain(domain)
         if isinstance(features, str):
@@ -92,6 +99,7 @@ class Structure:
         object.__setattr__(self, "domain", domain)
         object.__setattr__(self, "features", features)
         object.__setattr__(self, "info", dict(info or {}))
+        object.__setattr__(self, "directions", directions)
 
     @classmethod
     def from_literals(
@@ -199,7 +207,7 @@ class Structure:
     ) -> Structure:
         """Rename some variables and states; see `Domain.renamed`."""
         domain = self.domain.renamed(names, states=states)
-        return Structure(domain, self.features, info=self.info)
+        return Structure(domain, self.features, info=self.info, directions=self.directions)
 
     def aligned_to(self, domain: Domain, *, align: Align = "names") -> Structure:
         """Return the same structure over another domain.
@@ -219,8 +227,13 @@ class Structure:
         """
         if domain == self.domain and align == "names":
             return self
-        features, _ = realigned(self.features, alignment(self.domain, domain, align=align))
-        return Structure(domain, features, info=self.info)
+        over = alignment(self.domain, domain, align=align)
+        return self._realigned(over)[0]
+
+    def _realigned(self, over: Alignment) -> tuple[Structure, IntArray]:
+        features, places = realigned(self.features, over)
+        directions = self.directions and self.directions.aligned(over)
+        return Structure(over.target, features, info=self.info, directions=directions), places
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -273,6 +286,11 @@ class LogLinear:
         """The origin of the model; ignored by ``==``."""
         return self.structure.info
 
+    @property
+    def directions(self) -> Directions | None:
+        """The arcs and tables, if this is the model of a Bayesian network; ignored by ``==``."""
+        return self.structure.directions
+
     def __len__(self) -> int:
         return len(self.structure)
 
@@ -310,16 +328,21 @@ class LogLinear:
     def aligned_to(self, domain: Domain, *, align: Align = "names") -> LogLinear:
         """Return the same model over another domain; see `Structure.aligned_to`."""
         over = alignment(self.domain, domain, align=align)
-        features, places = realigned(self.structure.features, over)
+        structure, places = self.structure._realigned(over)
         weights = np.empty(len(self))
         weights[places] = self.weights
-        return LogLinear(Structure(domain, features, info=self.info), weights)
+        return LogLinear(structure, weights)
 
     def without_zero_weights(self) -> LogLinear:
         """Drop the features whose weight is exactly 0."""
         keep = self.weights != 0
-        kept = self.structure.features.take(keep)
-        return LogLinear(Structure(self.domain, kept, info=self.info), self.weights[keep])
+        kept = Structure(
+            self.domain,
+            self.structure.features.take(keep),
+            info=self.info,
+            directions=self.directions,
+        )
+        return LogLinear(kept, self.weights[keep])
 
 
 Model = Structure | LogLinear

@@ -1,0 +1,266 @@
+"""`Directions`, the arcs and tables of a Bayesian network, kept next to the features of its model.
+
+A model with directions has ``model.directions``; that of any other model is None. Renaming,
+reordering, aligning and the native JSON format keep them. Restricting, uniting and other edits drop
+them, because the result is not the same network. ``==`` of models ignores them.
+
+To make the model of a network, call `bayesian_network`; in a reader of a file, call
+`contextwise.formats.reading.model_of_network`, which takes the same arguments and adds the file to
+messages and to ``info``. Both check everything: do not check for cycles, shapes or sums before.
+
+>>> domain = Domain({"rain": ["no", "yes"], "wet": ["no", "yes"]})
+>>> model = bayesian_network(domain, [(), (0,)], [[0.8, 0.2], [[0.9, 0.1], [0.3, 0.7]]])
+>>> model.directions
+Directions(2 variables, 1 arc, 2 tables)
+>>> bayesian_network(domain, [(), (0,)])  # arcs without tables: a Structure
+Structure(2 variables, 4 features: rain=no & wet=no; rain=no & wet=yes; … 2 more)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.errors import DomainError
+from contextwise.models.domain import Domain
+from contextwise.models.factors import Factor, FloatArray, log_linear
+from contextwise.models.factors import tables as cells
+from contextwise.models.features import PairIndex
+from contextwise.models.structure import Alignment, LogLinear, Model, Structure
+from contextwise.support.formatting import plural
+
+Parents = Sequence[Sequence[int]]
+"""The parents of each variable, as positions, in the order of the axes of its table."""
+Tables = Sequence[npt.ArrayLike | None]
+"""P(v | parents) of each variable: one axis per parent, in their order, and v last."""
+
+NEAR = 0.02
+"""The largest distance from 1 of the sum of a row: files have rounded digits."""
+EXACT = 1e-9
+"""A row whose sum is this close to 1 is not rescaled."""
+
+
+class TableError(DomainError):
+    """A table that does not fit its variable and parents; ``child`` is the variable's position."""
+
+    def __init__(self, message: str, child: int) -> None:
+        super().__init__(message)
+        self.child = child
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return TableError, (str(self), self.child)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Directions:
+    """The parents of each variable of a Bayesian network, and its tables where they are known.
+
+    `directions_of` makes and checks one.
+
+    Parameters
+    ----------
+    parents : tuple of tuples of positions
+        The parents of each variable.
+    tables : tuple of arrays or None
+        P(v | parents) of each variable: one axis per parent, in their order, and v last. The arrays
+        are read-only. None if the table is not known.
+
+    Examples
+    --------
+    >>> domain = Domain({"A": 2, "B": 2, "C": 2})
+    >>> directions = directions_of(domain, [(), (0,), (0, 1)])
+    >>> directions.arcs
+    [(0, 1), (0, 2), (1, 2)]
+    >>> directions.order
+    (0, 1, 2)
+    """
+
+    parents: tuple[tuple[int, ...], ...]
+    tables: tuple[FloatArray | None, ...]
+
+    def __repr__(self) -> str:
+        known = sum(table is not None for table in self.tables)
+        counts = (len(self.parents), "variable"), (len(self.arcs), "arc"), (known, "table")
+        return f"Directions({', '.join(plural(*count) for count in counts)})"
+
+    @cached_property
+    def arcs(self) -> list[PairIndex]:
+        """The arcs as (parent, child), ordered by child."""
+        return [(p, child) for child, parents in enumerate(self.parents) for p in parents]
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """The children of each variable."""
+        children: list[list[int]] = [[] for _ in self.parents]
+        for parent, child in self.arcs:
+            children[parent].append(child)
+        return tuple(map(tuple, children))
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """A topological order: parents come before their children."""
+        return tuple(TopologicalSorter(dict(enumerate(self.parents))).static_order())
+
+    def aligned(self, over: Alignment) -> Directions:
+        """Move variables and states to the target of an alignment."""
+        parents: list[tuple[int, ...]] = [()] * len(self.parents)
+        tables: list[FloatArray | None] = [None] * len(self.parents)
+        for child, (above, table) in enumerate(zip(self.parents, self.tables, strict=True)):
+            place = over.variables[child]
+            parents[place] = tuple(over.variables[p] for p in above)
+            if table is not None:
+                states = (np.argsort(over.states[v]) for v in (*above, child))
+                tables[place] = _read_only(table[np.ix_(*states)])
+        return Directions(tuple(parents), tuple(tables))
+
+    @property
+    def has_all_tables(self) -> bool:
+        """Whether all tables are known."""
+        return all(table is not None for table in self.tables)
+
+    def scopes(self) -> list[tuple[int, ...]]:
+        """Return the scopes of the features of the network.
+
+        These are the families, or without any table the pairs of the moral graph.
+        """
+        if all(table is None for table in self.tables):
+            return list(moral_pairs(self.parents))
+        return [(*above, child) for child, above in enumerate(self.parents)]
+
+    def logs(self) -> list[FloatArray] | None:
+        """Return the logs of the tables, or None if one is not known."""
+        with np.errstate(divide="ignore"):
+            logs = [np.log(table) for table in self.tables if table is not None]
+        return logs if self.has_all_tables else None
+
+
+def bayesian_network(
+    domain: Domain,
+    parents: Parents,
+    tables: Tables | None = None,
+    *,
+    info: Mapping[str, Any] | None = None,
+) -> Model:
+    """Make the model of a Bayesian network, with its directions.
+
+    Each cell of a table is a feature, with the log of its probability as the weight. Without any
+    tables, each pair of adjacent variables and each pair of parents of one child has a table of
+    features: the claims are the same.
+
+    Parameters
+    ----------
+    domain : Domain
+    parents : sequence
+        For each variable of the domain, the positions of its parents.
+    tables : sequence of arrays or None, optional
+        For each variable P(v | parents): one axis per parent, in their order, and v last. Rows
+        whose sum is off by rounding are rescaled. None, or an array with NaN, is a table that is
+        not known: then the model has no weights.
+    info : mapping, optional
+        The ``info`` of the model.
+
+    Returns
+    -------
+    LogLinear if all tables are known, Structure otherwise
+
+    Raises
+    ------
+    DomainError
+        If the arcs have a cycle.
+    TableError
+        If a table does not fit its variable and parents, or a row does not sum to 1.
+
+    Examples
+    --------
+    >>> domain = Domain({"A": 2, "B": 2})
+    >>> bayesian_network(domain, [(1,), (0,)])
+    Traceback (most recent call last):
+    contextwise.errors.DomainError: the network has a cycle: A -> B -> A
+    >>> bayesian_network(domain, [(), (0,)], [[0.5, 0.5], [0.1, 0.9]])
+    Traceback (most recent call last):
+    contextwise.models.directions.TableError: the probability of 'B' needs 2 x 2 numbers, got 2
+    """
+    directions = directions_of(domain, parents, tables)
+    scopes, logs = directions.scopes(), directions.logs()
+    if logs is None:
+        features = cells(domain, scopes).features
+        return Structure(domain, features, info=info, directions=directions)
+    model = log_linear(domain, list(map(Factor, scopes, logs)))
+    features = model.structure.features
+    return LogLinear(Structure(domain, features, info=info, directions=directions), model.weights)
+
+
+def directions_of(domain: Domain, parents: Parents, tables: Tables | None = None) -> Directions:
+    """Check the arcs and tables of a network; the arguments are those of `bayesian_network`."""
+    given = [None] * len(domain) if tables is None else tables
+    if len(parents) != len(domain) or len(given) != len(domain):
+        raise DomainError(
+            f"a network of {plural(len(domain), 'variable')} needs one list of parents and one "
+            f"table (or None) for each, got {len(parents)} and {len(given)}"
+        )
+    families = tuple(tuple(map(int, above)) for above in parents)
+    for child, above in enumerate(families):
+        if len(set(above)) < len(above) or not all(0 <= p < len(domain) for p in above):
+            raise DomainError(f"the parents of {domain.names[child]!r} are {list(above)}")
+    check_acyclic(dict(enumerate(families)), domain.names)
+    checked = (
+        None if table is None else _conditional(domain, child, families[child], table)
+        for child, table in enumerate(given)
+    )
+    return Directions(families, tuple(checked))
+
+
+def check_acyclic(parents: Mapping[int, Iterable[int]], names: Sequence[str]) -> None:
+    """Raise `DomainError` with a cycle of the arcs, if there is one."""
+    try:
+        TopologicalSorter(parents).prepare()
+    except CycleError as error:
+        cycle = [names[v] for v in error.args[1]]
+        way = [*cycle[:5], "…", cycle[-1]] if len(cycle) > 7 else cycle
+        raise DomainError(f"the network has a cycle: {' -> '.join(way)}") from None
+
+
+def moral_pairs(parents: Iterable[Sequence[int]]) -> list[PairIndex]:
+    """Return the edges of the moral graph: arcs, and pairs of parents of one child."""
+    pairs: set[PairIndex] = set()
+    for child, above in enumerate(parents):
+        pairs.update(combinations(sorted((*above, child)), 2))
+    return sorted(pairs)
+
+
+def _conditional(
+    domain: Domain, child: int, parents: Sequence[int], values: npt.ArrayLike
+) -> FloatArray | None:
+    """Check a table and rescale its rows; return None if it has NaN."""
+    table = np.asarray(values, dtype=np.float64)
+    shape = tuple(domain.cardinalities[v] for v in (*parents, child))
+    owner = f"the probability of {domain.names[child]!r}"
+    if table.shape != shape:
+        wanted, got = (" x ".join(map(str, sizes)) for sizes in (shape, table.shape))
+        raise TableError(f"{owner} needs {wanted} numbers, got {got}", child)
+    with np.errstate(invalid="ignore", over="ignore"):
+        sums = table.sum(axis=-1, keepdims=True)
+    distance = np.abs(sums - 1)
+    if (table < 0).any():
+        raise TableError(f"{owner} has a negative number, {table.min():g}", child)
+    if (distance > NEAR).any():
+        bad = float(sums.flat[int(np.nanargmax(distance))])
+        raise TableError(f"a row of {owner} has the sum {bad:g}, not 1", child)
+    if np.isnan(sums).any():
+        return None
+    if (distance > EXACT).any():
+        table = np.where(distance > EXACT, table / sums, table)
+    return _read_only(table)
+
+
+def _read_only(table: FloatArray) -> FloatArray:
+    table = np.array(table)
+    table.setflags(write=False)
+    return table
