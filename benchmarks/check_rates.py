@@ -25,7 +25,7 @@ from scipy import stats
 from contextwise import Domain, LogLinear, Structure
 from contextwise.distributions import probabilities, sample
 from contextwise.evaluation import check
-from contextwise.evaluation.check import CheckedClaim
+from contextwise.evaluation.claim_tests import CheckedClaim
 from contextwise.evaluation.claims import ClaimSource, group_rows, rows_in
 from contextwise.truths.generate import random_structure
 

@@ -29,7 +29,7 @@ from benchmarks.measure import Figure, Line, Measurement, at_least, at_most, tim
 from contextwise import Domain, LogLinear, distance, read
 from contextwise.distributions import cmll, mean_log_likelihood, sample
 from contextwise.errors import OpenResult, TooLargeError, require
-from contextwise.evaluation.stability import stability
+from contextwise.evaluation.resampling import stability
 from contextwise.learning import (
     LEARNERS,
     AcyclicTrees,

@@ -20,7 +20,7 @@ from benchmarks.measure import Figure, Line, Measurement, at_least, at_most
 from contextwise import Domain, LogLinear, Structure, compare, read
 from contextwise.distributions import sample
 from contextwise.evaluation import chance, check
-from contextwise.evaluation.chance import NULLS
+from contextwise.evaluation.skill import NULLS
 from contextwise.models.structure import structure_of
 from contextwise.truths.generate import random_structure
 

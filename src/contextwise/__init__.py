@@ -11,14 +11,30 @@ Models come from files (`read`), data (`learn`), other packages (`convert`), or 
 TYPE_CHECKING = False  # true for type checkers; importing `typing` takes 10 ms
 
 if TYPE_CHECKING:
-    from contextwise import convert, distributions, evaluation, learning, report
+    from contextwise import (
+        comparison,
+        convert,
+        counting,
+        data,
+        distributions,
+        evaluation,
+        explorer,
+        formats,
+        independence,
+        learning,
+        models,
+        report,
+        studies,
+        support,
+        truths,
+    )
     from contextwise.comparison.compare import Comparison, compare, distance
     from contextwise.comparison.explain import explain
     from contextwise.comparison.matrix import compare_many, distance_matrix
     from contextwise.comparison.track import track
     from contextwise.distributions.sampling import sample_frame as sample
     from contextwise.evaluation import chance, check, stability, summarize
-    from contextwise.evaluation.score import score
+    from contextwise.evaluation.scores import score
     from contextwise.formats import read, write
     from contextwise.learning.base import learn
     from contextwise.models.domain import Domain
@@ -76,7 +92,7 @@ _HOMES = {
     "read": "formats",
     "report": "report",
     "sample": "distributions.sampling:sample_frame",
-    "score": "evaluation.score",
+    "score": "evaluation.scores",
     "stability": "evaluation",
     "summarize": "evaluation",
     "track": "comparison.track",
@@ -87,4 +103,11 @@ _HOMES = {
 if not TYPE_CHECKING:
     from contextwise.support.loading import lazy_names
 
-    lazy_names(__name__, _HOMES)
+    _load, __dir__ = lazy_names(__name__, _HOMES)
+
+    def __getattr__(name):
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version(__name__)
+        return _load(name)

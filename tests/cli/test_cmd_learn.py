@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from functools import partial
 from pathlib import Path
 
@@ -11,9 +10,10 @@ import pytest
 
 import commands
 import contextwise as cw
-from contextwise.cli.cmd_learn import RULES, _parameter_texts
+from contextwise.cli.cmd_learn import RULES
 from contextwise.learning import LEARNERS, Trees, learner_named, selection
 from contextwise.learning.base import MANNERS
+from contextwise.learning.parameters import parameters_of
 from contextwise.models.structure import structure_of
 
 RNG = np.random.default_rng(6)
@@ -39,10 +39,10 @@ def test_every_learner_is_listed_and_has_help_for_every_option() -> None:
         assert " ".join(entry.summary.split()) in " ".join(out.split())
         helped = " ".join(run(name, "--help").stdout.split())
         assert f"contextwise learn {name} train.csv" in helped
-        learner = learner_named(name)
-        texts = _parameter_texts(inspect.cleandoc(learner.__doc__ or ""))
-        for parameter in learner.defaults().keys() - MANNERS:
-            assert texts[parameter], f"{name}: no text for {parameter}"
+        described = parameters_of(learner_named(name))
+        assert described.keys() >= learner_named(name).defaults().keys() - MANNERS
+        for parameter in described.values():
+            assert parameter.help, f"{name}: no text for {parameter.name}"
 
 
 def test_the_rules_are_those_there_are() -> None:

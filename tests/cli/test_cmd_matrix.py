@@ -182,7 +182,7 @@ class TestApproximate:
         assert json.loads(run(*options, "--json").stdout)["by_position"]
 
     def test_an_estimate_has_no_engine(self) -> None:
-        with pytest.raises(TypeError, match=r"estimate_matrix\(\) got an unexpected .* 'engine'"):
+        with pytest.raises(TypeError, match=r"got an unexpected .* 'engine'"):
             estimate_matrix(list(SIX), engine="native")  # type: ignore[call-arg]
 
 

@@ -206,7 +206,7 @@ def test_more_processes_than_units_are_not_started(monkeypatch: pytest.MonkeyPat
     [
         ("studies.kl_study.run_kl", ["experiment", "kl", "--out", "kept"]),
         ("studies.learner_study.run_learners", ["experiment", "learners", "--out", "kept"]),
-        ("evaluation.stability.run_units", [*STABILITY, "--folder", "kept"]),
+        ("evaluation.resampling.run_units", [*STABILITY, "--folder", "kept"]),
         ("support.store.run_units", ["matrix", "six", "six-guess", "--store", "kept"]),
     ],
 )

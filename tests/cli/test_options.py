@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from commands import run
 from contextwise.cli import COMMANDS, contextwise
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.chance import NULLS
+from contextwise.evaluation.skill import NULLS
 from contextwise.formats import FORMATS
 
 

@@ -12,7 +12,7 @@ from contextwise import Domain, Structure, compare
 from contextwise.comparison.question import all_pairs
 from contextwise.counting import auto, native
 from contextwise.counting.distances import count_redrawn, redrawn_in_python
-from contextwise.evaluation.chance import NULLS
+from contextwise.evaluation.skill import NULLS
 from contextwise.models.features import Features, WordArray
 from contextwise.testing import families
 from contextwise.truths.generate import random_structure

@@ -71,16 +71,16 @@ DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
         lambda a, b: track(a, b).distance,
         METRIC,
     ),
-    "contextwise.evaluation.chance.Chance.distance": (
+    "contextwise.evaluation.skill.Chance.distance": (
         lambda a, b: chance(a, b, draws=0).distance,
         METRIC,
     ),
 }
 
 OF_MANY = {
-    "contextwise.evaluation.consensus.Consensus.mean_distance",
-    "contextwise.evaluation.stability.Stability.least_distance",
-    "contextwise.evaluation.stability.Stability.medoid_distance",
+    "contextwise.evaluation.consensus_search.Consensus.mean_distance",
+    "contextwise.evaluation.resampling.Stability.least_distance",
+    "contextwise.evaluation.resampling.Stability.medoid_distance",
 }
 """Summaries of the distances of many structures: no distance of two, so without laws."""
 

@@ -20,7 +20,7 @@ from contextwise.cli import contextwise
 from contextwise.comparison.explain import explain_comparison
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation import chance, check
-from contextwise.evaluation.stability import Stability
+from contextwise.evaluation.resampling import Stability
 from contextwise.models.structure import Model, structure_of
 from contextwise.report.comparisons import Guess
 from contextwise.report.html import static

@@ -14,7 +14,7 @@ import pytest
 from contextwise import Structure, distance_matrix
 from contextwise.comparison.explain import explain_comparison
 from contextwise.evaluation import chance, check
-from contextwise.evaluation.stability import Stability
+from contextwise.evaluation.resampling import Stability
 from contextwise.report.comparisons import Guess
 from contextwise.report.page import report_page
 from pages import NEEDS_CHROMIUM, PLAIN_BROWSER, Browser, Page, launched

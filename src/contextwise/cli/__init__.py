@@ -1,7 +1,7 @@
 """The command line: each command parses, calls a public function, and shows the result.
 
-Each command is a click command in one of the ``cmd_*.py``, imported when it is used. These modules
-import NumPy and what depends on it inside their functions, so that ``--help`` prints at once.
+Each command is a click command in one of the ``cmd_*.py``, imported when it is used. ``--help``
+prints at once, because ``cw.ROOM.MODULE`` imports a module at its first use.
 Results go to standard output; progress, warnings and errors go to standard error. Exit codes: 0
 done, 1 "different" or "dependent" where a command promises that, 2 error, 3 not decided in time,
 130 interrupted.
@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 import click
 
+import contextwise as cw
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.support.deadline import OutOfTime
 
@@ -192,9 +193,7 @@ def _discard_output() -> None:
 
 
 def _one_line(message: object) -> str:
-    from contextwise.support.formatting import printable
-
-    return printable(" ".join(str(message).split()))
+    return cw.support.formatting.printable(" ".join(str(message).split()))
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:

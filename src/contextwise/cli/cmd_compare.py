@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.inputs import load_all, only_one_from_stdin, short_names
 from contextwise.support.deadline import Deadline
@@ -78,10 +79,6 @@ def compare(
     options.refuse_alone(ctx, ("null", "draws", "rng"), "chance")
     options.refuse_alone(ctx, ("estimate",), "time_limit")
     only_one_from_stdin([true, *guesses, scope.data])
-    from contextwise.comparison.compare import Interrupted
-    from contextwise.comparison.compare import compare as compare_models
-    from contextwise.report.comparisons import Guess, compare_parts
-    from contextwise.report.text import as_text
 
     deadline = Deadline.after(time_limit)
     names = [true, *guesses]
@@ -91,7 +88,7 @@ def compare(
     compared: list[Guess] = []
     for name, label, other in zip(guesses, labels, others, strict=True):
         try:
-            comparison = compare_models(
+            comparison = cw.compare(
                 first,
                 other,
                 engine=engine,
@@ -100,7 +97,7 @@ def compare(
                 **counting,
                 **restriction,
             )
-        except Interrupted as stop:
+        except cw.comparison.compare.Interrupted as stop:
             comparison = stop.comparison
         options.refuse_nothing(comparison.question)
         chance, stopped = None, comparison.unions.interrupted
@@ -109,14 +106,16 @@ def compare(
                 first, other, restriction, engine=engine, time_limit=deadline.left()
             )
         features, zeros = _feature_counts(other, scope)
-        compared.append(Guess(name, comparison, label, features, zeros, chance=chance))
+        compared.append(
+            cw.report.comparisons.Guess(name, comparison, label, features, zeros, chance=chance)
+        )
         if stopped:
             break
     if output == "text":
         features, zeros = _feature_counts(first, scope)
         click.echo(
-            as_text(
-                compare_parts(
+            cw.report.text.as_text(
+                cw.report.comparisons.compare_parts(
                     true_label,
                     compared,
                     variables=len(first.domain),
@@ -145,9 +144,7 @@ def compare(
 
 def _feature_counts(model: Model, scope: options.Scope) -> tuple[int, int]:
     """Return the number of features to compare, and the number of features of weight 0."""
-    from contextwise.models.structure import LogLinear
-
-    zeros = int((model.weights == 0).sum()) if isinstance(model, LogLinear) else 0
+    zeros = int((model.weights == 0).sum()) if isinstance(model, cw.LogLinear) else 0
     return len(model) - (zeros if scope.zero_weights == "drop" else 0), zeros
 
 
@@ -156,8 +153,6 @@ def _feature_counts(model: Model, scope: options.Scope) -> tuple[int, int]:
 
 def _record(name: str, true: Model, guess: Guess, scope: options.Scope) -> dict[str, object]:
     """Return the fields of a row of CSV."""
-    from contextwise.comparison.compare import comparison_record
-
     features, zeros = _feature_counts(true, scope)
     chance = {} if guess.chance is None else guess.chance.record()
     return {
@@ -170,18 +165,16 @@ def _record(name: str, true: Model, guess: Guess, scope: options.Scope) -> dict[
         "guess_zero_weights": guess.zero_weights,
         "context": scope.context,
         "data": scope.data,
-        **comparison_record(guess.comparison),
+        **cw.comparison.compare.comparison_record(guess.comparison),
         **{f"chance_{key}": value for key, value in chance.items()},
     }
 
 
 def _nested(guess: Guess, top: int, per_pair: bool) -> dict[str, object]:
     """Return the fields that only JSON has."""
-    from contextwise.comparison.compare import open_pair_records, worst_pair_records
-
     return {
-        "worst_pairs": list(worst_pair_records(guess.comparison, top)),
-        "open": list(open_pair_records(guess.comparison)),
+        "worst_pairs": list(cw.comparison.compare.worst_pair_records(guess.comparison, top)),
+        "open": list(cw.comparison.compare.open_pair_records(guess.comparison)),
         "counted": {**guess.comparison.unions.counted},
         "seconds": {**guess.comparison.unions.seconds},
         **({"per_pair": list(_pair_records(guess))} if per_pair else {}),
@@ -189,24 +182,18 @@ def _nested(guess: Guess, top: int, per_pair: bool) -> dict[str, object]:
 
 
 def _print_pairs(guesses: Sequence[Guess]) -> None:
-    from contextwise.comparison.compare import PAIR_KEYS
-
-    header = ["guess", *PAIR_KEYS]
+    header = ["guess", *cw.comparison.compare.PAIR_KEYS]
     if any(guess.chance is not None for guess in guesses):
-        from contextwise.evaluation.chance import PAIR_KEYS as CHANCE_KEYS
-
-        header += [f"chance_{key}" for key in CHANCE_KEYS]
+        header += [f"chance_{key}" for key in cw.evaluation.skill.PAIR_KEYS]
     rows = ({"guess": g.name, **record} for g in guesses for record in _pair_records(g))
     options.print_csv(rows, header)
 
 
 def _pair_records(guess: Guess) -> Iterator[dict[str, object]]:
-    from contextwise.comparison.compare import pair_records
-
     chances = {}
     if guess.chance is not None:
         chances = {chance.pair: chance.record() for chance in guess.chance.pair_chances()}
-    for record in pair_records(guess.comparison):
+    for record in cw.comparison.compare.pair_records(guess.comparison):
         pair = str(record["first"]), str(record["second"])
         yield {**record, **chances.get(pair, {})}
 
@@ -241,18 +228,14 @@ def explain(
       contextwise explain true.mn learned.mn --pairs smoker,cough
       contextwise explain true.mn learned.mn --json | jq '.features[0]'
     """
-    from contextwise.comparison.explain import explain as explain_models
-
     first, second = load_all([true, guess], format=scope.format_name)
     restriction = scope.keywords(first.domain)
-    explanation = explain_models(first, second, show_progress=True, **limits, **restriction)
+    explanation = cw.explain(first, second, show_progress=True, **limits, **restriction)
     options.refuse_nothing(explanation.comparison.question)
     if output == "json":
-        from contextwise.comparison.compare import comparison_record
-
         options.print_json(
             {
-                "comparison": comparison_record(explanation.comparison),
+                "comparison": cw.comparison.compare.comparison_record(explanation.comparison),
                 "summary": explanation.comparison.summary(),
                 **explanation.record(),
             }

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.inputs import load, load_data, only_one_from_stdin
 from contextwise.errors import ContextwiseError
+from contextwise.support import files
+from contextwise.support.formatting import plural
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Drawn
@@ -49,16 +52,12 @@ def fit(structure: str, data: str, out: str, format_name: str | None, **keywords
       contextwise fit learned.mn train.csv --out sparse.mn --l1 5 --l2 0
       contextwise fit learned.mn train.csv.gz --out fitted.json --method likelihood --l2 1
     """
-    from contextwise import formats
-    from contextwise.distributions.fitting import fit as fit_weights
-    from contextwise.support.formatting import plural
-
     only_one_from_stdin([structure, data])
-    formats.check_target(out)
+    cw.formats.check_target(out)
     model = load(structure, format=format_name)
     rows = load_data(data, model.domain)
-    fitted = fit_weights(model, rows, show_progress=True, **keywords)
-    formats.write(fitted.model, out)
+    fitted = cw.distributions.fitting.fit(model, rows, show_progress=True, **keywords)
+    cw.formats.write(fitted.model, out)
     weights, remaining = len(fitted.weights), len(fitted.model)
     state = "converged" if fitted.converged else "NOT converged"
     gap = f", at most {fitted.gap:.1e} (relative) above the optimum"
@@ -110,22 +109,17 @@ def sample(model: str, count: int, out: str, format_name: str | None, **keywords
       contextwise sample truth.bif -n 10000 --seed 1 --out train.data
       contextwise sample fitted.mn -n 100 --context "v0=1" --method gibbs
     """
-    from contextwise.data.rows import format_rows
-    from contextwise.distributions.sampling import draw
-    from contextwise.models.structure import LogLinear
-    from contextwise.support import files
-
     suffix = ".csv" if out == "-" else options.check_out(out, [".csv", ".data"], packed=True)
     loaded = load(model, format_name)
-    if not isinstance(loaded, LogLinear):
+    if not isinstance(loaded, cw.LogLinear):
         raise ContextwiseError(
             f"{model}: this model has no weights; fit them to data first, with: contextwise fit"
         )
-    drawn = draw(loaded, count, show_progress=True, **keywords)
+    drawn = cw.distributions.sampling.draw(loaded, count, show_progress=True, **keywords)
     if suffix == ".data":
-        text = format_rows(drawn.positions)
+        text = cw.data.rows.format_rows(drawn.positions)
     else:
-        text = format_rows(drawn.rows, loaded.domain.names)
+        text = cw.data.rows.format_rows(drawn.rows, loaded.domain.names)
     if out == "-":
         click.echo(text, nl=False)
     else:
@@ -136,8 +130,6 @@ def sample(model: str, count: int, out: str, format_name: str | None, **keywords
 
 
 def _mixing(drawn: Drawn) -> str:
-    from contextwise.support.formatting import plural
-
     assert drawn.chains is not None
     chains, draws, _ = drawn.chains.shape
     head = f"the rows come from {plural(chains, 'Gibbs chain')} and are not independent"
@@ -222,12 +214,11 @@ def check(
     """
     options.refuse_alone(ctx, ("simulations",), "overall")
     only_one_from_stdin([model, rows])
-    from contextwise.evaluation import check as check_model
 
     loaded = load(model, *reading)
     data = load_data(rows, loaded.domain)
     keywords["overall"] = simulations if overall else 0
-    result = check_model(loaded, data, show_progress=True, **keywords)
+    result = cw.check(loaded, data, show_progress=True, **keywords)
     if not result.pairs:
         raise ContextwiseError("there is nothing to check: no pair of variables is left")
     records = result.records()

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.inputs import load
 from contextwise.errors import ContextwiseError
+from contextwise.support.formatting import plural
 
 if TYPE_CHECKING:
     from contextwise.support.store import Outcome
@@ -60,10 +62,10 @@ def kl(model: str | None, **settings: Any) -> None:
       contextwise experiment kl --out runs/mine --model mine.mn --sizes 100,1000
       contextwise experiment kl --out runs/again --config runs/kl/configuration.toml
     """
-    from contextwise.studies import kl_study
-
     settings["model"] = None if model is None else load(model)
-    _run(kl_study, kl_study.run_kl, kl_study.publish_kl, **settings)
+    _run(
+        cw.studies.kl_study, cw.studies.kl_study.run_kl, cw.studies.kl_study.publish_kl, **settings
+    )
 
 
 @experiment.command(short_help="Compare learners by the distance.")
@@ -104,9 +106,12 @@ def learners(**settings: Any) -> None:
       contextwise experiment learners --out runs/data --data benchmarks --jobs 2
       contextwise experiment learners --out runs/again --config runs/quick/configuration.toml
     """
-    from contextwise.studies import learner_report, learner_study
-
-    _run(learner_study, learner_study.run_learners, learner_report.publish_learners, **settings)
+    _run(
+        cw.studies.learner_study,
+        cw.studies.learner_study.run_learners,
+        cw.studies.learner_report.publish_learners,
+        **settings,
+    )
 
 
 def _run(
@@ -122,8 +127,6 @@ def _run(
     **settings: Any,
 ) -> None:
     """Run a study with the settings that the user typed, and publish its results."""
-    from contextwise.support.formatting import plural
-
     typed = {key: value for key, value in settings.items() if value is not None}
     if config is not None and (typed or quick):
         raise click.UsageError("--config sets the whole run; leave out the other settings")

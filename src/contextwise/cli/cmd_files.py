@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.inputs import load, only_one_from_stdin, short_names
 from contextwise.formats import FORMATS
+from contextwise.support.files import write_bytes
+from contextwise.support.formatting import columns, plural, printable
+from contextwise.support.formatting import name as short
 
 if TYPE_CHECKING:
     from contextwise.formats import ZeroWeights
@@ -56,10 +60,11 @@ def info(models: tuple[str, ...], format_name: str | None, output: str) -> None:
         _list_examples(as_json)
         return
     only_one_from_stdin(list(models))
-    from contextwise.data.rows import BUNDLED
 
     suffixes = (".csv", ".data", ".csv.gz", ".data.gz")
-    data = [name for name in models if name in BUNDLED or name.lower().endswith(suffixes)]
+    data = [
+        name for name in models if name in cw.data.rows.BUNDLED or name.lower().endswith(suffixes)
+    ]
     if data and len(data) < len(models):
         raise click.UsageError("cannot mix models and data files; run the command twice")
     if data:
@@ -76,25 +81,23 @@ def info(models: tuple[str, ...], format_name: str | None, output: str) -> None:
 
 
 def _list_examples(as_json: bool) -> None:
-    from contextwise.data.rows import BUNDLED
-    from contextwise.truths.bundled import describe, names
-
     if as_json:
-        options.print_records([{"model": name, "description": describe(name)} for name in names()])
+        options.print_records(
+            [
+                {"model": name, "description": cw.truths.bundled.describe(name)}
+                for name in cw.truths.bundled.names()
+            ]
+        )
         return
-    for name in names():
-        click.echo(f"{name}\n{click.wrap_text(describe(name), 78, '  ', '  ')}")
-    click.echo(f"\nBundled data sets: {', '.join(BUNDLED)}")
+    for name in cw.truths.bundled.names():
+        click.echo(f"{name}\n{click.wrap_text(cw.truths.bundled.describe(name), 78, '  ', '  ')}")
+    click.echo(f"\nBundled data sets: {', '.join(cw.data.rows.BUNDLED)}")
 
 
 def _show_data(names: Sequence[str], as_json: bool) -> None:
-    from contextwise.data.rows import as_data
-    from contextwise.models.domain import listed
-    from contextwise.support.formatting import columns, plural, printable
-
     records: list[dict[str, Any]] = []
     for name in names:
-        data = as_data(name)
+        data = cw.data.rows.as_data(name)
         states = zip(data.domain.names, data.domain.states, strict=True)
         variables = [{"name": variable, "states": labels} for variable, labels in states]
         records.append({"data": name, "rows": len(data), "variables": variables})
@@ -105,21 +108,23 @@ def _show_data(names: Sequence[str], as_json: bool) -> None:
         counts = plural(record["rows"], "row"), plural(len(record["variables"]), "variable")
         click.echo(f"{printable(label)}: {', '.join(counts)}")
         rows = [
-            (entry["name"], str(len(entry["states"])), listed(entry["states"], MOST_STATES))
+            (
+                entry["name"],
+                str(len(entry["states"])),
+                cw.models.domain.listed(entry["states"], MOST_STATES),
+            )
             for entry in record["variables"]
         ]
         click.echo(columns(rows, "<><"))
 
 
 def _record(name: str, model: Model) -> dict[str, object]:
-    from contextwise.models.structure import LogLinear, structure_of
-
     cardinalities = model.domain.cardinalities
-    zeros = int((model.weights == 0).sum()) if isinstance(model, LogLinear) else None
+    zeros = int((model.weights == 0).sum()) if isinstance(model, cw.LogLinear) else None
     return {
         "model": name,
         "format": model.info.get("format"),
-        **structure_of(model).statistics(),
+        **cw.models.structure.structure_of(model).statistics(),
         "smallest_cardinality": min(cardinalities, default=0),
         "largest_cardinality": max(cardinalities, default=0),
         "zero_weights": zeros,
@@ -129,21 +134,17 @@ def _record(name: str, model: Model) -> dict[str, object]:
 
 def _one_model(record: Mapping[str, object], model: Model) -> str:
     """Summarize a model; list the variables and features of a small one."""
-    from contextwise.models.domain import listed
-    from contextwise.models.structure import LogLinear, structure_of
-    from contextwise.support.formatting import columns, printable
-
     shown = {**record, "model": short_names([str(record["model"])])[0]}
     rows = [(_label(key), _cell(value)) for key, value in shown.items() if value is not None]
     description = printable(str(model.info.get("description") or ""))
     blocks = [click.wrap_text(description, 78)] if description else []
     blocks.append(columns(rows, "<<"))
     if len(model) <= MOST_FEATURES:
-        structure, domain = structure_of(model), model.domain
-        states = [listed(labels, MOST_STATES) for labels in domain.states]
+        structure, domain = cw.models.structure.structure_of(model), model.domain
+        states = [cw.models.domain.listed(labels, MOST_STATES) for labels in domain.states]
         variables = columns(zip(domain.names, states, strict=True), "<<")
         features = [printable(structure.feature_text(f)) for f in range(len(structure))]
-        if isinstance(model, LogLinear):
+        if isinstance(model, cw.LogLinear):
             weighted = zip(map(str, model.weights.tolist()), features, strict=True)
             features = columns(weighted, "><").splitlines()
         blocks.append(f"{len(domain)} variables:\n{variables}")
@@ -152,8 +153,6 @@ def _one_model(record: Mapping[str, object], model: Model) -> str:
 
 
 def _several_models(records: Sequence[Mapping[str, object]]) -> str:
-    from contextwise.support.formatting import columns
-
     short = short_names(str(record["model"]) for record in records)
     rows = [
         [label, *(_cell(record[key]) for key in COLUMNS[1:])]
@@ -167,13 +166,11 @@ def _label(key: str) -> str:
 
 
 def _cell(value: object) -> str:
-    from contextwise.support.formatting import name
-
     if value is None:
         return "–"
     if isinstance(value, float):
         return f"{value:.2f}"
-    return f"{value:,}" if isinstance(value, int) else name(str(value))
+    return f"{value:,}" if isinstance(value, int) else short(str(value))
 
 
 GRAPHS = {"dot": "dot", "graphml": "graphml", "node-link": "json"}
@@ -228,9 +225,6 @@ def convert(
       contextwise convert learned.mn learned.graphml
       contextwise convert six - --to dot --context "X0=1" | dot -Tsvg > six.svg
     """
-    from contextwise.formats import encode, write
-    from contextwise.models.structure import named
-
     if target == "-" and target_format is None:
         raise click.UsageError("standard output needs a format; add --to FORMAT")
     suffix = target.lower().rpartition(".")[2]
@@ -240,21 +234,20 @@ def convert(
     model = load(source, format=source_format, zero_weights=zero_weights)
     if names_from is not None:
         only_one_from_stdin([source, names_from])
-        with named(names_from, source):
+        with cw.models.structure.named(names_from, source):
             model = model.aligned_to(load(names_from).domain, align="position")
     if graph is not None:
-        from contextwise.independence.graphs import edges_of, encode_graph
-        from contextwise.support.files import write_bytes
-
-        content = encode_graph(edges_of(model, context), graph)
+        content = cw.independence.graphs.encode_graph(
+            cw.independence.graphs.edges_of(model, context), graph
+        )
         if target == "-":
             click.echo(content.decode(), nl=False)
         else:
             write_bytes(target, content)
     elif target == "-" and target_format is not None:
-        click.echo(encode(model, target_format), nl=False)
+        click.echo(cw.formats.encode(model, target_format), nl=False)
     else:
-        write(model, target, format=target_format)
+        cw.write(model, target, format=target_format)
 
 
 @click.command()
@@ -269,17 +262,14 @@ def engines(output: str) -> None:
       contextwise engines
       contextwise compare true.mn learned.mn --engine branch
     """
-    from contextwise.counting.contract import DEFAULT, ENGINES
-    from contextwise.support.formatting import columns
-
     records = [
         {
             "engine": engine.name,
-            "default": engine.name == DEFAULT,
+            "default": engine.name == cw.counting.contract.DEFAULT,
             "missing": engine.missing(),
             "summary": engine.summary,
         }
-        for engine in ENGINES.values()
+        for engine in cw.counting.contract.ENGINES.values()
     ]
     if output == "json":
         options.print_json(records)

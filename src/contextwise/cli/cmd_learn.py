@@ -7,26 +7,26 @@ added to the registry needs no code here.
 from __future__ import annotations
 
 import inspect
-import re
-import types
-import typing
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
+import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.inputs import load, load_data
 from contextwise.errors import ContextwiseError
 from contextwise.learning import LEARNERS, learner_named
 from contextwise.support.deadline import Deadline
+from contextwise.support.formatting import columns, plural
 
 if TYPE_CHECKING:
     from contextwise.data.rows import Data
-    from contextwise.evaluation.consensus import Consensus
-    from contextwise.evaluation.stability import Stability
+    from contextwise.evaluation.consensus_search import Consensus
+    from contextwise.evaluation.resampling import Stability
     from contextwise.learning.base import Learner
+    from contextwise.learning.parameters import Parameter
     from contextwise.models.structure import Model
 
 RULES = ("pseudo-likelihood", "bic", "stability")
@@ -72,64 +72,39 @@ class LearnCommand(click.Command):
 
 def learner_help(name: str) -> str:
     """Return the help of a learner: its docstring above the first section."""
-    doc = re.split(r"\n\w+\n---", inspect.cleandoc(learner_named(name).__doc__ or ""))[0]
+    doc = (inspect.getdoc(learner_named(name)) or "").partition("\n\nParameters\n")[0]
+    doc = doc.partition("\n\nAttributes\n")[0].partition("\n\nExamples\n")[0]
     return f"{doc}\n\n\b\nExamples:\n  contextwise learn {name} train.csv --out learned.json"
 
 
 @cache
 def _learner_options(name: str) -> list[click.Parameter]:
-    """Make an option for each parameter of a learner whose type a command line can write."""
-    learner = learner_named(name)
-    texts = _parameter_texts(inspect.cleandoc(learner.__doc__ or ""))
+    """Make an option for each parameter of a learner that a command line can write."""
     made: list[click.Parameter] = []
-    for parameter, kind in _parameter_types(learner).items():
-        default = learner.defaults()[parameter]
-        flag = FLAGS.get(parameter, "--" + parameter.replace("_", "-"))
-        if isinstance(kind, click.types.BoolParamType):
+    for parameter in cw.learning.parameters.parameters_of(learner_named(name)).values():
+        flag = FLAGS.get(parameter.name, "--" + parameter.name.replace("_", "-"))
+        if parameter.kind is bool:
             flag += "/--no-" + flag.removeprefix("--")
+        default = parameter.default
         whole = isinstance(default, float) and default.is_integer()
         made.append(
             click.Option(
-                [flag, parameter],
-                type=kind,
+                [flag, parameter.name],
+                type=_click_type(parameter),
                 default=int(default) if whole else default,  # the help shows 10, not 10.0
                 show_default=default is not None,
-                help=texts.get(parameter, "").split("\n\n")[0],
+                help=parameter.help,
             )
         )
     return made
 
 
-def _parameter_types(learner: type[Learner]) -> dict[str, click.ParamType[Any]]:
-    """Return the type of each parameter that a command line can write."""
-    from contextwise.learning.base import MANNERS
-
-    hints = typing.get_type_hints(learner.__init__)
-    kinds = {}
-    for name, default in learner.defaults().items():
-        if name not in MANNERS - {"n_jobs"} and default is not inspect.Parameter.empty:
-            kinds[name] = click.IntRange(min=0) if name == "rng" else _click_type(hints[name])
-    return {name: kind for name, kind in kinds.items() if kind is not None}
-
-
-def _click_type(hint: Any) -> click.ParamType[Any] | None:
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        kinds = [_click_type(part) for part in typing.get_args(hint)]
-        return next((kind for kind in kinds if kind is not None), None)
-    if typing.get_origin(hint) is Literal:
-        return click.Choice([str(value) for value in typing.get_args(hint)])
-    return {bool: click.BOOL, int: click.INT, float: click.FLOAT, str: click.STRING}.get(hint)
-
-
-def _parameter_texts(doc: str) -> dict[str, str]:
-    """Return the text of each parameter in a NumPy docstring."""
-    section = re.search(r"Parameters\n-+\n(.*?)(?=\n\n\w+\n-+\n|\Z)", doc, re.S)
-    texts: dict[str, str] = {}
-    if section:
-        for head, body in re.findall(r"^(\S.*?) : .*\n((?:(?: .*)?\n?)*)", section[1] + "\n", re.M):
-            for name in head.split(", "):
-                texts[name] = " ".join(body.split())
-    return texts
+def _click_type(parameter: Parameter) -> click.ParamType[Any]:
+    if parameter.name == "rng":
+        return click.IntRange(min=0)
+    if parameter.choices:
+        return click.Choice(parameter.choices)
+    return click.types.convert_type(parameter.kind)
 
 
 @click.command(cls=LearnCommand, no_args_is_help=True)
@@ -182,12 +157,10 @@ def learn(
       contextwise learn trees train.csv --out best.json --valid valid.csv --grid penalty=1,5,25
       contextwise learn trees --help
     """
-    from contextwise import formats
-
     kind = learner_named(learner)
     if "refit" in parameters and not any(text.startswith("refit") for text in grid):
         options.refuse_alone(ctx, ("l1", "l2"), "refit")
-    formats.check_target(out)
+    cw.formats.check_target(out)
     domain = None if domain_from is None else load(domain_from).domain
     rows = load_data(data, domain)
     held_out = None if valid is None else load_data(valid, rows.domain)
@@ -206,7 +179,7 @@ def learn(
             model = fitted.model_
     except deadline.out_of_time:
         pass
-    formats.write(model, out)
+    cw.formats.write(model, out)
     has_weights = model is not fitted.structure_
     for line in _summary(fitted, rows, held_out if has_weights else None, domain is None):
         click.echo(line, err=True)
@@ -227,9 +200,6 @@ def _select(
     time_limit: float | None,
 ) -> tuple[Learner, bool]:
     """Return the best learner, and whether the time was enough for all of the grid."""
-    from contextwise.learning.selection import select
-    from contextwise.support.formatting import columns
-
     if not grid:
         raise click.UsageError("--select-by needs a --grid, such as --grid penalty=1,5,25")
     by: Any = select_by or ("bic" if valid is None else "pseudo-likelihood")
@@ -238,7 +208,7 @@ def _select(
     values = _settings(type(learner), grid, "--grid")
     for flag in options.typed_flags(click.get_current_context(), list(values)):
         raise click.UsageError(f"{flag} and --grid set the same parameter; leave one of them out")
-    selection = select(
+    selection = cw.learning.selection.select(
         learner, values, rows, valid=valid, by=by, time_limit=time_limit, show_progress=True
     )
     names = list(selection.candidates[0].parameters)
@@ -264,7 +234,8 @@ def make_learner(name: str, settings: Sequence[str]) -> Learner:
 
 def _settings(learner: type[Learner], texts: Sequence[str], option: str) -> dict[str, list[Any]]:
     """Parse ``NAME=VALUE``, or ``NAME=VALUE,...`` of ``--grid``: the values of each parameter."""
-    kinds = _parameter_types(learner)
+    parameters = cw.learning.parameters.parameters_of(learner)
+    kinds = {name: _click_type(parameter) for name, parameter in parameters.items()}
     example = "penalty=1,5,25" if option == "--grid" else "penalty=10"
     settings: dict[str, list[Any]] = {}
     for text in texts:
@@ -288,12 +259,9 @@ def _settings(learner: type[Learner], texts: Sequence[str], option: str) -> dict
 
 def _summary(learner: Learner, rows: Data, valid: Data | None, constants: bool) -> Iterator[str]:
     """Summarize the result; name variables of one state, which no larger truth matches."""
-    from contextwise.counting.extraction import covered_pairs
-    from contextwise.models.domain import listed
-    from contextwise.support.formatting import plural
-
     features = learner.structure_.features
-    size = f"{plural(len(features), 'feature')}, {plural(len(covered_pairs(features)), 'pair')}"
+    pairs = len(cw.counting.extraction.covered_pairs(features))
+    size = f"{plural(len(features), 'feature')}, {plural(pairs, 'pair')}"
     yield f"{plural(len(rows), 'row')}, {plural(len(rows.domain), 'variable')}: {size}"
     if not learner.finished_:
         yield "unfinished: the time limit stopped the learner; best structure so far"
@@ -313,7 +281,8 @@ def _summary(learner: Learner, rows: Data, valid: Data | None, constants: bool) 
     if constant:
         yield (
             f"{plural(len(constant), 'variable')} with one state in these rows: "
-            f"{listed(constant)}; take the states of a known truth with --domain-from MODEL"
+            f"{cw.models.domain.listed(constant)}; take the states of a known truth with "
+            "--domain-from MODEL"
         )
 
 
@@ -387,15 +356,12 @@ def stability(
       contextwise stability train.csv --learner trees --resamples 200 --folder runs/trees --jobs 4
       contextwise stability train.csv --learner trees --consensus agreed.json --picture supports.pdf
     """
-    from contextwise import formats
-    from contextwise.evaluation import stability as resample
-
     deadline = Deadline.after(time_limit)
     if keywords["how"] == "bootstrap" and options.typed_flags(ctx, ["share"]):
         raise click.UsageError("--share is for subsamples; leave it out with --how bootstrap")
     for model in (medoid, consensus):
         if model is not None:
-            formats.check_target(model)
+            cw.formats.check_target(model)
     if picture is not None:
         options.check_out(picture, [".png", ".svg", ".pdf"])
     configured = make_learner(learner, parameters)
@@ -403,15 +369,15 @@ def stability(
     if len(rows.domain) < 2:
         raise ContextwiseError(options.NOTHING_LEFT)
     with options.resumable(keywords["folder"]):
-        result = resample(
+        result = cw.stability(
             rows, configured, time_limit=deadline.left(), show_progress=True, **keywords
         )
     if medoid is not None:
-        formats.write(result.medoid, medoid)
+        cw.formats.write(result.medoid, medoid)
     agreed = None
     if consensus is not None:
         agreed = result.consensus(time_limit=deadline.left(), show_progress=True)
-        formats.write(agreed.structure, consensus)
+        cw.formats.write(agreed.structure, consensus)
     with deadline.enforced(GRACE):
         _show(result, agreed, picture, top, output)
     if result.resamples + len(result.failed) < keywords["resamples"]:
@@ -421,14 +387,8 @@ def stability(
 def _show(
     result: Stability, agreed: Consensus | None, picture: str | None, top: int, output: str
 ) -> None:
-    from contextwise.report.evaluations import stability_parts
-    from contextwise.report.text import as_text
-
     if picture is not None:
-        from contextwise.report.plots import save
-        from contextwise.report.plots.plot_pairs import plot_supports
-
-        save(plot_supports(result), picture)
+        cw.report.plots.save(cw.report.plots.plot_supports(result), picture)
     supports = [support.record() for support in result.supports()]
     if output == "json":
         structures = {"medoid": result.medoid} | ({"consensus": agreed.structure} if agreed else {})
@@ -444,4 +404,8 @@ def _show(
     elif output == "csv":
         options.print_csv(supports, supports[0] if supports else ["first", "second"])
     else:
-        click.echo(as_text(stability_parts(result, top=top, consensus=agreed)))
+        click.echo(
+            cw.report.text.as_text(
+                cw.report.evaluations.stability_parts(result, top=top, consensus=agreed)
+            )
+        )

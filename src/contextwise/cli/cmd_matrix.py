@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.inputs import load_all, short_names
 from contextwise.errors import ContextwiseError
+from contextwise.support.files import write_bytes
 from contextwise.support.formatting import as_csv, as_json
 
 if TYPE_CHECKING:
@@ -78,8 +80,6 @@ def matrix(
       contextwise matrix *.mn --approximate --csv > estimates.csv
       contextwise matrix learned/*.mn --nearest true.mn --top 10
     """
-    from contextwise.comparison.matrix import distance_matrix
-
     options.refuse_alone(ctx, ("top",), "query")
     options.refuse_alone(ctx, ("assertions", "rng"), "approximate")
     conflicts = ONLY_MATRIX if query is not None else ONLY_EXACT if approximate else ()
@@ -97,13 +97,17 @@ def matrix(
         count = top if options.typed_flags(ctx, ["top"]) else min(top, len(models))
         text = _nearest(query, models, loaded, count, output, keywords)
     elif approximate:
-        from contextwise.comparison.estimate import ASSERTIONS, estimate_matrix
-
-        keywords |= {"names": models, "assertions": assertions or ASSERTIONS, "rng": rng}
-        text, note = _matrix(estimate_matrix(loaded, **keywords), normalized, rng, output)
+        keywords |= {
+            "names": models,
+            "assertions": assertions or cw.comparison.estimate.ASSERTIONS,
+            "rng": rng,
+        }
+        text, note = _matrix(
+            cw.comparison.estimate.estimate_matrix(loaded, **keywords), normalized, rng, output
+        )
     else:
         with options.resumable(counting["store"]):
-            distances = distance_matrix(loaded, names=models, **counting, **keywords)
+            distances = cw.distance_matrix(loaded, names=models, **counting, **keywords)
         if not distances.total:
             raise ContextwiseError(options.NOTHING_LEFT)
         text, note = _matrix(distances, normalized, rng, output)
@@ -111,8 +115,6 @@ def matrix(
     if out is None:
         click.echo(text, nl=False)
     else:
-        from contextwise.support.files import write_bytes
-
         write_bytes(out, text.encode())
     if note:
         click.echo(f"contextwise: {note}", err=True)
@@ -129,10 +131,7 @@ def _nearest(
     output: str,
     keywords: dict[str, Any],
 ) -> str:
-    from contextwise.comparison.confusion import ratio
-    from contextwise.comparison.neighbours import nearest
-
-    neighbours = nearest(loaded[-1], loaded[:-1], count, **keywords)
+    neighbours = cw.comparison.neighbours.nearest(loaded[-1], loaded[:-1], count, **keywords)
     if not neighbours.total:
         raise ContextwiseError(options.NOTHING_LEFT)
     by_position = keywords["align"] == "position"
@@ -140,7 +139,7 @@ def _nearest(
         {
             "model": models[place],
             "distance": distance,
-            "normalized": ratio(distance, neighbours.total),
+            "normalized": cw.comparison.confusion.ratio(distance, neighbours.total),
         }
         for place, distance in zip(neighbours.places, neighbours.distances, strict=True)
     ]
@@ -156,40 +155,44 @@ def _nearest(
         return as_json(record) + "\n"
     if output == "csv":
         return as_csv(records, ["model", "distance", "normalized"])
-    from contextwise.report.comparisons import BY_POSITION, neighbours_parts
-    from contextwise.report.text import as_text
 
-    text = as_text(neighbours_parts(neighbours, short_names(models))) + "\n"
-    return f"{text}{BY_POSITION}\n" if by_position else text
+    text = (
+        cw.report.text.as_text(
+            cw.report.comparisons.neighbours_parts(neighbours, short_names(models))
+        )
+        + "\n"
+    )
+    return f"{text}{cw.report.comparisons.BY_POSITION}\n" if by_position else text
 
 
 def _matrix(
     matrix: DistanceMatrix | EstimatedMatrix, normalized: bool, seed: int, output: str
 ) -> tuple[str, str]:
     """Return the exact or estimated distances, and a note for standard error."""
-    from contextwise.comparison.matrix import DistanceMatrix
-    from contextwise.report.comparisons import matrix_cells, matrix_notes, matrix_parts
-    from contextwise.report.text import as_text
-
     if output == "text":
         names = short_names(matrix.names)
-        return as_text(matrix_parts(matrix, names=names, normalized=True)) + "\n", ""
-    note = "".join(note.text for note in matrix_notes(matrix))
+        return cw.report.text.as_text(
+            cw.report.comparisons.matrix_parts(matrix, names=names, normalized=True)
+        ) + "\n", ""
+    note = "".join(note.text for note in cw.report.comparisons.matrix_notes(matrix))
     if output == "csv":
-        return _csv(matrix.names, matrix_cells(matrix, normalized=normalized)), note
+        return _csv(
+            matrix.names, cw.report.comparisons.matrix_cells(matrix, normalized=normalized)
+        ), note
     record: dict[str, object] = {"models": matrix.names}
-    if not isinstance(matrix, DistanceMatrix):
-        from contextwise.comparison.estimate import CONFIDENCE
-
+    if not isinstance(matrix, cw.comparison.matrix.DistanceMatrix):
         low, high = matrix.interval()
         record |= {"estimated": True, "sampled_assertions": matrix.assertions, "seed": seed}
         record |= {"normalized": matrix.normalized, "low": low, "high": high}
-        record |= {"confidence": CONFIDENCE, "by_position": matrix.by_position}
+        record |= {
+            "confidence": cw.comparison.estimate.CONFIDENCE,
+            "by_position": matrix.by_position,
+        }
         return as_json(record) + "\n", ""
     record |= {
         "assertions": matrix.total,
-        "distances": matrix_cells(matrix, normalized=False),
-        "normalized": matrix_cells(matrix, normalized=True),
+        "distances": cw.report.comparisons.matrix_cells(matrix, normalized=False),
+        "normalized": cw.report.comparisons.matrix_cells(matrix, normalized=True),
         "open": matrix.open,
         "by_position": matrix.by_position,
         "rests_on_ganak": matrix.rests_on_ganak,
@@ -242,17 +245,14 @@ def consensus(
       contextwise consensus runs/*.mn --out consensus.json
       contextwise consensus runs/*.mn --threshold 0.8 --csv > supports.csv
     """
-    from contextwise import formats
-    from contextwise.evaluation import consensus as find_consensus
-
     if out is not None:
-        formats.check_target(out)
+        cw.formats.check_target(out)
     loaded = load_all(models, *reading)
-    result = find_consensus(loaded, show_progress=True, **keywords)
+    result = cw.evaluation.consensus(loaded, show_progress=True, **keywords)
     if not result.total:
         raise ContextwiseError(options.NOTHING_LEFT)
     if out is not None:
-        formats.write(result.structure, out)
+        cw.formats.write(result.structure, out)
     if output == "text":
         options.print_text(result, top)
     elif output == "csv":

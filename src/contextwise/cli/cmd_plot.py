@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.cmd_replicates import Replicates, replicates_options
 from contextwise.cli.inputs import load_all, short_names, split_groups
 from contextwise.errors import ContextwiseError
 from contextwise.models.notation import parse_names
 from contextwise.support.deadline import Deadline
+from contextwise.support.files import check_target
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,11 +25,8 @@ if TYPE_CHECKING:
 
 
 def _check_picture(ctx: click.Context, param: click.Parameter, path: str) -> str:
-    from contextwise.report.plots.style import format_of
-    from contextwise.support.files import check_target
-
     if not ctx.resilient_parsing:
-        format_of(path)
+        cw.report.plots.style.format_of(path)
         check_target(path)
     return path
 
@@ -56,15 +55,12 @@ class Picture(NamedTuple):
         self, models: Sequence[str], contexts: Sequence[str | None] = (None,)
     ) -> list[Guess]:
         """Compare the first model with each of the others, or a single one with itself."""
-        from contextwise.comparison.compare import compare
-        from contextwise.report.comparisons import Guess
-
         labels = self.labels(models)
         deadline = Deadline.after(self.time_limit)
         loaded = load_all(models)
         guesses = []
         for k, context in product(range(1, len(models)) or [0], contexts):
-            comparison = compare(
+            comparison = cw.compare(
                 loaded[0],
                 loaded[k],
                 time_limit=deadline.left(),
@@ -73,7 +69,9 @@ class Picture(NamedTuple):
                 show_progress=True,
             )
             options.refuse_nothing(comparison.question)
-            guesses.append(Guess(models[k], comparison, labels[k], truth=labels[0]))
+            guesses.append(
+                cw.report.comparisons.Guess(models[k], comparison, labels[k], truth=labels[0])
+            )
         return guesses
 
     def save(self, plot: Callable[..., Figure], *drawn: Any, title: str = "", **how: Any) -> None:
@@ -81,11 +79,11 @@ class Picture(NamedTuple):
 
         Exit with 3 if the figure shows comparisons with unfinished pairs.
         """
-        from contextwise.report.plots import save
-
         sizes = {"width": self.width, "font_size": self.font_size}
         how |= {key: value for key, value in sizes.items() if value is not None}
-        save(plot(*drawn, title=title if self.title is None else self.title, **how), self.out)
+        cw.report.plots.save(
+            plot(*drawn, title=title if self.title is None else self.title, **how), self.out
+        )
         if any(getattr(value, "open_pairs", None) for value in drawn):
             click.echo("contextwise: the time limit left pairs unfinished", err=True)
             click.get_current_context().exit(3)
@@ -163,10 +161,10 @@ def pairs(true: str, guess: str, picture: Picture, reorder: bool) -> None:
       contextwise plot pairs true.mn learned.mn --out pairs.pdf
       contextwise plot pairs true.mn learned.mn --reorder --out pairs.png
     """
-    from contextwise.report.plots import plot_pairs
-
     (compared,) = picture.compare([true, guess])
-    picture.save(plot_pairs, compared.comparison, reorder=reorder, title=_title(compared))
+    picture.save(
+        cw.report.plots.plot_pairs, compared.comparison, reorder=reorder, title=_title(compared)
+    )
 
 
 @plot.command(short_help="Draw the graphs of one or two structures.")
@@ -201,17 +199,14 @@ def graph(
       contextwise plot graph true.mn learned.mn --around smoker,cough --out graph.svg
       contextwise plot graph true.mn learned.mn --context "age=old" --out graph.pdf
     """
-    from contextwise.report.plots import plot_graphs
-    from contextwise.report.shares import edges_of, select_edges
-
     contexts = [None] if context is None else [None, context]
     compared, *restricted = picture.compare([true] if guess is None else [true, guess], contexts)
     comparison, in_context = compared.comparison, [guess.comparison for guess in restricted]
     names = [] if around is None else parse_names(around)
     for name in names:
         comparison.domain.position(name)  # raises for an unknown name
-    selection = select_edges(
-        edges_of(comparison),
+    selection = cw.report.shares.select_edges(
+        cw.report.shares.edges_of(comparison),
         which=edges or ("strongest" if guess is None else None),  # type: ignore[arg-type]
         around=names,
         min_share=min_share,
@@ -223,7 +218,7 @@ def graph(
             f"contextwise: {selection.words}; for all pairs: contextwise plot pairs", err=True
         )
     picture.save(
-        plot_graphs,
+        cw.report.plots.plot_graphs,
         comparison,
         *in_context,
         fixed=in_context[0].question.context if in_context else None,
@@ -254,11 +249,9 @@ def neighbours(
       contextwise plot neighbours true.mn learned.mn smoker --out smoker.pdf
       contextwise plot neighbours true.mn learned.mn smoker --edges differences --out smoker.pdf
     """
-    from contextwise.report.plots import plot_neighbours
-
     (compared,) = picture.compare([true, guess])
     picture.save(
-        plot_neighbours,
+        cw.report.plots.plot_neighbours,
         compared.comparison,
         variable,
         which=None if edges == "all" else edges,
@@ -280,11 +273,9 @@ def confusion(true: str, guesses: tuple[str, ...], picture: Picture) -> None:
       contextwise plot confusion true.mn learned.mn --out confusion.pdf
       contextwise plot confusion true.mn first.mn second.mn --out rates.png
     """
-    from contextwise.report.plots import plot_guesses
-
     compared = picture.compare([true, *guesses])
     comparisons = {guess.title: guess.comparison for guess in compared}
-    picture.save(plot_guesses, comparisons, title=_title(*compared))
+    picture.save(cw.report.plots.plot_guesses, comparisons, title=_title(*compared))
 
 
 @plot.command(short_help="Draw means, errors or ranks of groups of guesses.")
@@ -306,19 +297,17 @@ def replicates(replicates: Replicates, **figure: Any) -> None:
           graphs='g/{truth}*.mn' --out ranks.pdf
       contextwise plot replicates --table results.csv --metric f1 --out ranks.pdf
     """
-    from contextwise.report.plots import plot_critical_difference, plot_groups
-
     picture = Picture(**figure)
     truths, groups = split_groups(replicates.arguments)
     if len(truths) == 1 and groups and replicates.table is None:
         compared = replicates.guesses(truths, groups)
         members = {group: [g.comparison for g in guesses] for group, guesses in compared.items()}
-        picture.save(plot_groups, members, title=f"true: {short_names(truths)[0]}")
+        picture.save(cw.report.plots.plot_groups, members, title=f"true: {short_names(truths)[0]}")
         return
     if len(replicates.metrics) > 1:
         raise click.UsageError("a figure shows one --metric")
     (ranking,) = replicates.summary().rankings
-    picture.save(plot_critical_difference, ranking)
+    picture.save(cw.report.plots.plot_critical_difference, ranking)
 
 
 @plot.command(short_help="Draw the distances of many models, and a map.")
@@ -331,10 +320,7 @@ def matrix(models: tuple[str, ...], picture: Picture) -> None:
     Examples:
       contextwise plot matrix *.mn --out models.pdf
     """
-    from contextwise.comparison.matrix import distance_matrix
-    from contextwise.report.plots import plot_models
-
-    distances = distance_matrix(
+    distances = cw.distance_matrix(
         load_all(models),
         names=picture.labels(models),
         time_limit=picture.time_limit,
@@ -343,7 +329,7 @@ def matrix(models: tuple[str, ...], picture: Picture) -> None:
     )
     if not distances.total:
         raise ContextwiseError(options.NOTHING_LEFT)
-    picture.save(plot_models, distances.names, distances.normalized)
+    picture.save(cw.report.plots.plot_models, distances.names, distances.normalized)
 
 
 def _title(guess: Guess, *others: Guess) -> str:

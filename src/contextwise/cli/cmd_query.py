@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.inputs import load
+from contextwise.models.notation import quoted
+from contextwise.support.formatting import percent, plural, printable
 
 if TYPE_CHECKING:
     from contextwise.independence.independencies import Independencies, PairIndependencies
@@ -45,13 +48,9 @@ def query(
       contextwise query learned.mn "v1, v2 ⫫ v3 | v4, v5=0"
       contextwise query learned.mn '"blood pressure" _||_ age' --json
     """
-    from contextwise.independence.queries import answer_to, parse_statement
-    from contextwise.models.notation import quoted
-    from contextwise.support.formatting import printable
-
-    statement = parse_statement(question)
+    statement = cw.independence.queries.parse_statement(question)
     loaded = load(model, *reading)
-    answer = answer_to(loaded, statement, time_limit=time_limit)
+    answer = cw.independence.queries.answer_to(loaded, statement, time_limit=time_limit)
     if output == "json":
         options.print_json(
             {
@@ -67,8 +66,8 @@ def query(
         )
     else:
         click.echo(printable(str(answer)))
-        for (here, there), feature in zip(pairwise(answer.path), answer.features, strict=True):
-            click.echo(printable(f"  {quoted(here)} – {quoted(there)}: {feature}"))
+        for (first, second), feature in zip(pairwise(answer.path), answer.features, strict=True):
+            click.echo(printable(f"  {quoted(first)} – {quoted(second)}: {feature}"))
     ctx.exit(EXIT_CODES[answer.word])
 
 
@@ -115,8 +114,6 @@ def independencies(
       contextwise independencies learned.mn v3 v7 --top 5
       contextwise independencies learned.mn --json
     """
-    from contextwise import independence
-
     if len(pair) not in (0, 2):
         raise click.UsageError(f"give two variables or none, not {len(pair)}")
     for flag in options.typed_flags(ctx, ["most", "context_specific"]) if pair else []:
@@ -124,9 +121,9 @@ def independencies(
     loaded = load(model, *reading)
     pairs: list[PairIndependencies] | Independencies
     if pair:
-        pairs = [independence.context_specific_independencies(loaded, *pair, **limits)]
+        pairs = [cw.independence.context_specific_independencies(loaded, *pair, **limits)]
     else:
-        pairs = independence.independencies(
+        pairs = cw.independence.independencies(
             loaded, most=most, context_specific=context_specific, **limits
         )
     undecided = False
@@ -149,8 +146,6 @@ def independencies(
 
 
 def _report_unlisted(listed: Independencies) -> None:
-    from contextwise.support.formatting import plural
-
     if listed.unreached:
         late = plural(listed.unreached, "pair")
         click.echo(f"contextwise: {late} not reached within the time limit", err=True)
@@ -166,9 +161,6 @@ def _report_unlisted(listed: Independencies) -> None:
 
 
 def _print_pair(pair: PairIndependencies) -> None:
-    from contextwise.models.notation import quoted
-    from contextwise.support.formatting import percent, plural, printable
-
     names = printable(f"{quoted(pair.first)} and {quoted(pair.second)}")
     for statement in pair:
         share = f"  ({percent(statement.contexts, pair.contexts)})" if statement.region else ""
@@ -185,8 +177,6 @@ def _print_pair(pair: PairIndependencies) -> None:
 
 
 def _record(pair: PairIndependencies) -> dict[str, object]:
-    from contextwise.comparison.confusion import ratio
-
     statements = [
         {
             "text": str(statement),
@@ -205,7 +195,7 @@ def _record(pair: PairIndependencies) -> dict[str, object]:
         "second": pair.second,
         "contexts": pair.contexts,
         "independent": pair.independent,
-        "share": ratio(pair.independent, pair.contexts),
+        "share": cw.comparison.confusion.ratio(pair.independent, pair.contexts),
         "undecided": pair.open,
         "unlisted": pair.unlisted,
         "statements": statements,

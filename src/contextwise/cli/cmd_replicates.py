@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.inputs import load, matching_files, only_one_from_stdin, split_groups
 
@@ -56,9 +57,6 @@ class Replicates(NamedTuple):
         self, truths: list[str], groups: dict[str, list[str]], scope: options.Scope | None = None
     ) -> dict[str, list[Guess]]:
         """Compare every guess of every group with its truth."""
-        from contextwise.comparison.compare import compare
-        from contextwise.report.comparisons import Guess
-
         files = [os.path.basename(truth).removesuffix(".gz") for truth in truths]
         names = [os.path.splitext(file)[0] for file in files]
         if len(set(names)) < len(names):
@@ -80,45 +78,48 @@ class Replicates(NamedTuple):
                 filled = [text.replace("{truth}", name) for text in patterns]
                 for file in matching_files(filled, group):
                     guess = load(file, format=format_name)
-                    comparison = compare(true, guess, show_progress=True, **restriction)
+                    comparison = cw.compare(true, guess, show_progress=True, **restriction)
                     options.refuse_nothing(comparison.question)
-                    compared[group].append(Guess(file, comparison, group=group, truth=name))
+                    compared[group].append(
+                        cw.report.comparisons.Guess(file, comparison, group=group, truth=name)
+                    )
         return compared
 
     def _of_models(
         self, truths: list[str], groups: dict[str, list[str]], scope: options.Scope | None
     ) -> Summary:
-        from contextwise.evaluation.replicates import METRICS, summarize
-
+        known = tuple(cw.evaluation.replicates.METRICS)
         for metric in self.metrics:
-            if metric not in METRICS:
+            if metric not in known:
                 raise click.UsageError(
-                    f"--metric {metric}: choose one of {', '.join(METRICS)}, or give a --table"
+                    f"--metric {metric}: choose one of {', '.join(known)}, or give a --table"
                 )
         compared = self.guesses(truths, groups, scope)
-        return summarize(
+        return cw.summarize(
             {group: [guess.comparison for guess in runs] for group, runs in compared.items()},
             truths={group: [guess.truth for guess in runs] for group, runs in compared.items()},
-            metrics=self.metrics or (("normalized",) if len(truths) > 1 else tuple(METRICS)),
+            metrics=self.metrics or (("normalized",) if len(truths) > 1 else known),
             training_share=self.training_share,
             alpha=self.alpha,
         )
 
     def _of_table(self, table: str) -> Summary:
-        from contextwise.evaluation.replicates import KNOWN, read_results, summarize_values
-
-        values = read_results(
+        values = cw.evaluation.replicates.read_results(
             table, metrics=self.metrics, truth=self.truth_column, group=self.group_column
         )
         smaller = None
         if self.better is not None:
             smaller = list(values) if self.better == "smaller" else []
         else:
-            for metric in (metric for metric in values if metric not in KNOWN):
+            for metric in (
+                metric for metric in values if metric not in cw.evaluation.replicates.KNOWN
+            ):
                 raise click.UsageError(
                     f"which values of {metric} are better? Add --better smaller or larger"
                 )
-        return summarize_values(values, smaller_is_better=smaller, alpha=self.alpha)
+        return cw.evaluation.replicates.summarize_values(
+            values, smaller_is_better=smaller, alpha=self.alpha
+        )
 
 
 replicates_options = options.options_as(
@@ -202,8 +203,9 @@ def replicates(replicates: Replicates, output: str, scope: options.Scope) -> Non
         rows = ranks or summary.rows()
         options.print_csv(rows)
         return
-    from contextwise.report.evaluations import summary_parts
-    from contextwise.report.text import as_latex, as_text
 
-    parts = summary_parts(summary)
-    click.echo(as_text(parts) if output == "text" else as_latex(parts), nl=output == "text")
+    parts = cw.report.evaluations.summary_parts(summary)
+    click.echo(
+        cw.report.text.as_text(parts) if output == "text" else cw.report.text.as_latex(parts),
+        nl=output == "text",
+    )

@@ -11,6 +11,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.cmd_learn import learner_options, make_learner
 from contextwise.cli.inputs import (
@@ -24,6 +25,7 @@ from contextwise.cli.inputs import (
 from contextwise.errors import OpenResult, require
 from contextwise.support.deadline import Deadline
 from contextwise.support.effort import Effort
+from contextwise.support.files import write_bytes
 
 
 @click.command(cls=options.SectionedCommand)
@@ -96,13 +98,6 @@ def report(
     }
     names = [true, *(file for files in members.values() for file in files)]
     only_one_from_stdin([*names, scope.data, check_rows, stability_rows])
-    from contextwise.comparison.compare import compare
-    from contextwise.comparison.explain import explain_comparison
-    from contextwise.comparison.question import pose
-    from contextwise.evaluation import check, stability
-    from contextwise.report.comparisons import Guess
-    from contextwise.report.page import report_page
-    from contextwise.support.files import write_bytes
 
     first, *others = load_all(names, format=scope.format_name)
     member_of = [group for group, files in members.items() for _ in files]
@@ -112,12 +107,14 @@ def report(
     deadline = Deadline.after(time_limit)
     reported, unfinished = [], False
     for name, other, group in zip(labels, others, member_of, strict=True):
-        comparison = compare(
+        comparison = cw.compare(
             first, other, time_limit=deadline.left(), show_progress=True, **restriction
         )
         options.refuse_nothing(comparison.question)
         results: dict[str, Any] = {
-            "explanation": explain_comparison(comparison, Effort(deadline), top=top)
+            "explanation": cw.comparison.explain.explain_comparison(
+                comparison, Effort(deadline), top=top
+            )
         }
         if by_chance.chance and not comparison.open_pairs:
             results["chance"], stopped = by_chance.run(
@@ -126,10 +123,10 @@ def report(
             unfinished |= stopped
         if rows is not None:
             # comparison.guess lacks the variables that --context assigns
-            _, aligned = pose(
+            _, aligned = cw.comparison.question.pose(
                 [first, other], align=scope.align, zero_weights=scope.zero_weights
             ).structures
-            results["check"] = check(
+            results["check"] = cw.check(
                 aligned,
                 rows,
                 pairs=scope.pairs,
@@ -142,11 +139,11 @@ def report(
             )
             unfinished |= results["check"].unfinished > 0
         unfinished |= bool(comparison.open_pairs) or results["explanation"].partial
-        reported.append(Guess(name, comparison, group=group, **results))
+        reported.append(cw.report.comparisons.Guess(name, comparison, group=group, **results))
     resampled = None
     if stability_rows is not None:
         try:
-            resampled = stability(
+            resampled = cw.stability(
                 load_data(stability_rows, first.domain),
                 configured,
                 resamples=resamples,
@@ -160,7 +157,7 @@ def report(
         except OpenResult as error:
             resampled, unfinished = None, True
             warnings.warn(f"stability left out: {error}", stacklevel=2)
-    page = report_page(
+    page = cw.report.page.report_page(
         label,
         reported,
         command=_command_line(ctx),
@@ -235,19 +232,18 @@ def explore(
       contextwise explore --run runs/learners
     """
     require("shiny", "explorer")
-    from contextwise.explorer.app import explorer
-    from contextwise.explorer.computations import kind_of_run, read_results
-    from contextwise.explorer.server import serve
 
     if run is not None:
-        kind_of_run(str(run))
+        cw.explorer.computations.kind_of_run(str(run))
         if run.suffix.lower() == ".csv":
-            read_results(str(run))
+            cw.explorer.computations.read_results(str(run))
     loaded = load_all(models, *reading)
     if data is not None and loaded:
         load_data(str(data), loaded[0].domain)  # raises if the variables differ
-    serve(
-        explorer(list(zip(short_names(models), loaded, strict=True)), run=run, data=data),
+    cw.explorer.server.serve(
+        cw.explorer.app.explorer(
+            list(zip(short_names(models), loaded, strict=True)), run=run, data=data
+        ),
         host=host,
         port=port,
         open_browser=not no_browser,

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.inputs import load, load_all, load_data, only_one_from_stdin, short_names
 from contextwise.support.deadline import Deadline
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Estimate
-    from contextwise.evaluation.score import Score
+    from contextwise.evaluation.scores import Score
     from contextwise.report.parts import Note
 
 
@@ -67,9 +68,6 @@ def score(
       contextwise score true.mn guess.mn
       contextwise score true.mn a.mn b.mn --fit train.csv --test test.csv
     """
-    from contextwise.evaluation.score import LATE
-    from contextwise.evaluation.score import score as score_guess
-
     only_one_from_stdin([true, *guesses, test, fit_to])
     deadline = Deadline.after(time_limit)
     model = load(true, *reading)
@@ -78,7 +76,7 @@ def score(
     scores: list[Score] = []
     for guess in load_all(guesses, *reading):
         limit = deadline.left()
-        scores.append(score_guess(model, guess, time_limit=limit, show_progress=True, **keywords))
+        scores.append(cw.score(model, guess, time_limit=limit, show_progress=True, **keywords))
     options.refuse_nothing(scores[0].comparison.question)
     named = list(zip(guesses, scores, strict=True))
     if output == "json":
@@ -87,41 +85,43 @@ def score(
         records = [{"guess": name, **result.record()} for name, result in named]
         options.print_csv(records)
     else:
-        from contextwise.report.evaluations import scores_parts
-        from contextwise.report.text import as_text
-
         labels = short_names(guesses)
-        click.echo(as_text([_verdict(labels, scores), *scores_parts(labels, scores)]))
-    if any(result.comparison.open_pairs or LATE in result.missing.values() for result in scores):
+        click.echo(
+            cw.report.text.as_text(
+                [_verdict(labels, scores), *cw.report.evaluations.scores_parts(labels, scores)]
+            )
+        )
+    if any(
+        result.comparison.open_pairs or cw.evaluation.scores.LATE in result.missing.values()
+        for result in scores
+    ):
         ctx.exit(3)
 
 
 def _verdict(labels: Sequence[str], scores: Sequence[Score]) -> Note:
     """Name the guess nearest by the distance, and the guesses that other scores prefer."""
-    from contextwise.report.comparisons import Guess, nearest_words, open_note
-    from contextwise.report.evaluations import SCORE_LABELS
-    from contextwise.report.parts import Note
-
     comparisons = [score.comparison for score in scores]
     if len(scores) == 1:
-        return Note("verdict", comparisons[0].summary())
+        return cw.report.parts.Note("verdict", comparisons[0].summary())
     if any(comparison.open_pairs for comparison in comparisons):
-        return open_note(dict(zip(labels, comparisons, strict=True)))
-    lines = [nearest_words([Guess(*both) for both in zip(labels, comparisons, strict=True)])]
+        return cw.report.comparisons.open_note(dict(zip(labels, comparisons, strict=True)))
+    guesses = map(cw.report.comparisons.Guess, labels, comparisons)
+    lines = [cw.report.comparisons.nearest_words(list(guesses))]
     least = min(comparison.normalized for comparison in comparisons)
     nearest = [score for score in scores if score.comparison.normalized == least]
     agreeing = []
     for key, sign in (("kl_true_guess", 1), ("log_likelihood", -1)):
         if all(key in score.values for score in scores):
             best = min(scores, key=lambda score: sign * score.values[key].value)
+            label = cw.report.evaluations.SCORE_LABELS[key]
             if any(not _differs(best.values[key], score.values[key]) for score in nearest):
-                agreeing.append(SCORE_LABELS[key])
+                agreeing.append(label)
             else:
-                lines.append(f"{SCORE_LABELS[key]} prefers {labels[scores.index(best)]}.")
+                lines.append(f"{label} prefers {labels[scores.index(best)]}.")
     if agreeing:
         verb = "prefer" if agreeing[1:] else "prefers"
         lines.append(f"{' and '.join(agreeing)} {verb} no other guess.")
-    return Note("verdict", "\n".join(lines))
+    return cw.report.parts.Note("verdict", "\n".join(lines))
 
 
 def _differs(first: Estimate, second: Estimate) -> bool:
@@ -131,9 +131,7 @@ def _differs(first: Estimate, second: Estimate) -> bool:
 
 
 def _record(name: str, score: Score) -> dict[str, object]:
-    from contextwise.evaluation.score import DIVERGENCES, PREDICTIONS
-
-    others = (*DIVERGENCES, *PREDICTIONS)
+    others = (*cw.evaluation.scores.DIVERGENCES, *cw.evaluation.scores.PREDICTIONS)
     return {
         "guess": name,
         **{key: value for key, value in score.record().items() if not key.startswith(others)},

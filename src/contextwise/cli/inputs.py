@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+import contextwise as cw
 from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:
@@ -24,11 +25,9 @@ if TYPE_CHECKING:
 
 def load(name: str, format: str | None = None, zero_weights: ZeroWeights = "keep") -> Model:
     """Load a model from a file, a bundled example, or ``-`` for standard input."""
-    from contextwise.formats import as_model, read_stream
-
     if name == "-":
-        return read_stream(_standard_input(), format=format, zero_weights=zero_weights)
-    return as_model(name, format=format, zero_weights=zero_weights)
+        return cw.formats.read_stream(_standard_input(), format=format, zero_weights=zero_weights)
+    return cw.formats.as_model(name, format=format, zero_weights=zero_weights)
 
 
 def load_all(
@@ -42,13 +41,12 @@ def load_all(
 
 def load_data(path: str, domain: Domain | None) -> Data:
     """Load the rows of a data file, or of standard input for ``-``, over a domain if given."""
-    from contextwise.data.rows import as_data, parse_data
-    from contextwise.support.files import unpacked
-
     if path != "-":
-        return as_data(path, domain)
+        return cw.data.rows.as_data(path, domain)
     name = "standard input"
-    return parse_data(unpacked(_standard_input().read(), name), name, domain)
+    return cw.data.rows.parse_data(
+        cw.support.files.unpacked(_standard_input().read(), name), name, domain
+    )
 
 
 def _standard_input() -> BinaryIO:

@@ -18,6 +18,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+import contextwise as cw
 from contextwise.errors import ContextwiseError, OpenResult, ParseError
 from contextwise.formats import FORMATS
 from contextwise.models.notation import parse_names
@@ -25,7 +26,7 @@ from contextwise.models.notation import parse_names
 if TYPE_CHECKING:
     from contextwise.comparison.context_weights import Weights
     from contextwise.comparison.question import Contexts, Question, Restriction
-    from contextwise.evaluation.chance import Chance
+    from contextwise.evaluation.skill import Chance
     from contextwise.formats import ZeroWeights
     from contextwise.models.domain import Domain
     from contextwise.models.structure import Align, Model
@@ -122,10 +123,10 @@ def complete_model(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Offer files and the bundled examples to the shell."""
-    from contextwise.truths.bundled import names
-
     # bash shows either files or names: complete an empty word by files.
-    fitting = [name for name in names() if incomplete and name.startswith(incomplete)]
+    fitting = [
+        name for name in cw.truths.bundled.names() if incomplete and name.startswith(incomplete)
+    ]
     return [CompletionItem(incomplete, type="file"), *map(CompletionItem, fitting)]
 
 
@@ -227,10 +228,8 @@ def _read_weights(path: str) -> Weights:
     import json
     from decimal import Decimal
 
-    from contextwise.support import files
-
     try:
-        weights = json.loads(files.read_bytes(path), parse_float=Decimal)
+        weights = json.loads(cw.support.files.read_bytes(path), parse_float=Decimal)
     except ValueError as error:
         raise ParseError(f"this is not JSON: {error}", path=path) from None
     if not isinstance(weights, dict) or not all(
@@ -322,15 +321,16 @@ def _check_null(ctx: click.Context, param: click.Parameter, name: str | None) ->
     """Check the name of a null; print all of them for ``help``."""
     if name is None or ctx.resilient_parsing:
         return name
-    from contextwise.evaluation.chance import DEFAULT_NULL, NULLS, get_null
-    from contextwise.support.formatting import columns
 
     if name == "help":
-        default = {DEFAULT_NULL: " (default)"}
-        rows = [(key, f"{null.words}{default.get(key, '')}") for key, null in NULLS.items()]
-        click.echo(columns(rows, "<<"))
+        default = {cw.evaluation.skill.DEFAULT_NULL: " (default)"}
+        rows = [
+            (key, f"{null.words}{default.get(key, '')}")
+            for key, null in cw.evaluation.skill.NULLS.items()
+        ]
+        click.echo(cw.support.formatting.columns(rows, "<<"))
         ctx.exit()
-    return get_null(name).name
+    return cw.evaluation.skill.get_null(name).name
 
 
 class ChanceOptions(NamedTuple):
@@ -345,14 +345,11 @@ class ChanceOptions(NamedTuple):
         self, true: Model, guess: Model, restriction: Restriction, **more: Any
     ) -> tuple[Chance | None, bool]:
         """Compare a guess with random guesses; the flag is True if it ended before all draws."""
-        from contextwise.evaluation import ChanceInterrupted
-        from contextwise.evaluation import chance as compare_by_chance
-
         how: dict[str, Any] = {"draws": self.draws, "rng": self.rng, **more}
         how |= {} if self.null is None else {"null": self.null}
         try:
-            result = compare_by_chance(true, guess, show_progress=True, **how, **restriction)
-        except ChanceInterrupted as stop:
+            result = cw.chance(true, guess, show_progress=True, **how, **restriction)
+        except cw.evaluation.ChanceInterrupted as stop:
             result = stop.chance
         except OpenResult as error:
             warnings.warn(str(error), stacklevel=2)
@@ -371,7 +368,7 @@ chance = options_as(
         metavar="NAME",
         is_eager=True,  # --null help needs no models
         callback=_check_null,
-        shell_complete=partial(complete_from, "evaluation.chance", "NULLS"),
+        shell_complete=partial(complete_from, "evaluation.skill", "NULLS"),
         help="With --chance: how random guesses are drawn; --null help lists the ways.",
     ),
     number("--draws", default=999, least=0, help="With --chance: number of random guesses."),
@@ -405,16 +402,12 @@ def output(*names: str) -> Decorator:
 
 
 def print_json(value: object) -> None:
-    from contextwise.support.formatting import as_json
-
-    click.echo(as_json(value))
+    click.echo(cw.support.formatting.as_json(value))
 
 
 def print_text(result: object, top: int) -> None:
     """Print a result as text, with the ``top`` entries of each list."""
-    from contextwise.report.text import text_of
-
-    click.echo(text_of(result, top=top))
+    click.echo(cw.report.text.text_of(result, top=top))
 
 
 def print_records(records: Sequence[object]) -> None:
@@ -424,9 +417,7 @@ def print_records(records: Sequence[object]) -> None:
 
 def print_csv(records: Iterable[Mapping[str, object]], header: Iterable[str] | None = None) -> None:
     """Print records as CSV, one row each; the header is by default the keys of the first."""
-    from contextwise.support.formatting import as_csv
-
-    click.echo(as_csv(records, header), nl=False)
+    click.echo(cw.support.formatting.as_csv(records, header), nl=False)
 
 
 @contextmanager
@@ -452,9 +443,7 @@ def check_out(path: str, suffixes: Sequence[str], *, packed: bool = False) -> st
     Traceback (most recent call last):
     contextwise.errors.ContextwiseError: report.pdf: cannot write .pdf; use .html
     """
-    from contextwise.support.files import check_target
-
-    check_target(path)
+    cw.support.files.check_target(path)
     name = path.lower().removesuffix(".gz") if packed else path.lower()
     suffix = os.path.splitext(name)[1]
     if suffix not in suffixes:

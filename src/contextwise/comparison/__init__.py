@@ -1,1 +1,18 @@
 """Compare structures context by context: confusion matrices, explanations, many models."""
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from contextwise.comparison import (
+        compare,
+        confusion,
+        estimate,
+        explain,
+        matrix,
+        neighbours,
+        question,
+    )
+else:
+    from contextwise.support.loading import lazy_modules
+
+    __getattr__ = lazy_modules(__name__)

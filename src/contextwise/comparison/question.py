@@ -14,13 +14,11 @@ same pair depend, and differ in three assignments.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
 from operator import mul
-from types import FrameType
 from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
@@ -252,16 +250,9 @@ def listed_models(name: str, models: Any) -> list[ModelLike]:
 
 
 def _unknown_keyword(name: str) -> str:
-    """Name the function that the user called, and the keyword that was probably meant."""
-    frame: FrameType | None = sys._getframe()
-    called = "pose"
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("contextwise."):
-        if not frame.f_code.co_name.startswith(("_", "<")):
-            called = frame.f_code.co_name
-        frame = frame.f_back
     near = get_close_matches(name, Restriction.__annotations__, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"use {', '.join(Restriction.__annotations__)}"
-    return f"{called}() got an unexpected keyword argument {name!r}; {hint}"
+    return f"got an unexpected keyword argument {name!r}; {hint}"
 
 
 def _over_one_domain(

@@ -9,3 +9,12 @@ What must be fast is written twice: readable in Python, and compiled in C++ (``k
 where it is available; its readable twin ends in ``_in_python``. The engines `native` and `branch`
 are twins as a whole.
 """
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from contextwise.counting import contract, extraction
+else:
+    from contextwise.support.loading import lazy_modules
+
+    __getattr__ = lazy_modules(__name__)

@@ -36,7 +36,7 @@ import numpy.typing as npt
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import MEASURES, Measure, shown_in
 from contextwise.errors import ContextwiseError, ParseError, require
-from contextwise.evaluation.chance import skills
+from contextwise.evaluation.skill import skills
 from contextwise.support import files
 from contextwise.support.formatting import Printed, rate
 

@@ -6,3 +6,12 @@ values to HTML and a ``serve`` for sessions. A `view` is the page as one value a
 and `messages` guard the page; `wiring` and `controls` connect it. ``report/static/heatmap.js``
 draws the heat map in the browser. All scripts and styles are served from here.
 """
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from contextwise.explorer import app, computations, server
+else:
+    from contextwise.support.loading import lazy_modules
+
+    __getattr__ = lazy_modules(__name__)

@@ -24,9 +24,9 @@ from contextwise.comparison.matrix import DistanceMatrix, distance_matrix
 from contextwise.comparison.question import Contexts, Pair
 from contextwise.data.rows import as_data
 from contextwise.errors import ContextwiseError, ParseError
-from contextwise.evaluation.chance import Chance, ChanceInterrupted, chance
-from contextwise.evaluation.check import Check, check
-from contextwise.evaluation.consensus import ClaimSupport, Consensus, consensus
+from contextwise.evaluation.claim_tests import Check, check
+from contextwise.evaluation.consensus_search import ClaimSupport, Consensus, consensus
+from contextwise.evaluation.skill import Chance, ChanceInterrupted, chance
 from contextwise.explorer.job import Tell
 from contextwise.formats import format_of, read_stream
 from contextwise.independence.queries import Answer, answer_to, parse_statement
@@ -239,7 +239,7 @@ def kind_of_run(path: str) -> Kind:
     """Return the kind of a run; raise `ContextwiseError` if the path has no run."""
     if path.lower().endswith(".csv"):
         return "kl"
-    from contextwise.evaluation.stability import KEPT
+    from contextwise.evaluation.resampling import KEPT
 
     configuration = _stored(path, read_configuration)
     if configuration.keys() >= KEPT:
@@ -307,7 +307,7 @@ def learners_run(path: str, tell: Tell) -> Run:
 
 def stability_run(path: str, tell: Tell) -> Run:
     """Read structures learned from resamples: what they share, and the most typical one."""
-    from contextwise.evaluation.stability import read_stability
+    from contextwise.evaluation.resampling import read_stability
     from contextwise.report.evaluations import stability_parts
 
     stability = read_stability(path, show_progress=partial(tell, "Comparing the resamples"))

@@ -22,7 +22,7 @@ from shiny import reactive, ui
 from contextwise.comparison.compare import comparison_record
 from contextwise.comparison.estimate import EstimatedMatrix
 from contextwise.comparison.matrix import DistanceMatrix
-from contextwise.evaluation.consensus import ClaimSupport, Consensus
+from contextwise.evaluation.consensus_search import ClaimSupport, Consensus
 from contextwise.evaluation.replicates import METRICS, summarize
 from contextwise.explorer import controls
 from contextwise.explorer.computations import consensus_of, distances, report_of
@@ -150,9 +150,8 @@ def middle(matrix: Matrix) -> npt.NDArray[np.float64]:
     """Return the normalized distances; an open one is the middle of its bounds."""
     if isinstance(matrix, EstimatedMatrix):
         return matrix.normalized
-    both = matrix.shares(matrix.lower) + matrix.shares(matrix.upper)
-    halved: npt.NDArray[np.float64] = both / 2
-    return halved
+    sums: npt.NDArray[np.float64] = matrix.shares(matrix.lower) + matrix.shares(matrix.upper)
+    return sums / 2
 
 
 def between(outcome: Outcome[Matrix], results: Sequence[Guess] = ()) -> TagChild:

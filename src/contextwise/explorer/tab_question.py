@@ -66,8 +66,8 @@ def replies(outcome: Outcome[list[Answer]], models: Sequence[str]) -> TagChild:
 
 def _reply(role: str, answer: Answer) -> Tag:
     steps = [
-        tags.li(f"{quoted(here)} – {quoted(there)}: ", tags.code(feature))
-        for (here, there), feature in zip(pairwise(answer.path), answer.features, strict=True)
+        tags.li(f"{quoted(first)} – {quoted(second)}: ", tags.code(feature))
+        for (first, second), feature in zip(pairwise(answer.path), answer.features, strict=True)
     ]
     return tags.section(
         tags.h2(f"In {role}: {answer.word}", class_="h6 when"),

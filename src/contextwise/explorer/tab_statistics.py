@@ -9,8 +9,8 @@ from typing import Any
 from htmltools import TagChild, TagList, tags
 from shiny import reactive, ui
 
-from contextwise.evaluation.chance import DEFAULT_NULL, NULLS, PAIR_KEYS, Chance
-from contextwise.evaluation.check import Check
+from contextwise.evaluation.claim_tests import Check
+from contextwise.evaluation.skill import DEFAULT_NULL, NULLS, PAIR_KEYS, Chance
 from contextwise.explorer import controls
 from contextwise.explorer.computations import chance_of, check_of
 from contextwise.explorer.job import value_of

@@ -167,4 +167,6 @@ FORMATS = (
 """The formats; data without a file name has the first that fits."""
 
 if not TYPE_CHECKING:
-    lazy_names(__name__, dict.fromkeys(set(__all__) - globals().keys(), "io"))
+    __getattr__, __dir__ = lazy_names(
+        __name__, dict.fromkeys(set(__all__) - globals().keys(), "io")
+    )

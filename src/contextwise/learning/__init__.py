@@ -14,6 +14,7 @@ from contextwise.support.loading import lazy_names
 
 if TYPE_CHECKING:
     from contextwise.data.rows import Data, as_data
+    from contextwise.learning import base, parameters, selection
     from contextwise.learning.adapters import CausalLearn, Pgmpy, PyAgrum
     from contextwise.learning.base import Learner, learn
     from contextwise.learning.chow_liu import ChowLiu, Independent
@@ -101,4 +102,4 @@ def learner_named(name: str) -> "type[Learner]":
 if not TYPE_CHECKING:
     homes = {entry.class_name: entry.module for entry in LEARNERS.values()}
     homes |= dict.fromkeys(("Data", "Learner", "as_data", "learn"), "base")
-    lazy_names(__name__, {**homes, "select": "selection"})
+    __getattr__, __dir__ = lazy_names(__name__, {**homes, "select": "selection"})

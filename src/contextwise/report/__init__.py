@@ -7,6 +7,11 @@
   draw it.
 """
 
-from contextwise.support.loading import lazy_names
+TYPE_CHECKING = False
 
-lazy_names(__name__, {"plots": "plots"})
+if TYPE_CHECKING:
+    from contextwise.report import comparisons, evaluations, page, parts, plots, shares, text
+else:
+    from contextwise.support.loading import lazy_modules
+
+    __getattr__ = lazy_modules(__name__)

@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from contextwise.comparison.explain import Explanation, FeatureErrors, Kind, PairExplanation
     from contextwise.comparison.matrix import Comparisons, DistanceMatrix
     from contextwise.comparison.neighbours import Neighbours
-    from contextwise.evaluation.chance import Chance
-    from contextwise.evaluation.check import Check
+    from contextwise.evaluation.claim_tests import Check
+    from contextwise.evaluation.skill import Chance
     from contextwise.report.shares import Shares
 
 Medium = Literal["command", "page", "python"]

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from contextwise.comparison.confusion import MEASURES, Number, ratio, shown_in
-from contextwise.evaluation.chance import NULLS
 from contextwise.evaluation.replicates import Mean, Summary, metric_label
+from contextwise.evaluation.skill import NULLS
 from contextwise.models.notation import between, in_words, quoted, where
 from contextwise.report.comparisons import (
     Guess,
@@ -35,12 +35,12 @@ from contextwise.report.pictures import supports_picture
 from contextwise.support.formatting import name, number, percent, plural, rate
 
 if TYPE_CHECKING:
-    from contextwise.evaluation.chance import Chance
-    from contextwise.evaluation.check import Check, CheckedClaim
-    from contextwise.evaluation.consensus import ClaimSupport, Consensus
+    from contextwise.evaluation.claim_tests import Check, CheckedClaim
+    from contextwise.evaluation.consensus_search import ClaimSupport, Consensus
     from contextwise.evaluation.g_test import ConditionalTest
-    from contextwise.evaluation.score import Score
-    from contextwise.evaluation.stability import PairSupport, Stability
+    from contextwise.evaluation.resampling import PairSupport, Stability
+    from contextwise.evaluation.scores import Score
+    from contextwise.evaluation.skill import Chance
 
 
 # -- chance ----------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ OF_GRAPHS: tuple[Wanted, ...] = (
 )
 
 
-@makes_parts("evaluation.chance", "Chance")
+@makes_parts("evaluation.skill", "Chance")
 def chance_parts(chance: Chance, *, top: int = 0) -> list[Part]:
     """Show the verdict, what was drawn, the numbers, and the ``top`` pairs of least skill."""
     values = {"distance": chance.distance, **chance.record()}
@@ -158,7 +158,7 @@ def chances_table(guesses: Sequence[Guess]) -> Table:
 # -- stability -------------------------------------------------------------------------------------
 
 
-@makes_parts("evaluation.stability", "Stability")
+@makes_parts("evaluation.resampling", "Stability")
 def stability_parts(
     stability: Stability, *, top: int = TOP, consensus: Consensus | None = None
 ) -> list[Part]:
@@ -240,7 +240,7 @@ ROWS_MUST = (
 )
 
 
-@makes_parts("evaluation.check", "Check")
+@makes_parts("evaluation.claim_tests", "Check")
 def check_parts(check: Check, *, top: int = TOP) -> list[Part]:
     """Show which claims of a structure rows contradict, confirm, or cannot test."""
     head = f"{plural(check.rows, 'row')}, {plural(check.pairs, 'pair')}. {ROWS_MUST}"
@@ -555,11 +555,11 @@ def _reasons(names: Sequence[str], scores: Sequence[Score]) -> Iterator[str]:
 # -- results as they show themselves ---------------------------------------------------------------
 
 
-@makes_parts("evaluation.consensus", "Consensus")
+@makes_parts("evaluation.consensus_search", "Consensus")
 def _consensus(result: Consensus, *, top: int = TOP) -> list[Part]:
     return consensus_parts(result, result.widest_supports(top))
 
 
-@makes_parts("evaluation.score", "Score")
+@makes_parts("evaluation.scores", "Score")
 def _score(result: Score, *, top: int = TOP) -> list[Part]:
     return scores_parts(["guess"], [result], medium="python")

@@ -9,11 +9,11 @@ import platform
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-import contextwise
 from contextwise.comparison.compare import Comparison
 from contextwise.evaluation.replicates import Summary, summarize
 from contextwise.report.comparisons import (
@@ -36,7 +36,7 @@ from contextwise.report.pictures import graph_pictures, pairs_picture, plane_pic
 from contextwise.support.formatting import name
 
 if TYPE_CHECKING:
-    from contextwise.evaluation.stability import Stability
+    from contextwise.evaluation.resampling import Stability
 
 
 def report_page(
@@ -80,7 +80,7 @@ def report_page(
     rows = [
         ("command", command),
         ("made", (made or datetime.now().astimezone()).isoformat(" ", "minutes")),
-        ("contextwise", contextwise.__version__),
+        ("contextwise", version("contextwise")),
         ("Python", platform.python_version()),
         ("NumPy", np.__version__),
         ("engine", guesses[0].comparison.engine),

@@ -49,7 +49,7 @@ from contextwise.support.formatting import name
 
 if TYPE_CHECKING:
     from contextwise.evaluation.replicates import Summary
-    from contextwise.evaluation.stability import Stability
+    from contextwise.evaluation.resampling import Stability
     from contextwise.report.comparisons import Guess
 
 STEPS = (0.001, 0.01, 0.1, 0.25, 0.5, 1.0)  # shares of contexts are drawn in these steps

@@ -10,13 +10,13 @@ import os
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import contextwise
 from contextwise.errors import require
 from contextwise.report.html import as_html, page_html, tag
 from contextwise.report.parts import Note, Part, Section, Table
@@ -409,5 +409,5 @@ def _page(parts: Sequence[Part], figures: Sequence[StudyFigure]) -> str:
         source = f"data:image/png;base64,{b64encode(encoded(figure.figure, 'png')).decode()}"
         image = tag("img", src=source, alt=figure.caption)
         body += tag("figure", image, tag("figcaption", figure.caption))
-    made = {"contextwise": contextwise.__version__, **versions()}
+    made = {"contextwise": version("contextwise"), **versions()}
     return page_html(TITLE, body, made.items())

@@ -44,8 +44,8 @@ from contextwise.distributions.batch_fitting import STATES, empirical, fit_many
 from contextwise.distributions.divergence import kl_divergence
 from contextwise.distributions.sampling import Estimate
 from contextwise.errors import ContextwiseError, ParseError
-from contextwise.evaluation.chance import skills
-from contextwise.evaluation.stability import stability
+from contextwise.evaluation.resampling import stability
+from contextwise.evaluation.skill import skills
 from contextwise.learning import LEARNERS, learner_named
 from contextwise.learning.base import Learner, fresh
 from contextwise.learning.selection import select

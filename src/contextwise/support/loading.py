@@ -8,38 +8,49 @@ from importlib import import_module
 TYPE_CHECKING = False  # importing `typing` would take longer than this module
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
-def lazy_names(package: str, homes: Mapping[str, str]) -> None:
-    """Make a package import each public name when it is first used.
+def lazy_modules(package: str) -> Callable[[str], object]:
+    """Return ``__getattr__`` of a package that imports its modules at first use."""
+
+    def load(name: str) -> object:
+        module = f"{package}.{name}"
+        try:
+            return import_module(module)
+        except ModuleNotFoundError as error:
+            if error.name != module:
+                raise
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return load
+
+
+def lazy_names(
+    package: str, homes: Mapping[str, str]
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a package that imports names at first use.
 
     ``homes`` maps a name to its module inside the package, or to ``module:other_name``. A name that
-    its module does not define is the module itself.
+    its module does not define is the module itself. No name may be that of another module of the
+    package: importing that module would hide the name.
     """
+    content = sys.modules[package].__dict__
+    load_module = lazy_modules(package)
 
-    class Room(type(sys)):  # type: ignore[misc]
-        def __getattr__(self, name: str) -> object:
-            if name == "__version__":
-                return import_module("importlib.metadata").version(package)
-            if name not in homes:
-                raise AttributeError(f"module {package!r} has no attribute {name!r}")
-            home, _, other = homes[name].partition(":")
-            module = import_module(f"{package}.{home}")
-            value: object = getattr(module, other or name, module)
-            self.__dict__[name] = value
-            return value
+    def load(name: str) -> object:
+        if name not in homes:
+            return load_module(name)
+        home, _, other = homes[name].partition(":")
+        module = import_module(f"{package}.{home}")
+        value = content[name] = getattr(module, other or name, module)
+        return value
 
-        def __setattr__(self, name: str, value: object) -> None:
-            # Importing evaluation/chance.py binds `chance` to the module; keep the function.
-            if not (name in homes and isinstance(value, type(sys)) and hasattr(value, name)):
-                super().__setattr__(name, value)
+    def names() -> list[str]:
+        special = (name for name in content if name.startswith("__"))
+        return sorted({*homes, *content.get("__all__", ()), *special})
 
-        def __dir__(self) -> list[str]:
-            special = (name for name in self.__dict__ if name.startswith("__"))
-            return sorted({*homes, *self.__dict__.get("__all__", ()), *special})
-
-    sys.modules[package].__class__ = Room
+    return load, names
 
 
 def why_not_compiled(error: ImportError) -> str:

@@ -70,7 +70,7 @@ if not TYPE_CHECKING:
         "depends",
         "inclusion_exclusion",
     }
-    lazy_names(__name__, dict.fromkeys(_STRATEGIES, "strategies"))
+    __getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(_STRATEGIES, "strategies"))
 
 
 def depends(structure: Structure, pair: Pair, context: Mapping[str, str]) -> bool:

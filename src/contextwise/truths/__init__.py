@@ -1,1 +1,10 @@
 """Models whose structure is known: bundled, published, random, with wanted errors."""
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from contextwise.truths import bundled
+else:
+    from contextwise.support.loading import lazy_modules
+
+    __getattr__ = lazy_modules(__name__)

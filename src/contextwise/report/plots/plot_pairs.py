@@ -10,7 +10,7 @@ import numpy as np
 
 from contextwise.comparison.compare import Comparison
 from contextwise.errors import require
-from contextwise.evaluation.stability import Stability
+from contextwise.evaluation.resampling import Stability
 from contextwise.report.drawing import DISC, arrange, edge_lines, widest_of
 from contextwise.report.layout import apart, cut_names
 from contextwise.report.parts import COLOURS, DASHES, WORDS, Agreement

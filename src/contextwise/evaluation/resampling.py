@@ -24,7 +24,7 @@ from contextwise.counting.extraction import CoverSource, covered_pairs
 from contextwise.data.rows import Data, DataLike, DomainLike, read_once, take_rows
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation.claims import ClaimSource, NamedClaim, agrees, name_claim
-from contextwise.evaluation.consensus import Consensus, consensus
+from contextwise.evaluation.consensus_search import Consensus, consensus
 from contextwise.learning.base import as_learner, fresh
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure, features_of, structure_of

@@ -22,7 +22,7 @@ from contextwise.distributions import (
     sample,
 )
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.score import DIVERGENCES, PREDICTIONS, score
+from contextwise.evaluation.scores import DIVERGENCES, PREDICTIONS, score
 from contextwise.formats import read, write
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure

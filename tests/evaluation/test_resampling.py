@@ -19,7 +19,7 @@ from contextwise.cli import contextwise
 from contextwise.distributions import sample
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation import stability
-from contextwise.evaluation.stability import Resampling, Stability, read_stability
+from contextwise.evaluation.resampling import Resampling, Stability, read_stability
 from contextwise.learning import Trees
 from contextwise.models.structure import structure_of
 from contextwise.report.plots.plot_pairs import plot_supports

@@ -18,7 +18,7 @@ from contextwise.comparison.question import pose
 from contextwise.comparison.track import Tracker
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation import consensus
-from contextwise.evaluation.consensus import _Moves
+from contextwise.evaluation.consensus_search import _Moves
 from contextwise.support.deadline import Deadline, OutOfTime
 from contextwise.support.effort import QUIET, Effort
 from contextwise.testing import contexts_of, depends, domains, families

@@ -256,7 +256,7 @@ def test_larger_domains_are_drawn_until_it_is_clear() -> None:
 
 
 def test_too_few_draws_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("contextwise.evaluation.check"), "FIRST_DRAWS", 19)
+    monkeypatch.setattr(import_module("contextwise.evaluation.claim_tests"), "FIRST_DRAWS", 19)
     domain = Domain.of_cardinalities([3, 3, 2])
     rows = [[k, k, b] for k in range(3) for b in range(2)] * 30
     found = check(Structure(domain), rows, draws=19)

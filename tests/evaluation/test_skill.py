@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from contextwise import Domain, Structure, compare
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation import ChanceInterrupted, chance
-from contextwise.evaluation.chance import NULLS, Chance, Skeleton, skills
+from contextwise.evaluation.skill import NULLS, Chance, Skeleton, skills
 from contextwise.models.features import members
 from contextwise.models.structure import features_of
 from contextwise.testing import brute_force, families
@@ -496,7 +496,7 @@ def test_any_number_of_draws_can_be_begun() -> None:
 def test_draws_of_large_guesses_are_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = chance(TRUE, GUESS, null="values", draws=25)
     monkeypatch.setattr(
-        import_module("contextwise.evaluation.chance"),
+        import_module("contextwise.evaluation.skill"),
         "LITERALS",
         3 * len(GUESS.features.variables),
     )
