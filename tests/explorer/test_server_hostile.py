@@ -230,6 +230,31 @@ def test_a_forged_upload_is_ignored(
     running.lives()
 
 
+TYPES = (
+    "shiny.action",
+    "shiny.number",
+    "shiny.file",
+    "shiny.date",
+    "shiny.datetime",
+    "zz",
+    "",
+    "a:b",
+)
+
+
+@pytest.mark.parametrize("value", ["text", 7, None, [{}], {"a": 1}, True])
+def test_a_wrong_type_after_a_colon_does_not_end_a_session(
+    running: Running, terminal: Callable[[], str], value: object
+) -> None:
+    keys = ("question", "upload", "rows", "ask", "chosen_pair", ".clientdata_pixelratio", "none")
+    with running.session() as client:
+        client.wait_for(SUMMARY)
+        for key in keys:
+            client.update("update", {f"{key}:{kind}": value for kind in TYPES})
+        client.answers()
+    assert "Traceback" not in terminal()
+
+
 def test_only_regular_files_of_the_folder_are_uploads(
     tmp_path: Path, secret_files: list[str]
 ) -> None:

@@ -22,6 +22,7 @@ from contextwise.explorer import (
     tab_statistics,
 )
 from contextwise.explorer.job import prepare
+from contextwise.explorer.shiny_private import skip_source_references
 from contextwise.explorer.state import (
     FIRST_TAB,
     TABS,
@@ -34,7 +35,7 @@ from contextwise.explorer.state import (
     library,
     true_model,
 )
-from contextwise.explorer.wiring import Input, choice, mirror, on, skip_source_references, text
+from contextwise.explorer.wiring import Input, choice, mirror, on, text
 from contextwise.models.structure import Model
 from contextwise.report.comparisons import Guess
 
@@ -144,8 +145,8 @@ def _send_view(session: Session, state: State) -> None:
 
     @reactive.effect
     async def send_mark() -> None:
-        there = state.current() is not None
-        chosen = list(state.pair()) if there and len(state.domain()) > 1 else None
+        compared = state.current() is not None
+        chosen = list(state.pair()) if compared and len(state.domain()) > 1 else None
         await session.send_custom_message("mark", {"pair": chosen})
 
     @reactive.effect

@@ -91,7 +91,7 @@ def search(
     value: str | None = None,
     clears: bool = False,
 ) -> Tag:
-    """Return a field that finds a text among many; ``clears`` empties it afterwards."""
+    """Return a field that finds a string among many; ``clears`` empties it afterwards."""
     return tags.div(
         tags.label(label, for_=source.key),
         tags.input(

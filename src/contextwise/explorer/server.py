@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import re
 import secrets
 import socket
 import tempfile
@@ -30,6 +29,13 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from contextwise.errors import ContextwiseError
+from contextwise.explorer.shiny_private import (
+    CLIENT_TEXT,
+    CLIENT_VALUE,
+    METHODS,
+    SEARCH,
+    SESSION,
+)
 from contextwise.explorer.wiring import INPUTS, quoted, uploads, warn
 
 if TYPE_CHECKING:
@@ -39,16 +45,12 @@ LARGEST_UPLOAD = 64 << 20
 LARGEST_SESSION = 1 << 30  # bytes of all uploads of one session
 TOO_LARGE = f"files up to {LARGEST_UPLOAD >> 20} MiB can be uploaded"
 HERE = ("127.0.0.1", "localhost", "::1")
-SESSION = re.compile(r"/session/(\w+)/upload/")
 MOST_DEEP = 6  # levels of nested lists and objects
 MOST_KEYS = 2000  # different inputs of one connection
 MOST_FILES = 1000  # files of one upload
 MOST_IGNORED = 100  # invalid messages before a connection is closed
 MOST_UPLOADS = 1000  # uploads of one connection
 LONGEST_NAME = 240  # bytes of a file name
-CLIENT_TEXT = re.compile(r"\.clientdata_url_\w+|\.clientdata_singletons")
-CLIENT_VALUE = re.compile(r"\.clientdata_(output_\w+|pixelratio|allowDataUriScheme)")
-SEARCH = ".clientdata_url_search"
 HEADERS = [(b"referrer-policy", b"same-origin"), (b"x-frame-options", b"DENY")]
 
 
@@ -303,7 +305,7 @@ class Messages:
 
     def _checked(self, message: dict[str, Any]) -> dict[str, Any]:
         method = message.get("method")
-        if method not in ("init", "update", "uploadInit", "uploadEnd"):
+        if method not in METHODS:
             raise InvalidMessage(f"unknown method {quoted(method)}")
         if (method == "init") == self._running:
             raise InvalidMessage(f"{method} at the wrong time")
@@ -311,7 +313,9 @@ class Messages:
             data = message.get("data")
             if not isinstance(data, dict):
                 raise InvalidMessage(f"{method} without data")
-            values = {key: value for key, value in data.items() if self._is_valid(key, value)}
+            # Drop the types after colons: Shiny's conversions may raise, and readers do without.
+            plain = {key.partition(":")[0]: value for key, value in data.items()}
+            values = {name: value for name, value in plain.items() if self._is_valid(name, value)}
             if method == "init":
                 self._running = True
                 values = {SEARCH: "", **values}
@@ -322,37 +326,33 @@ class Messages:
         checked = self._upload(args) if method == "uploadInit" else self._upload_end(args)
         return {"method": method, "tag": tag, "args": checked}
 
-    def _is_valid(self, key: str, value: object) -> bool:
-        name = key.partition(":")[0]
+    def _is_valid(self, name: str, value: object) -> bool:
         try:
-            self._check_value(name, key, value)
+            self._check_value(name, value)
         except Exception as error:  # a reader may raise anything on a value of the wrong type
             why = f": {error}" if isinstance(error, InvalidMessage) else ""
             self._ignore(f"the value {quoted(value)} of the input {quoted(name)}{why}")
             return False
         return True
 
-    def _check_value(self, name: str, key: str, value: object) -> None:
+    def _check_value(self, name: str, value: object) -> None:
         self._seen.add(name)
         if len(self._seen) > MOST_KEYS:
             self._seen.discard(name)
             raise InvalidMessage("too many inputs")
         if CLIENT_TEXT.fullmatch(name):
             if not isinstance(value, str):
-                raise InvalidMessage("not a text")
+                raise InvalidMessage("not a string")
         elif CLIENT_VALUE.fullmatch(name):
             if isinstance(value, dict | list) and not name.endswith("_font"):
-                raise InvalidMessage("not a number or a text")
+                raise InvalidMessage("not a number or a string")
         elif name in self._files:
             if value is not None:
                 raise InvalidMessage("only an upload sets it")
-        elif key not in (name, f"{name}:shiny.action", f"{name}:shiny.number"):
-            raise InvalidMessage("unknown type")
-        else:
-            if name not in INPUTS:
-                raise InvalidMessage("no such input")
-            if value is not None:  # a selector without options sends null
-                INPUTS[name].read(value)
+        elif name not in INPUTS:
+            raise InvalidMessage("no such input")
+        elif value is not None:  # a selector without options sends null
+            INPUTS[name].read(value)
 
     def _upload(self, args: list[Any]) -> list[list[dict[str, Any]]]:
         self._uploads += 1
@@ -372,7 +372,7 @@ class Messages:
 
 def _parse(text: str | None) -> dict[str, Any]:
     if text is None:
-        raise InvalidMessage("not a text")
+        raise InvalidMessage("not a string")
     try:
         text.encode()
         message = json.loads(text)

@@ -22,6 +22,7 @@ from shiny.session import require_active_session
 from shiny.types import ActionButtonValue, SilentException
 
 from contextwise.errors import ContextwiseError
+from contextwise.explorer.shiny_private import upload_folder
 
 T = TypeVar("T")
 INPUTS: dict[str, Input[Any]] = {}  # all inputs of the page, by their keys
@@ -85,7 +86,7 @@ def texts(sent: Any) -> tuple[str, ...]:
 
 
 def texts_named(*keys: str) -> Callable[[Any], tuple[str, ...]]:
-    """Return a reader of an object that has a text under each key."""
+    """Return a reader of an object that has a string under each key."""
     return lambda sent: tuple(text(sent[key]) for key in keys)
 
 
@@ -125,8 +126,7 @@ def uploads(sent: Any) -> tuple[Upload, ...]:
     """Read a list of files that this session uploaded; raise if one is any other file."""
     if not sent:
         return ()
-    session: Any = require_active_session(None)
-    folder = Path(session._file_upload_manager._basedir)
+    folder = upload_folder(require_active_session(None))
     return tuple(Upload(uploaded_path(file["datapath"], folder), file["name"]) for file in sent)
 
 
@@ -190,14 +190,6 @@ class Settled(Generic[T]):
         return self._value()
 
 
-def skip_source_references() -> None:
-    """Keep Shiny from reading sources for traces: half of the time a session needs to start."""
-    for name in ("shiny.reactive._reactives", "shiny.session._session"):
-        module: Any = sys.modules.get(name)
-        if hasattr(module, "extract_source_ref"):
-            module.extract_source_ref = lambda function: {}
-
-
 def show(
     key: str, content: Callable[[], TagChild | Awaitable[TagChild]], *, eager: bool = False
 ) -> None:
@@ -229,7 +221,7 @@ def send(key: str, data: Callable[[], Awaitable[dict[str, Any] | None]]) -> None
 
 
 def offer(key: str, content: Callable[[], str], *, name: Callable[[], str]) -> None:
-    """Offer a text as a download; the last part of the key is the suffix of the file."""
+    """Offer a string as a download; the last part of the key is the suffix of the file."""
     suffix = key.rsplit("_", 1)[1]
 
     async def made() -> AsyncIterator[str]:
@@ -251,5 +243,5 @@ def offer(key: str, content: Callable[[], str], *, name: Callable[[], str]) -> N
 
 
 def file_name(text: str) -> str:
-    """Return a text as the name of a file on any machine."""
+    """Return a name that is valid for a file on any machine."""
     return re.sub(r"[^\w.+-]+", "-", text).strip("-.")[:120] or "contextwise"
