@@ -7,6 +7,8 @@ line and exits with code 2. A message names what is wrong, the place, and the re
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -83,12 +85,25 @@ class FileError(ContextwiseError, OSError):
     """A file that cannot be read or written; the message has its path and the reason."""
 
 
+class MissingPackage(ContextwiseError):
+    """A package of an extra that is not installed; the message has the command to install it."""
+
+
+@contextmanager
+def enough_memory(what: str) -> Iterator[None]:
+    """Raise `TooLargeError` that names the work if there is not enough memory for it."""
+    try:
+        yield
+    except MemoryError:
+        raise TooLargeError(f"there is not enough memory for {what}; ask for less") from None
+
+
 def require(module: str, extra: str) -> Any:
     """Import a package of an extra; raise with the command that installs it if it is missing."""
     try:
         return import_module(module)
     except ImportError:
         package = module.partition(".")[0]
-        raise ContextwiseError(
+        raise MissingPackage(
             f"this needs the package {package!r}: pip install 'contextwise[{extra}]'"
         ) from None

@@ -18,7 +18,7 @@ from contextwise.comparison.estimate import (
 )
 from contextwise.comparison.question import FULLY, Contexts, pose
 from contextwise.counting.pair_counts import bound_pairs
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, TooLargeError
 from contextwise.testing import domains, structures
 from hard import hard_models
 
@@ -157,3 +157,8 @@ def test_no_hit_gives_an_upper_limit_and_never_none() -> None:
 def test_nothing_to_ask_is_a_clear_error(options: dict[str, Any], words: str) -> None:
     with pytest.raises(ContextwiseError, match=words):
         sketch([ONE], **options)
+
+
+def test_more_assertions_than_memory_are_an_error() -> None:
+    with pytest.raises(TooLargeError, match=r"not enough memory for .* assertions; ask for less"):
+        sketch(["six"], assertions=10**16)

@@ -16,8 +16,17 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from contextwise.errors import ContextwiseError
+from contextwise.support import store as store_module
 from contextwise.support.effort import Effort
-from contextwise.support.store import Record, Store, Unit, read_records, run_units
+from contextwise.support.store import (
+    MixedVersions,
+    Record,
+    Store,
+    Unit,
+    read_records,
+    read_versions,
+    run_units,
+)
 
 UNITS = [Unit(f"unit-{k:02}", k) for k in range(12)]
 
@@ -81,7 +90,7 @@ def test_a_failed_unit_is_reported_and_tried_again(tmp_path: Path) -> None:
         outcome = run_units(store, UNITS, refuses)
         assert outcome.done == 11
         (failed,) = outcome.failed
-        assert (failed.key, failed.tries, failed.error) == ("unit-05", 3, "ValueError: five")
+        assert (failed.key, failed.tries, failed.error) == ("unit-05", 1, "ValueError: five")
         assert store.done() == {unit.key for unit in UNITS} - {"unit-05"}
         assert run_units(store, UNITS, squares).done == 1
         assert list(store.records()) == EXPECTED
@@ -160,3 +169,19 @@ def test_killed_again_and_again_it_loses_nothing_that_was_done(tmp_path: Path) -
         kept = len(done)
     subprocess.run([sys.executable, "-c", WRITER, str(tmp_path)], check=True, capture_output=True)
     assert len(read_records(tmp_path)) == 200 * 400
+
+
+def test_a_run_that_resumes_with_other_versions_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(tmp_path, {}) as store:
+        run_units(store, UNITS[:2], squares)
+    here = read_versions(tmp_path)
+    assert here == store_module.versions()
+    monkeypatch.setattr(store_module, "versions", lambda: {**here, "numpy": "9.9"})
+    text = rf"numpy is \"{here['numpy']}\" there and \"9.9\" here"
+    with pytest.warns(MixedVersions, match=text), Store(tmp_path, {}) as store:
+        assert run_units(store, UNITS, squares).before == 2
+    assert read_versions(tmp_path) == {**here, "numpy": f"{here['numpy']}, then 9.9"}
+    with Store(tmp_path, {}):  # the last versions are these
+        pass

@@ -189,7 +189,7 @@ def test_a_truncated_store_is_found(tmp_path: Path) -> None:
             finished(tmp_path)
 
 
-@pytest.mark.parametrize("limit", [1_000, 9_000, 14_000])
+@pytest.mark.parametrize("limit", [1, 40, 1_000, 9_000, 14_000])
 def test_a_full_disk(tmp_path: Path, limit: int) -> None:
     assert full_disk(tmp_path, limit) == "error that names the remedy"
 

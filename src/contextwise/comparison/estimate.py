@@ -18,7 +18,6 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from os import cpu_count
 from typing import Unpack
 
 import numpy as np
@@ -36,10 +35,12 @@ from contextwise.counting.assertions import (
     draw,
     draw_difference,
 )
-from contextwise.errors import ContextwiseError, require
+from contextwise.errors import ContextwiseError, enough_memory, require
 from contextwise.formats import ModelLike
 from contextwise.models.features import IntArray, WordArray
 from contextwise.models.structure import Structure
+from contextwise.support.cores import cores
+from contextwise.support.formatting import number
 from contextwise.support.progress import Progress, progress_of
 
 __all__ = ["EstimatedMatrix", "estimate_matrix", "sketch"]
@@ -257,7 +258,7 @@ def estimate_matrix(
     blocks = list(combinations_with_replacement(parts, 2))
     with (
         progress_of(show_progress, "estimating distances") as progress,
-        ThreadPoolExecutor(cpu_count()) as threads,
+        ThreadPoolExecutor(cores()) as threads,
     ):
         counted = threads.map(lambda block: differing(bits[block[0]], bits[block[1]]), blocks)
         for done, ((first, second), cells) in enumerate(zip(blocks, counted, strict=True), 1):
@@ -299,7 +300,7 @@ def sketch(
     bits = np.zeros((len(question.structures), sample.holds.shape[1]), dtype=np.uint64)
     with (
         progress_of(show_progress, "asking models") as progress,
-        ThreadPoolExecutor(cpu_count()) as threads,
+        ThreadPoolExecutor(cores()) as threads,
     ):
         asked = threads.map(lambda s: answers(s.features, sample)[0], question.structures)
         for done, row in enumerate(asked, 1):
@@ -320,12 +321,13 @@ def draw_assertions(
         raise ContextwiseError("no pair is left to compare")
     if question.rows is not None and not len(question.rows):
         raise ContextwiseError("no row of the data is left to compare")
-    return draw(
-        question.domain.cardinalities,
-        count,
-        np.random.default_rng(rng),
-        pairs=pairs,
-        canonical=question.canonical,
-        rows=question.rows,
-        value_weights=question.value_weights,
-    )
+    with enough_memory(f"{number(count)} assertions"):
+        return draw(
+            question.domain.cardinalities,
+            count,
+            np.random.default_rng(rng),
+            pairs=pairs,
+            canonical=question.canonical,
+            rows=question.rows,
+            value_weights=question.value_weights,
+        )

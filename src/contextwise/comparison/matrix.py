@@ -308,7 +308,8 @@ def count_stored(
         work = partial(_record, effort=effort.of_worker(), engine=engine)
         done = run_units(store, units, work, effort)
         if done.failed:
-            raise ContextwiseError(f"some blocks are missing: {done}")
+            text = f"some blocks are missing: {done}"
+            raise ContextwiseError(text) from done.failed[0].problem
         blocks = (
             Distances(
                 [(m, k) for m, k in record["two"]],

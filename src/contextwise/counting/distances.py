@@ -28,6 +28,7 @@ from contextwise.counting.contract import ENGINES, CountUnion, get_engine
 from contextwise.counting.extraction import CoverSource, ValueWeights, sizes_of
 from contextwise.counting.pair_counts import ObjectArray
 from contextwise.models.features import WORD, Features, IntArray, WordArray
+from contextwise.support.cores import cores
 from contextwise.support.progress import Progress
 
 Two = tuple[int, int]
@@ -142,7 +143,7 @@ def _by_kernel(
         native.rows_of(factors),
         width,
         options["canonical"],
-        threads or native.CORES,
+        threads or cores(),
         auto.BUDGET if engine == "auto" else None,
         native.MEMORY,
         None if progress is None else (lambda done: progress(done, total)),
@@ -202,7 +203,7 @@ def count_redrawn(
         len(values),
         pairs,
         canonical,
-        threads or native.CORES,
+        threads or cores(),
         auto.BUDGET if engine == "auto" else None,
         native.MEMORY,
     )

@@ -33,6 +33,7 @@ from contextwise.counting.extraction import CoverSource, ValueWeights
 from contextwise.counting.pair_counts import PairCounts, bound_pairs
 from contextwise.errors import EngineError
 from contextwise.models.features import Features, IntArray
+from contextwise.support.cores import cores
 from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.progress import Progress
 
@@ -254,7 +255,7 @@ def count_models(
 
     It stops at the deadline and leaves out formulas whose process died.
     """
-    processes = processes or os.cpu_count() or 1
+    processes = processes or cores()
     limit = int(memory_share() * machine_memory() / processes)
     waiting = enumerate(formulas)
     busy: dict[Worker, int] = {}
@@ -333,7 +334,7 @@ class Worker:
 
     def give_back(self) -> None:
         """Keep this worker for later, or end it if there are enough."""
-        if len(self.idle) < (os.cpu_count() or 1):
+        if len(self.idle) < cores():
             self.idle.append(self)
         else:
             self.end()

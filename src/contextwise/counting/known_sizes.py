@@ -10,6 +10,7 @@ Sizes that Ganak counted are marked: the engine ``native`` is deterministic and 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import OrderedDict
 from threading import RLock
@@ -44,6 +45,17 @@ Question = tuple[bool, tuple[tuple[int, ...], ...] | None]
 _kept: OrderedDict[int, tuple[ref[Features], dict[Question, KnownSizes]]] = OrderedDict()
 """By the identity of the features, last used last."""
 _lock = RLock()  # reentrant: the end of other features can interrupt us at any time
+
+
+def _renew_lock() -> None:
+    """Let a forked process go on: another thread may have held the lock, and it is not here."""
+    global _lock
+    _lock = RLock()
+    _kept.clear()  # that thread may have been changing it
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def lookup(

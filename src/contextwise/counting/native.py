@@ -10,7 +10,6 @@ same answers.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from operator import attrgetter
@@ -24,6 +23,7 @@ from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import ValueWeights
 from contextwise.counting.pair_counts import PairCounts, tighten
 from contextwise.models.features import WORD, Features, IntArray, WordArray
+from contextwise.support.cores import cores
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 from contextwise.support.loading import why_not_compiled
 from contextwise.support.progress import Progress
@@ -38,7 +38,6 @@ except ImportError as error:
 
 MEMORY = 512 * 2**20
 """Bytes for remembered subproblems, over all threads."""
-CORES = os.cpu_count() or 1
 NO_ROWS = np.zeros((0, 1), dtype=np.uint64)
 arrays = attrgetter("starts", "variables", "values")
 """Return `Features` as the kernel takes them."""
@@ -123,7 +122,7 @@ def count_pairs(
         arrays(b),
         pairs,
         canonical,
-        threads or CORES,
+        threads or cores(),
         node_budget,
         deadline.left(),
         MEMORY,

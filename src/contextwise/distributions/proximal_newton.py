@@ -33,6 +33,7 @@ models via coordinate descent", the practice.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -390,6 +391,12 @@ class _OneThread:
     """
 
     def __init__(self) -> None:
+        self.renew()
+        if hasattr(os, "register_at_fork"):  # the threads inside are not in the forked process
+            os.register_at_fork(after_in_child=self.renew)
+
+    def renew(self) -> None:
+        """Forget who is inside."""
         self._lock, self._inside = Lock(), 0
         self._limits: Any = None
 

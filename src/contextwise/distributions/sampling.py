@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from contextwise.distributions.inference import exact_inference
 from contextwise.distributions.potentials import BoolArray, FloatArray, allowed_values, failures
-from contextwise.errors import ContextwiseError, DomainError, TooLargeError, require
+from contextwise.errors import ContextwiseError, DomainError, TooLargeError, enough_memory, require
 from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.domain import Assignment, Domain
 from contextwise.models.features import Features, IntArray
@@ -200,7 +200,8 @@ def draw(
             if method == "exact":
                 raise
         else:
-            return Drawn(model.domain, exact.sample(count, generator))
+            with enough_memory(f"{count} rows"):
+                return Drawn(model.domain, exact.sample(count, generator))
     many = min(MOST_CHAINS, max(FEWEST_CHAINS, count // ROWS_PER_CHAIN))
     chains = max(1, min(count, many))
     drawn = gibbs_chains(

@@ -18,7 +18,6 @@ and its help from the docstring. Any function from data to a model also works: s
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from html import escape
@@ -34,6 +33,7 @@ from contextwise.learning import LEARNERS, learner_named
 from contextwise.learning.run import Run
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
+from contextwise.support.cores import cores
 from contextwise.support.deadline import Deadline
 
 version_of = cache(version)
@@ -370,4 +370,4 @@ def threads_of(n_jobs: int) -> int:
     """Return the number of threads; -1 means all cores."""
     if n_jobs < 1 and n_jobs != -1:
         raise ContextwiseError(f"n_jobs must be >= 1, or -1 for all cores, got {n_jobs}")
-    return n_jobs if n_jobs > 0 else os.cpu_count() or 1
+    return n_jobs if n_jobs > 0 else cores()

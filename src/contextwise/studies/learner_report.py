@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,7 +41,7 @@ from contextwise.studies.learner_results import (
 from contextwise.studies.learner_study import COLUMNS, DATA_COLUMNS, TRUE_STRUCTURE
 from contextwise.support.files import write_bytes
 from contextwise.support.formatting import as_csv, plural
-from contextwise.support.store import read_records, versions
+from contextwise.support.store import read_records, read_versions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -347,12 +346,12 @@ def publish_learners(folder: str | os.PathLike[str]) -> str:
     place = Path(folder)
     records = read_records(place)
     _write_units(place, records)
-    parts, figures = study_parts(records), study_figures(records)
+    parts, figures, made = study_parts(records), study_figures(records), read_versions(place)
     for figure in figures:
         save_png_and_svg(figure.figure, place, figure.name)
-    write_bytes(place / "summary.md", markdown_summary(parts, figures).encode())
+    write_bytes(place / "summary.md", markdown_summary(parts, figures, made).encode())
     write_bytes(place / "tables.tex", as_latex(parts).encode())
-    write_bytes(place / "page.html", _page(parts, figures).encode())
+    write_bytes(place / "page.html", _page(parts, figures, made).encode())
     return as_text(parts) + "\n"
 
 
@@ -370,8 +369,10 @@ def _write_units(place: Path, records: Sequence[dict[str, Any]]) -> None:
         write_bytes(place / "data.csv", as_csv(real, DATA_COLUMNS).encode())
 
 
-def markdown_summary(parts: Iterable[Part], figures: Sequence[StudyFigure]) -> str:
-    """Return the parts and figures as Markdown."""
+def markdown_summary(
+    parts: Iterable[Part], figures: Sequence[StudyFigure], made: Mapping[str, str]
+) -> str:
+    """Return the parts and figures as Markdown, and the versions that made the results."""
     lines = [f"# {TITLE}", ""]
     for part in parts:
         lines += _markdown(part, 2)
@@ -379,8 +380,8 @@ def markdown_summary(parts: Iterable[Part], figures: Sequence[StudyFigure]) -> s
         lines += ["## Figures", ""]
     for figure in figures:
         lines += [f"![{figure.caption}]({figure.name}.png)", "", f"*{figure.caption}*", ""]
-    made = ", ".join(f"{key} {value}" for key, value in versions().items())
-    return "\n".join([*lines, f"Made with {made}.", ""])
+    used = ", ".join(f"{key} {value}" for key, value in made.items())
+    return "\n".join([*lines, f"Made with {used}.", ""])
 
 
 def _markdown(part: Part, level: int) -> list[str]:
@@ -401,7 +402,7 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
 
 
-def _page(parts: Sequence[Part], figures: Sequence[StudyFigure]) -> str:
+def _page(parts: Sequence[Part], figures: Sequence[StudyFigure], made: Mapping[str, str]) -> str:
     body: str = as_html(parts)
     if figures:
         body += tag("h2", "Figures")
@@ -409,5 +410,4 @@ def _page(parts: Sequence[Part], figures: Sequence[StudyFigure]) -> str:
         source = f"data:image/png;base64,{b64encode(encoded(figure.figure, 'png')).decode()}"
         image = tag("img", src=source, alt=figure.caption)
         body += tag("figure", image, tag("figcaption", figure.caption))
-    made = {"contextwise": version("contextwise"), **versions()}
     return page_html(TITLE, body, made.items())

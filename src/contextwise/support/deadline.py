@@ -159,7 +159,8 @@ class _Alarm:
         now, caller = time.monotonic(), frame
         while caller is not None:
             if caller.f_code in _KEEPERS:  # wait until the list of blocks is in order again
-                signal.setitimer(signal.ITIMER_REAL, SOON, AGAIN)
+                if self.blocks:  # else the timer is about to be given back
+                    signal.setitimer(signal.ITIMER_REAL, SOON, AGAIN)
                 return
             caller = caller.f_back
         if now >= self.rings:

@@ -1,24 +1,27 @@
 """Map a function over units of work: in this process, over processes, or over a cluster.
 
 A **map** is a function of (function, items) that yields a `Done` for each item, in the order in
-which they finish. An item that raises is tried three times; then it is reported as failed and the
-others continue. The items of a worker that dies go to another worker. Stopping the iteration
-(Ctrl-C included) cancels what has not started and ends the processes. The function and the items
-must be picklable.
+which they finish. An item that raises is reported as failed, with its exception, and the others
+continue. Only an `OSError` and the death of a worker deserve another try, three in all. Stopping
+the iteration (Ctrl-C included) cancels what has not started and ends the processes. The function
+and the items must be picklable.
 """
 
 from __future__ import annotations
 
+import pickle
 import signal
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from contextwise.errors import ContextwiseError, require
+from contextwise.support.cores import cores
 from contextwise.support.deadline import OutOfTime
 
 T = TypeVar("T")
@@ -39,6 +42,8 @@ class Done(Generic[T, R]):
     value: R | None = None
     error: str | None = None
     tries: int = 1
+    problem: Exception | None = field(default=None, compare=False)
+    """The exception, if the item raised one; from other processes with its traceback as a note."""
 
 
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Done[Any, Any]]]
@@ -65,14 +70,30 @@ def here(function: Callable[[T], R], items: Iterable[T]) -> Iterator[Done[T, R]]
 
 
 def _attempt(function: Callable[[T], R], item: T) -> Done[T, R]:
-    """Try one item until it works or has failed too often. Runs in the worker."""
-    error = ""
-    for tries in range(1, TRIES + 1):
+    """Try one item; after an `OSError`, such as a slow file system, again."""
+    tries = 1
+    while True:
         try:
             return Done(item, function(item), tries=tries)
         except Exception as problem:
-            error = f"{type(problem).__name__}: {problem}"
-    return Done(item, error=error, tries=TRIES)
+            if not isinstance(problem, OSError) or tries == TRIES:
+                return Done(item, None, f"{type(problem).__name__}: {problem}", tries, problem)
+        tries += 1
+
+
+def _attempt_there(function: Callable[[T], R], item: T) -> Done[T, R]:
+    """Try one item in another process: exceptions lose their tracebacks on the way back."""
+    done = _attempt(function, item)
+    problem = done.problem
+    if problem is None:
+        return done
+    trace = "".join(traceback.format_exception(problem))
+    try:
+        pickle.loads(pickle.dumps(problem))
+    except Exception:
+        problem = RuntimeError(done.error)
+    problem.add_note(f"In another process:\n{trace}")
+    return replace(done, problem=problem)
 
 
 def _over_processes(
@@ -82,9 +103,9 @@ def _over_processes(
 
     loky = require("loky", "jobs")
     resource_tracker.ensure_running()  # now, as it unblocks SIGINT for the workers when it starts
-    count = loky.cpu_count() if n_jobs < 0 else n_jobs
+    count = cores() if n_jobs < 0 else n_jobs
     if isinstance(items, Sized):  # more processes than cores or items would only wait
-        count = min(count, max(loky.cpu_count(), len(items)))
+        count = min(count, max(cores(), len(items)))
 
     def executor() -> Executor:
         reused: Executor = loky.get_reusable_executor(max_workers=count, timeout=60)
@@ -159,7 +180,7 @@ def _windowed(
 
     def submit(item: T, deaths: int) -> None:
         with _interrupts_blocked():
-            running[executor().submit(_attempt, function, item)] = (item, deaths)
+            running[executor().submit(_attempt_there, function, item)] = (item, deaths)
 
     try:
         while True:

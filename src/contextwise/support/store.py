@@ -8,7 +8,8 @@ one thread, because the way BLAS splits a sum changes its last bits.
 
 A store belongs to one **configuration**, the values that define the run; a different one is
 refused. A unit that fails keeps its error and is tried again by the next run. One process writes at
-a time. Each row has a checksum; damaged rows are dropped with a warning and computed again.
+a time. Each row has a checksum; damaged rows are dropped with a warning and computed again. The
+store knows which versions made its results, and a run that resumes with others gets a warning.
 """
 
 from __future__ import annotations
@@ -30,15 +31,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from contextwise.errors import ContextwiseError, require
+from contextwise.errors import ContextwiseError, MissingPackage, require
 from contextwise.support.effort import QUIET, Effort
 from contextwise.support.formatting import digits_of, plural
-
-fcntl: Any
-try:
-    import fcntl
-except ImportError:  # on Windows; SQLite's own locks still keep the file consistent
-    fcntl = None
 
 FILE = "results.sqlite"
 SUFFIX = ".sqlite"
@@ -60,6 +55,10 @@ class DamagedResults(UserWarning):
     """Some results in a store are damaged and will be computed again."""
 
 
+class MixedVersions(UserWarning):
+    """A run resumes with other versions than those of its first results."""
+
+
 @dataclass(frozen=True)
 class Unit:
     """A piece of work: its key, and picklable parameters that determine its result."""
@@ -77,6 +76,7 @@ class Ended:
     tries: int
     records: Sequence[Record] = ()
     error: str | None = None
+    problem: Exception | None = None  # which the store does not keep
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,8 @@ class Outcome:
         if self.before:
             text += f", {self.before} {'was' if self.before == 1 else 'were'} there before"
         for unit in self.failed:
-            text += f"\nfailed {unit.tries} times: {unit.key}: {unit.error}"
+            times = f" {unit.tries} times" if unit.tries > 1 else ""
+            text += f"\nfailed{times}: {unit.key}: {unit.error}"
         return text
 
 
@@ -121,7 +122,7 @@ class Store:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._lock = _lock(self.path)
         except OSError as error:
-            raise ContextwiseError(f"{self.path}: {error.strerror}") from None
+            raise ContextwiseError(f"{self.path}: {error.strerror or error}") from None
         self._db: sqlite3.Connection | None = None
         try:
             with _explained(self.path):
@@ -144,14 +145,13 @@ class Store:
             if not self.path.stat().st_size:
                 for statement in TABLES.values():
                     db.execute(statement)
-                about = {"configuration": configuration, "versions": versions()}
-                for key, value in about.items():
-                    text = json.dumps(value)
-                    db.execute("INSERT INTO about VALUES (?, ?, ?)", (key, text, _sum(key, text)))
+                _describe(db, "configuration", configuration)
+                _describe(db, "versions", [versions()])
                 self._keys: set[str] = set()
                 return
             _check_file(db)
-            stored = _about(db)["configuration"]
+            about = _about(db)
+            stored = about["configuration"]
             if stored != configuration:
                 what = "a run of another kind"
                 if 2 * len(stored.keys() & configuration) >= len(stored.keys() | configuration):
@@ -163,6 +163,18 @@ class Store:
             self._keys = {row.key for row in rows if row.is_intact and row.error is None}
             for key in damaged:
                 db.execute("DELETE FROM units WHERE key = ?", (key,))
+            before = about["versions"]
+            if versions() not in before:
+                kept = before if self._keys else []
+                _describe(db, "versions", [*kept, versions()])
+        if self._keys and versions() != before[-1]:
+            warnings.warn(
+                f"{self.path.parent} holds results of other versions: "
+                f"{_differences(before[-1], versions())}. To compute all with the same versions, "
+                "choose another folder",
+                MixedVersions,
+                stacklevel=4,
+            )
         if damaged:
             warnings.warn(
                 f"{self.path}: {plural(len(damaged), 'result')} damaged; computing them again",
@@ -209,11 +221,10 @@ class Store:
         if self._db is not None:
             self._db.close()
             self._db = None
-        if self._lock is not None:
+        if self._lock.is_locked:
             with suppress(OSError):
-                os.unlink(f"{self.path}.lock")
-            os.close(self._lock)
-            self._lock = None
+                os.unlink(self._lock.lock_file)
+            self._lock.release()
 
     def __enter__(self) -> Store:
         return self
@@ -241,8 +252,11 @@ def run_units(
     ended: list[Ended] = []
     with effort.showing("units of work") as shown:
         for done in shown.map(partial(_timed, function), missing):
+            if isinstance(done.problem, MissingPackage):
+                raise done.problem
             seconds, records = done.value or (0.0, ())
-            ended.append(Ended(done.item.key, seconds, done.tries, records, done.error))
+            of_unit = (done.item.key, seconds, done.tries, records, done.error, done.problem)
+            ended.append(Ended(*of_unit))
             store.add(ended[-1])
             shown.report(len(ended), len(missing))
     failed = tuple(unit for unit in ended if unit.error is not None)
@@ -276,6 +290,17 @@ def read_configuration(path: str | os.PathLike[str]) -> dict[str, Any]:
     with _opened(path) as db:
         configuration: dict[str, Any] = _about(db)["configuration"]
         return configuration
+
+
+def read_versions(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Return the versions that made the results of a run; several if it resumed with others."""
+    with _opened(path) as db:
+        used: list[dict[str, str]] = _about(db)["versions"]
+    names = dict.fromkeys(name for each in used for name in each)
+    return {
+        name: ", then ".join(dict.fromkeys(each[name] for each in used if name in each))
+        for name in names
+    }
 
 
 def versions() -> dict[str, str]:
@@ -325,7 +350,15 @@ def _about(db: sqlite3.Connection) -> dict[str, Any]:
         checksum != _sum(key, value) for key, value, checksum in rows
     ):
         raise sqlite3.DatabaseError("its description is damaged")
-    return {key: json.loads(value) for key, value, _ in rows}
+    about = {key: json.loads(value) for key, value, _ in rows}
+    if isinstance(about["versions"], dict):  # as written before versions were compared
+        about["versions"] = [about["versions"]]
+    return about
+
+
+def _describe(db: sqlite3.Connection, key: str, value: Any) -> None:
+    text = json.dumps(value)
+    db.execute("INSERT OR REPLACE INTO about VALUES (?, ?, ?)", (key, text, _sum(key, text)))
 
 
 def _check_file(db: sqlite3.Connection) -> None:
@@ -373,34 +406,24 @@ def _explained(file: Path) -> Iterator[None]:
         raise ContextwiseError(f"{file}: {reason}") from None
 
 
-def _lock(file: Path) -> int | None:
+def _lock(file: Path) -> Any:
     """Take the lock of a store for this process; raise if another process holds it."""
-    if fcntl is None:
-        return None
-    path = f"{file}.lock"
-    while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.read(descriptor, 200).decode(errors="replace") or "another process"
-            os.close(descriptor)
-            raise ContextwiseError(
-                f"{file}: {holder} is writing to it; wait for it to end, stop it, or choose "
-                "another folder"
-            ) from None
-        except OSError:  # a file system without locks; SQLite's own locks have to do
-            os.close(descriptor)
-            with suppress(OSError):
-                os.unlink(path)
-            return None
+    filelock = require("filelock", "jobs")
+    lock = filelock.FileLock(f"{file}.lock", timeout=0, thread_local=False)
+    place = Path(lock.lock_file)
+    try:
+        lock.acquire()
+    except filelock.Timeout:
+        holder = ""
         with suppress(OSError):
-            if os.stat(path).st_ino == os.fstat(descriptor).st_ino:  # else it was just released
-                os.ftruncate(descriptor, 0)
-                text = f"process {os.getpid()} on {platform.node()}, started {time.ctime()},"
-                os.write(descriptor, text.encode())
-                return descriptor
-        os.close(descriptor)
+            holder = place.read_text(errors="replace")
+        raise ContextwiseError(
+            f"{file}: {holder or 'another process'} is writing to it; wait for it to end, stop it, "
+            "or choose another folder"
+        ) from None
+    with suppress(OSError):  # a full disk is reported when results are written
+        place.write_text(f"process {os.getpid()} on {platform.node()}, started {time.ctime()},")
+    return lock
 
 
 def _file_of(path: str | os.PathLike[str]) -> Path:

@@ -1,0 +1,45 @@
+"""A process that is forked while other threads work does not wait for their locks."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+FORK = """
+import os, sys, threading
+from contextwise import compare
+from contextwise.counting import known_sizes
+from contextwise.distributions.proximal_newton import ONE_THREAD
+
+compare("lung", "lung-learned")
+held, finished = threading.Event(), threading.Event()
+
+def hold():
+    with known_sizes._lock, ONE_THREAD._lock:
+        held.set()
+        finished.wait()
+
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait()
+child = os.fork()
+if child == 0:
+    distance = compare("lung", "lung-learned").distance
+    with ONE_THREAD:
+        os._exit(distance)
+_, status = os.waitpid(child, 0)
+finished.set()
+thread.join()
+print(os.waitstatus_to_exitcode(status))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_compares_though_a_thread_held_the_locks() -> None:
+    found = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORK], capture_output=True, text=True, timeout=60
+    )
+    assert found.stdout == "2\n", found.stderr
