@@ -61,10 +61,10 @@ def _case(models: Models, names: tuple[str, str], package: Path) -> list[Measure
     found = [Measurement(WHOLE, compared, whole["seconds"])]
     for bit, step in enumerate(STEPS):
         without = _count(models, names, package, off=1 << bit)
-        assert without is None or without["digest"] == whole["digest"], step.name
+        assert without is None or without["digest"] == whole["digest"], step
         seconds = without["seconds"] if without else float(LIMIT)
         notes = {"finished": without is not None}
-        found.append(Measurement(f"without {step.name}", compared, seconds, notes))
+        found.append(Measurement(f"without {step}", compared, seconds, notes))
     return found
 
 

@@ -119,6 +119,8 @@ def test_weights_as_they_are_written() -> None:
         ({"A": [float("inf"), 1]}, "not a number"),
         ({"A": [None, 1]}, "not a number"),
         ({"A": [True, 0]}, "not a number"),
+        ({"A": ["1e-100000000", 1]}, "exponent beyond 1000: 1e-100000000; round it"),
+        ({"A": [Decimal("1e-100_000_000"), 1]}, "exponent beyond 1000"),
         ({"A": {"0": 1}}, "lack its state '1'"),
         ({"A": {"0": 0.5, "2": 0.5}}, "no state '2'"),
     ],

@@ -10,15 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise import Comparison, Structure, compare
+from contextwise.comparison.compare import answer
 from contextwise.comparison.estimate import (
     binomial_interval,
     estimate_matrix,
     estimate_open_pairs,
     sketch,
 )
-from contextwise.comparison.question import FULLY, Contexts, pose
+from contextwise.comparison.question import FULLY, Contexts, Question, pose
 from contextwise.counting.pair_counts import bound_pairs
 from contextwise.errors import ContextwiseError, TooLargeError
+from contextwise.support.effort import Effort
 from contextwise.testing import domains, structures
 from hard import hard_models
 
@@ -162,3 +164,19 @@ def test_nothing_to_ask_is_a_clear_error(options: dict[str, Any], words: str) ->
 def test_more_assertions_than_memory_are_an_error() -> None:
     with pytest.raises(TooLargeError, match=r"not enough memory for .* assertions; ask for less"):
         sketch(["six"], assertions=10**16)
+
+
+def test_counting_leaves_half_of_the_time_for_the_estimate(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    left = []
+
+    def watched(question: Question, effort: Effort, **options: Any) -> Comparison:
+        left.append(effort.deadline.left() or 0.0)
+        return answer(question, effort, **options)
+
+    monkeypatch.setattr("contextwise.comparison.compare.answer", watched)
+    compare("lung", "lung-learned", time_limit=100)
+    compare("lung", "lung-learned", time_limit=100, estimate=True)
+    assert 50 < left[0] <= 100
+    assert 0 < left[1] <= 50

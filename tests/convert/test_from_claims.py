@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from contextwise.convert import from_claims as converting
-from contextwise.convert.from_claims import CubeMap, features_for
+from contextwise.convert.from_claims import CubeMap, WantedIndependence, features_for
 from contextwise.errors import NotRepresentable, TooLargeError
 from contextwise.models.domain import Domain
 from contextwise.models.features import PairIndex
@@ -23,7 +23,7 @@ from convert_oracle import (
 )
 
 
-def random_target(rng: np.random.Generator) -> converting.Claims:
+def random_target(rng: np.random.Generator) -> WantedIndependence:
     domain = random_domain(rng, int(rng.integers(2, 5)), most=3)
     independent: dict[PairIndex, list[CubeMap]] = {}
     for pair in combinations(range(len(domain)), 2):
@@ -38,10 +38,10 @@ def random_target(rng: np.random.Generator) -> converting.Claims:
             }
             for _ in range(rng.choice([0, 0, 1, 2]))
         ]
-    return converting.Claims(domain, independent)
+    return WantedIndependence(domain, independent)
 
 
-def claims_of(target: converting.Claims) -> Claims:
+def claims_of(target: WantedIndependence) -> Claims:
     def independent(pair: PairIndex, context: Mapping[int, int]) -> bool:
         return pair not in target.independent or any(
             all(allowed >> context[v] & 1 for v, allowed in cube.items())
@@ -76,23 +76,23 @@ def test_both_answers_occur_among_the_random_targets() -> None:
 def test_not_representable_names_the_pair_and_the_place() -> None:
     domain = Domain({"A": 2, "B": 2, "X": ["no", "yes"]})
     with pytest.raises(NotRepresentable, match=r"A and B depend where X=no without") as caught:
-        features_for(converting.Claims(domain, {(0, 1): [{2: 0b10}]}))
+        features_for(WantedIndependence(domain, {(0, 1): [{2: 0b10}]}))
     assert "\n" not in str(caught.value)
 
 
 def test_a_variable_with_one_state_interacts_with_nothing() -> None:
     domain = Domain({"A": 2, "B": 1, "C": 2})
-    model = features_for(converting.Claims(domain, {(0, 1): [], (0, 2): [], (1, 2): []}))
+    model = features_for(WantedIndependence(domain, {(0, 1): [], (0, 2): [], (1, 2): []}))
     assert model.pairs() == [("A", "C")]
 
 
 def test_a_cube_that_allows_nothing_takes_nothing_away() -> None:
     domain = Domain({"A": 2, "B": 2, "C": 2})
-    assert features_for(converting.Claims(domain, {(0, 1): [{2: 0}]})).pairs() == [("A", "B")]
+    assert features_for(WantedIndependence(domain, {(0, 1): [{2: 0}]})).pairs() == [("A", "B")]
 
 
 def test_a_search_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(converting, "STEPS", 3)
     domain = Domain({"A": 2, "B": 2, "C": 2})
     with pytest.raises(TooLargeError, match="A and B need more than 3 conjunctions"):
-        features_for(converting.Claims(domain, {(0, 1): [{2: 1}], (0, 2): [], (1, 2): []}))
+        features_for(WantedIndependence(domain, {(0, 1): [{2: 1}], (0, 2): [], (1, 2): []}))

@@ -6,23 +6,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise.counting.cover import Cover
-from contextwise.counting.partition import (
+from contextwise.counting.partition import cube_difference, partition
+from contextwise.models.features import PairIndex
+from contextwise.models.structure import Structure
+from contextwise.testing import brute_force_pairs, covers, domains, families
+from theorem import (
     Feature,
     cardinality,
     confusion_of_pair,
     context_set,
-    cube_difference,
     difference,
     h_fn,
     h_fp,
     h_tp,
     intersection,
-    partition,
     partition_model,
 )
-from contextwise.models.features import PairIndex
-from contextwise.models.structure import Structure
-from contextwise.testing import brute_force_pairs, covers, domains, families
 
 DOMAINS = domains(min_variables=2, max_variables=4, max_states=3)
 Drawn = tuple[list[Feature], list[Feature], PairIndex, tuple[int, ...]]

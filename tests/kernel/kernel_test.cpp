@@ -370,7 +370,7 @@ void test_tracker() {
     const std::vector<Pair> pairs = all_pairs(cardinalities.size());
     std::vector<Growth> more, less;
     tracker.count(pairs, known, {}, Budget{}, more);
-    for (u32 claim : known) tracker.insert(claim);
+    for (u32 feature : known) tracker.insert(feature);
     tracker.count(pairs, {}, known, Budget{}, less);
     for (std::size_t p = 0; p < pairs.size(); ++p) {
       const u64 alone = union_size(cardinalities, a, b, pairs[p], 1, canonical);

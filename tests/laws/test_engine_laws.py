@@ -1,9 +1,12 @@
 """The first contract, on every engine: ``count_union`` is the exact size of a union of cubes."""
 
+import sys
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from contextwise.counting import branch
 from contextwise.counting.contract import get_engine
 from contextwise.counting.cover import Cover, cover_of
 from contextwise.testing import covers, inclusion_exclusion, value_sets
@@ -80,3 +83,11 @@ def test_everything_is_covered_by_a_variable_split_in_two(engine: str, data: st.
     rest = everything ^ values or everything
     cover = cover_of([cardinality, 3], [[(0, values)], [(0, rest)]])
     assert get_engine(engine).count_union(cover) == cover.total == cardinality * 3
+
+
+def test_branch_restores_the_limit_of_recursion() -> None:
+    before, long = sys.getrecursionlimit(), 700
+    chain = cover_of([2] * long, [[(v, 2), (v + 1, 2)] for v in range(long - 1)])
+    exact = branch.count_union(chain)
+    assert exact == get_engine("auto").count_union(chain)
+    assert sys.getrecursionlimit() == before

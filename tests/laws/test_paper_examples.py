@@ -4,7 +4,10 @@ from itertools import combinations
 
 from contextwise import Structure, compare
 from contextwise.counting.extraction import all_contexts
-from contextwise.counting.partition import (
+from contextwise.models.features import members
+from contextwise.models.notation import parse_literals
+from contextwise.testing import contexts_of, depends
+from theorem import (
     Feature,
     cardinality,
     context_set,
@@ -16,9 +19,6 @@ from contextwise.counting.partition import (
     union_over_pair,
     without_pair,
 )
-from contextwise.models.features import members
-from contextwise.models.notation import parse_literals
-from contextwise.testing import contexts_of, depends
 
 
 def feature(text: str) -> dict[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -150,3 +151,11 @@ def test_only_auto_uses_what_ganak_counted(monkeypatch: pytest.MonkeyPatch) -> N
     kept = known_sizes._kept[id(true.features)][1][False, None]
     assert not kept.by_ganak.any()  # the deterministic sizes replaced them
     assert numbers(reused) == numbers(by_native) == numbers(fresh(true, other, engine="native"))
+
+
+def test_the_arrays_of_features_cannot_be_written() -> None:
+    features = Structure({"A": 2, "B": 2}, ["A=1 & B=1"]).features
+    for made in (features, copy.deepcopy(features), pickle.loads(pickle.dumps(features))):
+        for array in (made.cardinalities, made.starts, made.variables, made.values):
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0

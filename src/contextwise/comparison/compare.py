@@ -437,7 +437,7 @@ def compare(
         Number of threads or processes; by default one per core.
     estimate : bool
         Estimate the false positives and false negatives of unfinished pairs by sampling, with
-        intervals; see ``Comparison.estimates``.
+        intervals; see ``Comparison.estimates``. Counting then takes at most half of the time limit.
     zero_division : number or "warn"
         Value of a rate whose denominator is zero.
     show_progress : bool or function
@@ -490,6 +490,8 @@ def compare(
     """
     effort = Effort.of(time_limit, threads=threads, show_progress=show_progress)
     question = pose([true, guess], **restriction)
+    if estimate and time_limit:  # half of the time is for the estimate
+        effort = replace(effort, deadline=effort.deadline.sooner(time_limit / 2))
     comparison = answer(question, effort, engine=engine, zero_division=zero_division)
     if comparison.unions.interrupted:
         raise Interrupted(comparison)

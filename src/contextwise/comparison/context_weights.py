@@ -8,6 +8,7 @@ variable are divided by their sum, and engines count with integer numerators.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -25,6 +26,8 @@ Weights = Mapping[str, Sequence[Weight] | Mapping[State, Weight]]
 
 TOLERANCE = Fraction(1, 10**9)
 """The sum of the weights of a variable may differ from 1 by this much, because of rounding."""
+LARGEST_EXPONENT = 1000
+"""Of a weight, because exact arithmetic with 1e-100000000 takes minutes."""
 
 
 def value_weights(domain: Domain, weights: Weights) -> list[list[int]]:
@@ -89,12 +92,18 @@ def _in_order(
 
 def _exact(name: str, weight: object) -> Fraction:
     """Return a weight as the rational that its decimal form denotes: 0.1 is one tenth."""
+    exponent = re.search(r"[eE]([-+]?\d[\d_]*)\s*$", str(weight))
     try:
         if isinstance(weight, bool):
             raise TypeError
-        share = weight if isinstance(weight, Fraction) else Fraction(str(weight))
+        too_long = exponent and abs(int(exponent[1])) > LARGEST_EXPONENT
+        share = Fraction(0 if too_long else weight if isinstance(weight, Fraction) else str(weight))
     except (TypeError, ValueError, InvalidOperation, ZeroDivisionError):
         raise DomainError(f"a weight of {name!r} is not a number: {weight!r}") from None
+    if too_long:
+        raise DomainError(
+            f"a weight of {name!r} has an exponent beyond {LARGEST_EXPONENT}: {weight}; round it"
+        )
     if share < 0:
         raise DomainError(f"a weight of {name!r} is negative: {weight!r}")
     return share

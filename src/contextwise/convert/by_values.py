@@ -13,7 +13,13 @@ from itertools import combinations
 
 import numpy as np
 
-from contextwise.convert.from_claims import Claims, CubeMap, cube_index, cubes_where, features_for
+from contextwise.convert.from_claims import (
+    CubeMap,
+    WantedIndependence,
+    cube_index,
+    cubes_where,
+    features_for,
+)
 from contextwise.errors import DomainError
 from contextwise.models.factors import FloatArray, check_scopes
 from contextwise.models.features import PairIndex
@@ -64,7 +70,7 @@ def by_values(model: LogLinear, *, tolerance: float = 1e-9) -> Structure:
         for cube, weight in features:
             logs[cube_index(domain, axes, cube)] += weight
         independent[pair] = cubes_where(others[pair], _odds_ratio(logs) <= tolerance)
-    return features_for(Claims(domain, independent))
+    return features_for(WantedIndependence(domain, independent))
 
 
 def _odds_ratio(logs: FloatArray) -> FloatArray:

@@ -28,9 +28,9 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.convert.from_claims import (
-    Claims,
     CubeMap,
     DomainLike,
+    WantedIndependence,
     converter,
     cube_index,
     cubes_of,
@@ -299,7 +299,7 @@ def _from_stages(domain: Domain, children: Iterable[Stages]) -> Structure:
             if where.any():
                 terms.setdefault(pair, []).append((scope, where))
     independent = {pair: _independent(domain, parts) for pair, parts in terms.items()}
-    structure = features_for(Claims(domain, independent))
+    structure = features_for(WantedIndependence(domain, independent))
     return Structure(domain, structure.features, directions=directions)
 
 

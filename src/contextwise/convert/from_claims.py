@@ -118,14 +118,14 @@ def cubes_where(scope: Sequence[int], where: npt.NDArray[np.bool_]) -> list[dict
 
 
 @dataclass(frozen=True)
-class Claims:
+class WantedIndependence:
     """The contexts in which each pair is independent; an unlisted pair is independent everywhere.
 
     ``independent`` maps each pair that can interact to cubes whose union are the contexts where it
     does not. Below, A and B would interact where C=0, and C with neither of them.
 
     >>> domain = Domain({"A": 2, "B": 2, "C": 2})
-    >>> features_for(Claims(domain, {(0, 1): [{2: 0b10}]}))
+    >>> features_for(WantedIndependence(domain, {(0, 1): [{2: 0b10}]}))
     Traceback (most recent call last):
     contextwise.errors.NotRepresentable: no features make A and B depend where C=0 ...
     """
@@ -139,7 +139,7 @@ class Claims:
         return sorted((i, j) for i, j in self.independent if cards[i] > 1 and cards[j] > 1)
 
 
-def features_for(claims: Claims) -> Structure:
+def features_for(claims: WantedIndependence) -> Structure:
     """Return the structure that makes exactly these claims, or raise `NotRepresentable`."""
     search = _Search(claims)
     features: dict[Conjunction, None] = {}
@@ -154,7 +154,7 @@ def features_for(claims: Claims) -> Structure:
 class _Search:
     """Search for conjunctions whose dependencies lie inside the claims."""
 
-    def __init__(self, claims: Claims) -> None:
+    def __init__(self, claims: WantedIndependence) -> None:
         self.domain = claims.domain
         self.independent = {
             pair: [cube for cube in claims.independent[pair] if all(cube.values())]
@@ -220,7 +220,9 @@ def _shortest(conjunctions: Iterable[Conjunction]) -> list[Conjunction]:
     return kept
 
 
-def _require_covered(claims: Claims, pair: PairIndex, conjunctions: Iterable[Conjunction]) -> None:
+def _require_covered(
+    claims: WantedIndependence, pair: PairIndex, conjunctions: Iterable[Conjunction]
+) -> None:
     """Raise `NotRepresentable` unless the conjunctions cover the dependencies of the pair."""
     cubes = [
         [(v, 1 << state) for v, state in conjunction if v not in pair]

@@ -29,9 +29,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from contextwise.convert.from_claims import (
-    Claims,
     CubeMap,
     DomainLike,
+    WantedIndependence,
     converter,
     cube_of,
     cubes_of,
@@ -166,7 +166,7 @@ def from_stratified(
         ]
         what = f"the stratum of {names!r}"
         independent[edge] += cubes_of(domain, outcomes, what, common, "is not a common neighbour")
-    return features_for(Claims(domain, independent))
+    return features_for(WantedIndependence(domain, independent))
 
 
 class _Instantiated(NamedTuple):
@@ -216,7 +216,7 @@ def from_canonical(graphs: Mapping[str, GraphLike], domain: DomainLike) -> Struc
         cubes = _independent(domain, pair, parts)
         if {} not in cubes:
             independent[pair] = cubes
-    return features_for(Claims(domain, independent))
+    return features_for(WantedIndependence(domain, independent))
 
 
 def _independent(domain: Domain, pair: PairIndex, parts: list[_Instantiated]) -> list[CubeMap]:

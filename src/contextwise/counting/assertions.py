@@ -32,7 +32,7 @@ import numpy.typing as npt
 from contextwise.counting import native
 from contextwise.counting.extraction import ValueWeights
 from contextwise.counting.pair_counts import PairShares
-from contextwise.models.features import WORD, Features, IntArray, WordArray, as_int, members
+from contextwise.models.features import WORD, Features, IntArray, WordArray, members
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -232,8 +232,11 @@ def _contexts(
     order = np.argsort(owners, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(owners[order])) + 1):
         feature = int(owners[rows[0]])
-        for k in range(int(features.starts[feature]), int(features.starts[feature + 1])):
-            v, inside = int(features.variables[k]), members(as_int(features.values[k]))
+        for v, allowed in features.literals_of(feature):
+            inside = members(allowed)
+            if len(inside) == 1:  # as nearly all literals; nothing to draw
+                states[rows, v] = inside[0]
+                continue
             drawn = _states([weights[v][state] for state in inside], len(rows), rng)
             states[rows, v] = np.array(inside)[drawn]
     return states

@@ -34,9 +34,11 @@ Real covers are far from the worst case.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, partial
 from math import prod
+from threading import Lock
 
 from contextwise.counting.contract import OverBudget
 from contextwise.counting.cover import Cover
@@ -51,12 +53,33 @@ def count_union(cover: Cover, *, deadline: Deadline = NEVER, node_budget: int | 
     """Count the union of the cubes."""
     counter = _Counter(cover, deadline, node_budget)
     everything = (1 << len(cover.bit_weights)) - 1
-    # The recursion branches at most once per variable and cube.
-    depth = 1000 + 3 * (len(cover.weights) + len(cover.cubes))
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), depth))
     cubes = widen([everything ^ cube for cube in cover.cubes], counter.field_at)
-    uncovered = counter.uncovered(cubes, everything)
+    # The recursion branches at most once per variable and cube.
+    with _deep_recursion(1000 + 3 * (len(cover.weights) + len(cover.cubes))):
+        uncovered = counter.uncovered(cubes, everything)
     return cover.total - cover.scale * uncovered
+
+
+_deep: list[int] = []
+"""The limits of recursion before each thread that raised it; the first is the process's own."""
+_deep_lock = Lock()
+
+
+@contextmanager
+def _deep_recursion(depth: int) -> Iterator[None]:
+    """Raise the limit of recursion, which all threads share, until the last one is done."""
+    with _deep_lock:
+        _deep.append(sys.getrecursionlimit())
+        sys.setrecursionlimit(max(_deep[-1], depth))
+    try:
+        yield
+    finally:
+        with _deep_lock:
+            if len(_deep) == 1:
+                sys.setrecursionlimit(_deep[0])
+                _deep.clear()
+            else:
+                _deep.pop()
 
 
 class _Counter:

@@ -19,6 +19,7 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -69,12 +70,22 @@ def members(value_set: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Distinct features, as arrays."""
+    """Distinct features, as arrays that cannot be written: counts are kept with the features."""
 
     cardinalities: IntArray
     starts: IntArray
     variables: npt.NDArray[np.int32]
     values: WordArray
+
+    def __post_init__(self) -> None:
+        for name in ("cardinalities", "starts", "variables", "values"):
+            array = getattr(self, name).view()
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
 
     def __len__(self) -> int:
         return len(self.starts) - 1

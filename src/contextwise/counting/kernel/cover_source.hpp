@@ -1,5 +1,5 @@
-// Makes the covers of a pair from the claims on it: the cubes without the pair, over the variables
-// they test. The compiled twin of CoverSource in counting/extraction.py.
+// Makes the covers of a pair from the features on it: the cubes without the pair, over the
+// variables they test. The compiled twin of CoverSource in counting/extraction.py.
 #pragma once
 
 #include <algorithm>
@@ -7,17 +7,17 @@
 #include <span>
 #include <vector>
 
-#include "claims.hpp"
 #include "classes.hpp"
 #include "cover.hpp"
 #include "features.hpp"
+#include "merged_features.hpp"
 
 namespace contextwise {
 
-// The claims of a model on one pair.
-struct PairClaims {
-  const Claims* model;
-  std::span<const u32> claims;
+// The features of a model on one pair.
+struct PairFeatures {
+  const MergedFeatures* model;
+  std::span<const u32> features;
 };
 
 class CoverSource {
@@ -27,15 +27,15 @@ class CoverSource {
 
   // Fills one cover per model, all over the same bits. It leaves out the variables `without`, which
   // are not part of a context. The covers' memory is reused.
-  void run(std::span<const u32> without, std::span<const PairClaims> models,
+  void run(std::span<const u32> without, std::span<const PairFeatures> models,
            std::span<Cover> covers) {
     ++round_;
     for (u32 v : without) places_[v] = {round_, 0, 0};
     std::vector<u32>& names = covers[0].names;
     names.clear();
     chosen_.clear();
-    for (const auto& [model, claims] : models) {
-      chosen_.push_back(enough(*model, claims, without.size()));
+    for (const auto& [model, features] : models) {
+      chosen_.push_back(enough(*model, features, without.size()));
       for (u32 c : chosen_.back())
         for (u32 v : model->tests(c)) {
           if (places_[v].round == round_) continue;
@@ -64,14 +64,14 @@ class CoverSource {
     u64 keep;
   };
 
-  // Returns the claims that matter: if one of them tests only variables that are left out, it
+  // Returns the features that matter: if one of them tests only variables that are left out, it
   // covers everything and suffices. `without` is the number of variables left out.
-  std::span<const u32> enough(const Claims& model, std::span<const u32> all,
+  std::span<const u32> enough(const MergedFeatures& model, std::span<const u32> all,
                               std::size_t without) const {
     const auto left_out = [&](u32 v) { return places_[v].round == round_ && !places_[v].keep; };
-    for (const u32& claim : all) {
-      const std::span<const u32> tests = model.tests(claim);
-      if (tests.size() <= without && std::ranges::all_of(tests, left_out)) return {&claim, 1};
+    for (const u32& feature : all) {
+      const std::span<const u32> tests = model.tests(feature);
+      if (tests.size() <= without && std::ranges::all_of(tests, left_out)) return {&feature, 1};
     }
     return all;
   }
@@ -91,16 +91,16 @@ class CoverSource {
       for (u32 k = 0; k < classes_.count(v); ++k) cover.weights.push_back(classes_.weight(v, k));
   }
 
-  // Writes the cubes: moves the forbidden classes of each claim to the bits of their variables.
-  void fill(Cover& cover, const Claims& claims, std::span<const u32> chosen) const {
+  // Writes the cubes: moves the forbidden classes of each feature to the bits of their variables.
+  void fill(Cover& cover, const MergedFeatures& model, std::span<const u32> chosen) const {
     const std::size_t words = cover.words();
     cover.forbidden.assign(chosen.size() * words, 0);
     u64* cube = cover.forbidden.data();
     for (u32 c : chosen) {
-      const u64* forbidden = claims.forbidden.data() + claims.start[c] * claims.stride;
-      for (u32 v : claims.tests(c)) {
-        put(forbidden, claims.stride, places_[v], cube);
-        forbidden += claims.stride;
+      const u64* forbidden = model.forbidden.data() + model.start[c] * model.stride;
+      for (u32 v : model.tests(c)) {
+        put(forbidden, model.stride, places_[v], cube);
+        forbidden += model.stride;
       }
       cube += words;
     }

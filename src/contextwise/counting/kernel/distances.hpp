@@ -1,10 +1,11 @@
 // Computes the distances between many models: between all of them, or between two groups.
 //
-// For each pair of variables, models whose claims make the same cover form a class. Each class and
-// each pair of classes is counted once, and the difference is added to the distances of their
+// For each pair of variables, models whose features make the same cover form a class. Each class
+// and each pair of classes is counted once, and the difference is added to the distances of their
 // models. So similar models cost little. Covers are compared exactly, not by their hashes.
 //
-// The memory holds the claims of all models, the distances, and the covers of one pair per thread.
+// The memory holds the features of all models, the distances, and the covers of one pair per
+// thread.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +21,9 @@
 
 #include "bigint.hpp"
 #include "budget.hpp"
-#include "claim_pool.hpp"
 #include "cover.hpp"
 #include "cover_source.hpp"
+#include "feature_pool.hpp"
 #include "features.hpp"
 #include "hashing.hpp"
 #include "interval.hpp"
@@ -89,11 +90,11 @@ class Sums {
 // Groups the models into classes that make the same cover of one pair.
 class PairClasses {
  public:
-  PairClasses(const ClaimPool& pool, const Cells& cells) : pool_(pool), cells_(cells) {}
+  PairClasses(const FeaturePool& pool, const Cells& cells) : pool_(pool), cells_(cells) {}
 
   // Returns false if all models are in one class.
   bool run(std::size_t place, UnionCounter& counter, const Budget& budget) {
-    group_by_claims(place);
+    group_by_features(place);
     if (groups() == 1) return false;
     extract(counter);
     // Tables of unsimplified covers cost less than simplifying them.
@@ -122,12 +123,12 @@ class PairClasses {
   const std::vector<u32>& columns(std::size_t k) const { return columns_[k]; }
 
  private:
-  std::span<const u32> claims_of(std::size_t group) const {
+  std::span<const u32> features_of(std::size_t group) const {
     return {flat_.data() + starts_[group], starts_[group + 1] - starts_[group]};
   }
 
-  // Groups the models that have the same claims on the pair.
-  void group_by_claims(std::size_t place) {
+  // Groups the models that have the same features on the pair.
+  void group_by_features(std::size_t place) {
     flat_.clear();
     starts_.assign(1, 0);
     group_of_.clear();
@@ -138,7 +139,7 @@ class PairClasses {
       const std::span<const u32> mine(flat_.data() + begin, flat_.size() - begin);
       const auto next = static_cast<u32>(starts_.size() - 1);
       const u32 known = table_.find_or_insert(
-          hash_of(mine), next, [&](u32 g) { return std::ranges::equal(claims_of(g), mine); });
+          hash_of(mine), next, [&](u32 g) { return std::ranges::equal(features_of(g), mine); });
       group_of_.push_back(known == HashTable::NONE ? next : known);
       if (known == HashTable::NONE)
         starts_.push_back(flat_.size());
@@ -151,7 +152,8 @@ class PairClasses {
 
   void extract(UnionCounter& counter) {
     parts_.clear();
-    for (std::size_t g = 0; g < groups(); ++g) parts_.push_back({&pool_.claims(), claims_of(g)});
+    for (std::size_t g = 0; g < groups(); ++g)
+      parts_.push_back({&pool_.features(), features_of(g)});
     if (covers_.size() < groups()) covers_.resize(groups());
     counter.extract(parts_, {covers_.data(), groups()});
   }
@@ -205,14 +207,14 @@ class PairClasses {
     cover.forbidden.swap(sorted_);
   }
 
-  const ClaimPool& pool_;
+  const FeaturePool& pool_;
   const Cells& cells_;
   HashTable table_;
-  std::vector<u32> flat_;            // claims of all groups
+  std::vector<u32> flat_;            // features of all groups
   std::vector<std::size_t> starts_;  // start of each group in flat_
   std::vector<u32> group_of_;        // of each model
   std::vector<u32> class_of_;        // of each group
-  std::vector<PairClaims> parts_;
+  std::vector<PairFeatures> parts_;
   std::vector<Cover> covers_;  // of the groups, later of the classes
   CoverTables tables_;         // of the same, if they are small enough
   bool has_tables_ = false;
@@ -378,7 +380,7 @@ class DistanceCounter {
   std::vector<Natural> factors_;
   DistanceOptions options_;
   Cells cells_;
-  ClaimPool pool_;
+  FeaturePool pool_;
   Sums sums_;
   std::vector<OpenUnion> open_;
   std::mutex mutex_;  // protects sums_ and open_

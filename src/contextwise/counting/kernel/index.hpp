@@ -1,4 +1,4 @@
-// Two models prepared for counting: their claims, and the claims on each pair.
+// Two models prepared for counting: their features, and the features on each pair.
 #pragma once
 
 #include <array>
@@ -10,51 +10,52 @@
 #include <vector>
 
 #include "bigint.hpp"
-#include "claims.hpp"
 #include "classes.hpp"
 #include "features.hpp"
+#include "merged_features.hpp"
 
 namespace contextwise {
 
-// The claims on each pair of a table, in rising order.
+// The features on each pair of a table, in rising order.
 class PairIndex {
  public:
-  PairIndex(const Claims& claims, const PairTable& pairs) : starts_(pairs.size() + 1, 0) {
-    std::vector<std::pair<u32, u32>> entries;  // pair, claim
+  PairIndex(const MergedFeatures& merged, const PairTable& pairs) : starts_(pairs.size() + 1, 0) {
+    std::vector<std::pair<u32, u32>> entries;  // pair, feature
     std::size_t most = 0;
-    for (u32 c = 0; c < claims.size(); ++c) {
-      const std::size_t length = claims.scope(c).size();
+    for (u32 c = 0; c < merged.size(); ++c) {
+      const std::size_t length = merged.scope(c).size();
       most += length * (length - 1) / 2;
     }
     entries.reserve(most);
-    for (u32 c = 0; c < claims.size(); ++c)
-      pairs.any_of(claims.scope(c), [&](u32 pair) {
+    for (u32 c = 0; c < merged.size(); ++c)
+      pairs.any_of(merged.scope(c), [&](u32 pair) {
         entries.push_back({pair, c});
         ++starts_[pair + 1];
         return false;
       });
     for (std::size_t k = 0; k < pairs.size(); ++k) starts_[k + 1] += starts_[k];
-    claims_.resize(entries.size());
+    features_.resize(entries.size());
     std::vector<std::size_t> at(starts_.begin(), starts_.end() - 1);
-    for (const auto& [pair, claim] : entries) claims_[at[pair]++] = claim;
+    for (const auto& [pair, feature] : entries) features_[at[pair]++] = feature;
   }
 
-  std::span<const u32> claims(std::size_t pair) const {
-    return {claims_.data() + starts_[pair], starts_[pair + 1] - starts_[pair]};
+  std::span<const u32> features(std::size_t pair) const {
+    return {features_.data() + starts_[pair], starts_[pair + 1] - starts_[pair]};
   }
 
  private:
   std::vector<std::size_t> starts_;
-  std::vector<u32> claims_;
+  std::vector<u32> features_;
 };
 
-// The claims of a model, and the claims on each pair.
-struct IndexedClaims {
-  Claims claims;
+// The features of a model, and the features on each pair.
+struct IndexedFeatures {
+  MergedFeatures merged;
   PairIndex index;
 
-  IndexedClaims(const RelevantFeatures& model, const ValueClasses& classes, const PairTable& pairs)
-      : claims(ClaimMerger(model, classes).run()), index(claims, pairs) {}
+  IndexedFeatures(const RelevantFeatures& model, const ValueClasses& classes,
+                  const PairTable& pairs)
+      : merged(FeatureMerger(model, classes).run()), index(merged, pairs) {}
 };
 
 // Two models over the same variables. The caller owns the arrays.
@@ -67,7 +68,7 @@ struct TwoModels {
 // Two models prepared for some pairs. It does not refer to the caller's arrays.
 struct IndexedModels {
   ValueClasses classes;
-  IndexedClaims a, b;
+  IndexedFeatures a, b;
 };
 
 // Prepares two models. For features without a wanted pair it only reads the scope.
@@ -80,9 +81,9 @@ inline IndexedModels index_models(TwoModels models, std::span<const Pair> pairs,
   ValueClasses classes(std::move(models.cardinalities), models.value_weights, both);
   const bool apart = threads > 1 && b.literals() > WORTH_A_THREAD;
   auto second = std::async(apart ? std::launch::async : std::launch::deferred,
-                           [&, &b = b] { return IndexedClaims(b, classes, table); });
-  IndexedClaims first(a, classes, table);
-  IndexedClaims other = second.get();
+                           [&, &b = b] { return IndexedFeatures(b, classes, table); });
+  IndexedFeatures first(a, classes, table);
+  IndexedFeatures other = second.get();
   return {std::move(classes), std::move(first), std::move(other)};
 }
 

@@ -223,8 +223,8 @@ class PyTracker {
                  memory) {}
 
   u32 know(const Model& feature) { return tracker_.know(arrays_of(feature)); }
-  void insert(u32 claim) { tracker_.insert(claim); }
-  void erase(u32 claim) { tracker_.erase(claim); }
+  void insert(u32 feature) { tracker_.insert(feature); }
+  void erase(u32 feature) { tracker_.erase(feature); }
 
   // Returns four ints per pair: by how much the union of the guess grows and shrinks, and by how
   // much that of both models; nothing if the time is not enough.
@@ -287,7 +287,7 @@ NB_MODULE(_kernel, module) {
                     bool, std::size_t>(),
            "cardinalities"_a, "value_weights"_a, "a"_a, "b"_a, "canonical"_a, "memory"_a)
       .def("know", &PyTracker::know, "feature"_a)
-      .def("insert", &PyTracker::insert, "claim"_a)
-      .def("erase", &PyTracker::erase, "claim"_a)
+      .def("insert", &PyTracker::insert, "feature"_a)
+      .def("erase", &PyTracker::erase, "feature"_a)
       .def("count", &PyTracker::count, "pairs"_a, "more"_a, "less"_a, "seconds"_a = nb::none());
 }

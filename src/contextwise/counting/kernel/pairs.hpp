@@ -102,14 +102,14 @@ class PairCounter {
   void work(Clock::time_point until) {
     UnionCounter counter(models_.classes, options_.canonical,
                          options_.memory / std::max(1u, options_.threads));
-    const IndexedClaims &a = models_.a, &b = models_.b;
+    const IndexedFeatures &a = models_.a, &b = models_.b;
     while (last_ || !(stop_ || passed(options_.deadline) || passed(until))) {
       const std::size_t at = next_++;
       if (at >= todo_.size()) break;
       const u32 k = todo_[at];
       Budget budget{budget_, options_.deadline, &stop_};
       budget.late = last_;
-      counter.run(pairs_[k], {{{&a.claims, a.index.claims(k)}, {&b.claims, b.index.claims(k)}}},
+      counter.run(pairs_[k], {{{&a.merged, a.index.features(k)}, {&b.merged, b.index.features(k)}}},
                   budget, sizes_[k]);
       done_ += sizes_[k].closed();
     }

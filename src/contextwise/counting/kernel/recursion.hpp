@@ -30,6 +30,7 @@
 #include "inclusion.hpp"
 #include "interval.hpp"
 #include "memory.hpp"
+#include "steps.hpp"
 #include "subproblem.hpp"
 #include "truth.hpp"
 
@@ -45,7 +46,10 @@ class Recursion : Subproblems<N, W> {
 
  public:
   Recursion(const Cover& cover, Budget& budget, std::size_t memory_bytes)
-      : Base(cover), budget_(budget), memory_(memory_bytes), places_(cover.variables()) {}
+      : Base(cover),
+        budget_(budget),
+        memory_(uses(Step::MEMORY) ? memory_bytes : 0),
+        places_(cover.variables()) {}
 
   // Returns bounds on the weight of the assignments that no cube allows. It only bounds subproblems
   // whose share of all contexts is below `least`.
@@ -116,8 +120,9 @@ class Recursion : Subproblems<N, W> {
     if (cover_.binary) {
       const int variables = part.open.count() / 2;
       const std::size_t few = variables <= TINY_TABLE ? FEW_CUBES / 2 : FEW_CUBES;
-      if (part.size() <= few) return Interval<N>(by_inclusion(part, variables));
-      if (variables <= TRUTH_VARIABLES) return Interval<N>(N(by_table(part)));
+      if (uses(Step::INCLUSION) && part.size() <= few)
+        return Interval<N>(by_inclusion(part, variables));
+      if (uses(Step::TABLES) && variables <= TRUTH_VARIABLES) return Interval<N>(N(by_table(part)));
     }
     if (share < least_ || !budget_.enter())
       return budget_.late ? Interval<N>(N(0), cover_.assignments(part.open)) : proven(part);
@@ -175,7 +180,8 @@ class Recursion : Subproblems<N, W> {
       longest = at;
       most = tests;
     }
-    return most >= LONG ? by_cube(part, longest, share) : by_values(part, share);
+    return uses(Step::LONG_CUBES) && most >= LONG ? by_cube(part, longest, share)
+                                                  : by_values(part, share);
   }
 
   // Counts without a long cube, and subtracts what only the cube covers. That is cheap, because the

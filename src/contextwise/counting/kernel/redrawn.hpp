@@ -1,7 +1,7 @@
 // Computes the distance from one model to many draws of a second one, pair by pair. The draws
 // differ only in their value sets, like the guesses of a chance level.
 //
-// All draws have the same scopes. So the claims on a pair and the variables they test are found
+// All draws have the same scopes. So the features on a pair and the variables they test are found
 // once, and the cover of the first model is made, simplified and counted once. If few binary
 // variables are tested, each draw is counted by truth table, otherwise as in a comparison. Cubes
 // with random values seldom unite or contain each other, so simplifying gains little, and tables
@@ -20,13 +20,13 @@
 
 #include "bigint.hpp"
 #include "budget.hpp"
-#include "claims.hpp"
 #include "classes.hpp"
 #include "cover.hpp"
 #include "cover_source.hpp"
 #include "features.hpp"
 #include "index.hpp"
 #include "interval.hpp"
+#include "merged_features.hpp"
 #include "pairs.hpp"
 #include "threads.hpp"
 #include "truth.hpp"
@@ -34,18 +34,18 @@
 
 namespace contextwise {
 
-// Truth tables over the binary variables that some claims on a pair test.
-class ClaimTables {
+// Truth tables over the binary variables that some features on a pair test.
+class FeatureTables {
  public:
-  explicit ClaimTables(const ValueClasses& classes)
+  explicit FeatureTables(const ValueClasses& classes)
       : classes_(classes), counts_(classes.variables(), 0), places_(classes.variables(), NONE) {}
 
   // Finds the tested variables, except those in `without`. Returns false if a table does not pay.
-  bool begin(std::span<const PairClaims> models, std::span<const u32> without) {
+  bool begin(std::span<const PairFeatures> models, std::span<const u32> without) {
     for (u32 v : names_) counts_[v] = 0, places_[v] = NONE;
     names_.clear();
-    for (const auto& [model, claims] : models)
-      for (u32 c : claims)
+    for (const auto& [model, features] : models)
+      for (u32 c : features)
         for (u32 v : model->tests(c)) {
           if (std::ranges::find(without, v) != without.end() || counts_[v]++) continue;
           if (names_.size() == MOST || classes_.count(v) != 2 || !classes_.unit(v)) {
@@ -64,15 +64,15 @@ class ClaimTables {
   std::span<const u32> names() const { return names_; }
   int variables() const { return static_cast<int>(names_.size()); }
 
-  // Fills the table of the claims of one model.
-  void fill(const PairClaims& of, std::vector<u64>& table) {
+  // Fills the table of the features of one model.
+  void fill(const PairFeatures& pair, std::vector<u64>& table) {
     small_.clear();
-    for (u32 c : of.claims) {
+    for (u32 c : pair.features) {
       SmallCube& cube = small_.emplace_back();
-      const u64* forbidden = of.model->forbidden_by(c).data();
-      for (u32 v : of.model->tests(c)) {
+      const u64* forbidden = pair.model->forbidden_by(c).data();
+      for (u32 v : pair.model->tests(c)) {
         if (places_[v] != NONE) cube.test(places_[v], *forbidden & 1);
-        forbidden += of.model->stride;
+        forbidden += pair.model->stride;
       }
     }
     fill_table(small_.data(), small_.size(), variables(), table);
@@ -135,27 +135,28 @@ class RedrawnCounter {
         options_(options),
         classes_(models.cardinalities, models.value_weights),
         first_(RelevantFeatures(models.a, table), classes_, table),
-        drawn_(claims_of(models, table)),
+        drawn_(features_of(models, table)),
         index_(drawn_[0], table),
         distances_(pairs.size() * models.draws) {}
 
-  // Makes the claims of each draw without merging, so that all draws have the same scopes in the
+  // Makes the features of each draw without merging, so that all draws have the same scopes in the
   // same order.
-  std::vector<Claims> claims_of(const RedrawnModels& models, const PairTable& table) const {
+  std::vector<MergedFeatures> features_of(const RedrawnModels& models,
+                                          const PairTable& table) const {
     const RelevantFeatures relevant(models.b, table);
-    std::vector<Claims> claims(models.draws);
+    std::vector<MergedFeatures> merged(models.draws);
     for (std::size_t d = 0; d < models.draws; ++d) {
-      claims[d].stride = classes_.stride();
-      for (u32 f : relevant.features) claims[d].add(models.draw(d), f, classes_);
+      merged[d].stride = classes_.stride();
+      for (u32 f : relevant.features) merged[d].add(models.draw(d), f, classes_);
     }
-    return claims;
+    return merged;
   }
 
   // Memory that a thread reuses from pair to pair.
   struct Scratch {
     UnionCounter counter;
-    ClaimTables tables;
-    std::vector<PairClaims> models;  // the first, and the draws
+    FeatureTables tables;
+    std::vector<PairFeatures> models;  // the first, and the draws
     std::vector<Cover> covers;
     std::vector<u64> first, drawn;  // tables
   };
@@ -163,7 +164,7 @@ class RedrawnCounter {
   void work() {
     Scratch scratch{UnionCounter(classes_, options_.canonical,
                                  options_.memory / std::max(1u, options_.threads)),
-                    ClaimTables(classes_),
+                    FeatureTables(classes_),
                     {},
                     {},
                     {},
@@ -171,16 +172,17 @@ class RedrawnCounter {
     const Budget budget{options_.node_budget, Clock::time_point::max(), &stop_};
     for (std::size_t at = next_++; at < pairs_.size() && !stop_; at = next_++) {
       scratch.counter.begin(pairs_[at]);
-      scratch.models.assign(1, {&first_.claims, first_.index.claims(at)});
-      for (const Claims& drawn : drawn_) scratch.models.push_back({&drawn, index_.claims(at)});
+      scratch.models.assign(1, {&first_.merged, first_.index.features(at)});
+      for (const MergedFeatures& drawn : drawn_)
+        scratch.models.push_back({&drawn, index_.features(at)});
       if (!by_tables(at, scratch)) by_unions(at, scratch, budget);
       ++done_;
     }
   }
 
   bool by_tables(std::size_t at, Scratch& scratch) {
-    ClaimTables& tables = scratch.tables;
-    const std::vector<PairClaims>& models = scratch.models;
+    FeatureTables& tables = scratch.tables;
+    const std::vector<PairFeatures>& models = scratch.models;
     if (!tables.begin(std::span(models).first(2), scratch.counter.excluded())) return false;
     tables.fill(models[0], scratch.first);
     const Natural one = scratch.counter.with_others(Natural(1), tables.names());
@@ -227,8 +229,8 @@ class RedrawnCounter {
   std::vector<Pair> pairs_;
   PairOptions options_;
   ValueClasses classes_;
-  IndexedClaims first_;
-  std::vector<Claims> drawn_;
+  IndexedFeatures first_;
+  std::vector<MergedFeatures> drawn_;
   PairIndex index_;  // the same for every draw
   std::vector<Natural> distances_;
   std::vector<OpenDistance> open_;

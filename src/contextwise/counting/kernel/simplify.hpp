@@ -22,6 +22,7 @@
 #include "budget.hpp"
 #include "cover.hpp"
 #include "hashing.hpp"
+#include "steps.hpp"
 
 namespace contextwise {
 
@@ -59,9 +60,9 @@ class Simplifier {
   }
 
   void finish(Cover& cover, const Budget& budget) {
-    if (binary_ && cover.size() >= MANY) merge_twins(cover);
+    if (uses(Step::TWINS) && binary_ && cover.size() >= MANY) merge_twins(cover);
     keep_alive(cover);
-    compare_all(cover, budget);
+    if (uses(Step::ABSORPTION)) compare_all(cover, budget);
     keep_alive(cover);
   }
 
@@ -220,7 +221,7 @@ class Simplifier {
         continue;
       }
       const u64 twin = any & EVEN ? any << 1 : any >> 1;
-      if (!(other[word] & twin)) continue;
+      if (!uses(Step::WIDENING) || !(other[word] & twin)) continue;
       other[word] &= ~twin;
       changed(d);
     }
@@ -244,7 +245,7 @@ class Simplifier {
       const u64* const field = fields_.data() + variable * words_;
       u64 outside = 0;
       for (std::size_t k = word; k < words_; ++k) outside |= mine[k] & ~other[k] & ~field[k];
-      if (outside) continue;
+      if (!uses(Step::WIDENING) || outside) continue;
       u64 gone = 0;
       for (std::size_t k = 0; k < words_; ++k) {
         gone |= other[k] & field[k] & ~mine[k];

@@ -17,6 +17,7 @@
 #include "bits.hpp"
 #include "cover.hpp"
 #include "fixed_cover.hpp"
+#include "steps.hpp"
 
 namespace contextwise {
 
@@ -70,7 +71,8 @@ class Subproblems {
         const Set rest = cube & open;
         if (rest.none()) return false;
         if (!cover_.binary && excluded(rest, open, known.narrowed)) continue;
-        if (cover_.binary ? rest.single() : rest.inside(cover_.field_of(rest))) {
+        if (uses(Step::UNIT_RULE) &&
+            (cover_.binary ? rest.single() : rest.inside(cover_.field_of(rest)))) {
           again = true;
           narrow(rest, open, known, factor);
         } else {
@@ -172,7 +174,8 @@ class Subproblems {
   u32 join(const Set& mine, std::size_t& apart) {
     u32 home = NONE;
     for (u32 g = 0; g < groups_.size(); ++g) {
-      if (groups_[g].root != g || !groups_[g].fields.meets(mine)) continue;
+      if (groups_[g].root != g || (uses(Step::COMPONENTS) && !groups_[g].fields.meets(mine)))
+        continue;
       if (home == NONE) {
         home = g;
         groups_[home].fields |= mine;

@@ -1,9 +1,10 @@
 // Follows the unions of a fixed true model and a guess that changes feature by feature.
 //
 // A feature affects only the pairs inside its scope, and of a pair only the contexts inside its
-// cube. Adding it makes those contexts dependent that no other claim of the guess covers. So the
-// tracker counts inside the cube, where few variables are left and few claims hold. It keeps a list
-// of the claims on each pair. Every value is its own class, because later features are not known.
+// cube. Adding it makes those contexts dependent that no other feature of the guess covers. So the
+// tracker counts inside the cube, where few variables are left and few features hold. It keeps a
+// list of the features on each pair. Every value is its own class, because later features are not
+// known.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +17,10 @@
 
 #include "bigint.hpp"
 #include "budget.hpp"
-#include "claims.hpp"
 #include "classes.hpp"
 #include "features.hpp"
 #include "hashing.hpp"
+#include "merged_features.hpp"
 #include "unions.hpp"
 
 namespace contextwise {
@@ -39,7 +40,7 @@ class Tracker {
         counter_(classes_, canonical, memory),
         fixed_(classes_.variables(), FREE) {
     const RelevantFeatures all(a);
-    a_ = ClaimMerger(all, classes_).run();
+    a_ = FeatureMerger(all, classes_).run();
     b_.stride = a_.stride = classes_.stride();
     for (u32 c = 0; c < a_.size(); ++c)
       for_each_pair(a_.scope(c), [&](PairLists& lists) { lists.a.push_back(c); });
@@ -51,15 +52,15 @@ class Tracker {
   // Registers a feature and returns its number. `insert` adds it to the guess.
   u32 know(const FeatureArrays& model) { return b_.add(model, 0, classes_); }
 
-  void insert(u32 claim) {
-    for_each_pair(b_.scope(claim), [&](PairLists& lists) { lists.b.push_back(claim); });
+  void insert(u32 feature) {
+    for_each_pair(b_.scope(feature), [&](PairLists& lists) { lists.b.push_back(feature); });
   }
-  void erase(u32 claim) {
-    for_each_pair(b_.scope(claim), [&](PairLists& lists) { std::erase(lists.b, claim); });
+  void erase(u32 feature) {
+    for_each_pair(b_.scope(feature), [&](PairLists& lists) { std::erase(lists.b, feature); });
   }
 
-  // Counts how the unions of some pairs change if claims are added to the guess and others removed,
-  // one after the other. Changes that are closed already are kept.
+  // Counts how the unions of some pairs change if features are added to the guess and others
+  // removed, one after the other. Changes that are closed already are kept.
   void count(std::span<const Pair> pairs, std::span<const u32> more, std::span<const u32> less,
              const Budget& budget, std::vector<Growth>& changes) {
     changes.resize(pairs.size());
@@ -67,16 +68,16 @@ class Tracker {
       if (changes[k].closed) continue;
       changes[k] = {{}, {}, true};
       const PairLists& lists = lists_of(pairs[k].first, pairs[k].second);
-      mine_ = lists.b;
-      for (u32 claim : less) {
-        if (!has(b_.scope(claim), pairs[k])) continue;
-        std::erase(mine_, claim);
-        add(pairs[k], claim, lists.a, budget, changes[k].less, changes[k].closed);
+      guess_ = lists.b;
+      for (u32 feature : less) {
+        if (!has(b_.scope(feature), pairs[k])) continue;
+        std::erase(guess_, feature);
+        add(pairs[k], feature, lists.a, budget, changes[k].less, changes[k].closed);
       }
-      for (u32 claim : more) {
-        if (!has(b_.scope(claim), pairs[k])) continue;
-        add(pairs[k], claim, lists.a, budget, changes[k].more, changes[k].closed);
-        mine_.push_back(claim);
+      for (u32 feature : more) {
+        if (!has(b_.scope(feature), pairs[k])) continue;
+        add(pairs[k], feature, lists.a, budget, changes[k].more, changes[k].closed);
+        guess_.push_back(feature);
       }
     }
   }
@@ -87,32 +88,32 @@ class Tracker {
 
   struct PairLists {
     u64 key = 0;
-    std::vector<u32> a, b;  // claims of both models
+    std::vector<u32> a, b;  // features of both models
   };
 
-  // Adds the number of contexts of a claim's cube that mine_ does not cover, and the number that
+  // Adds the number of contexts of a feature's cube that guess_ does not cover, and the number that
   // both models do not cover.
-  void add(const Pair& pair, u32 claim, std::span<const u32> true_claims, const Budget& budget,
+  void add(const Pair& pair, u32 feature, std::span<const u32> true_features, const Budget& budget,
            std::array<Natural, 2>& sums, bool& closed) {
-    if (const std::size_t parts = choose(pair, claim))
+    if (const std::size_t parts = choose(pair, feature))
       for (std::size_t part = 0; part < parts; ++part) {
         fix(part);
-        add_inside(pair, true_claims, budget, sums, closed);
+        add_inside(pair, true_features, budget, sums, closed);
       }
     else
-      add_by_difference(pair, claim, true_claims, budget, sums, closed);
+      add_by_difference(pair, feature, true_features, budget, sums, closed);
     for (u32 v : without_) fixed_[v] = FREE;
   }
 
-  // Lists the variables that a claim tests and the classes that it allows of each. Returns the
+  // Lists the variables that a feature tests and the classes that it allows of each. Returns the
   // number of their combinations, the parts of the cube; 0 if there are too many to count one by
   // one.
-  std::size_t choose(const Pair& pair, u32 claim) {
+  std::size_t choose(const Pair& pair, u32 feature) {
     without_.clear();
     choices_.clear();
     std::size_t parts = 1;
-    const u64* forbidden = b_.forbidden_by(claim).data();
-    for (u32 v : b_.tests(claim)) {
+    const u64* forbidden = b_.forbidden_by(feature).data();
+    for (u32 v : b_.tests(feature)) {
       const u64* const set = forbidden;
       forbidden += b_.stride;
       if (!canonical_ && pair.has(v)) continue;
@@ -137,10 +138,10 @@ class Tracker {
     }
   }
 
-  void add_inside(const Pair& pair, std::span<const u32> true_claims, const Budget& budget,
+  void add_inside(const Pair& pair, std::span<const u32> true_features, const Budget& budget,
                   std::array<Natural, 2>& sums, bool& closed) {
-    keep_holding(b_, mine_, holding_[0]);
-    keep_holding(a_, true_claims, holding_[1]);
+    keep_holding(b_, guess_, holding_[0]);
+    keep_holding(a_, true_features, holding_[1]);
     counter_.begin(pair, without_);
     const Natural contexts = counter_.contexts();
     PairSizes bounds;
@@ -154,29 +155,30 @@ class Tracker {
     }
   }
 
-  // Keeps the claims that hold somewhere inside the fixed cube.
-  void keep_holding(const Claims& model, std::span<const u32> claims, std::vector<u32>& kept) {
+  // Keeps the features that hold somewhere inside the fixed cube.
+  void keep_holding(const MergedFeatures& model, std::span<const u32> features,
+                    std::vector<u32>& kept) {
     kept.clear();
-    for (u32 claim : claims) {
-      const u64* forbidden = model.forbidden_by(claim).data();
-      const bool holds = std::ranges::all_of(model.tests(claim), [&](u32 v) {
+    for (u32 feature : features) {
+      const u64* forbidden = model.forbidden_by(feature).data();
+      const bool holds = std::ranges::all_of(model.tests(feature), [&](u32 v) {
         const u32 fixed = fixed_[v];
         const bool allowed = fixed == FREE || !(forbidden[fixed / 64] >> fixed % 64 & 1);
         forbidden += model.stride;
         return allowed;
       });
-      if (holds) kept.push_back(claim);
+      if (holds) kept.push_back(feature);
     }
   }
 
-  // Adds the difference of the unions with and without the claim.
-  void add_by_difference(const Pair& pair, u32 claim, std::span<const u32> true_claims,
+  // Adds the difference of the unions with and without the feature.
+  void add_by_difference(const Pair& pair, u32 feature, std::span<const u32> true_features,
                          const Budget& budget, std::array<Natural, 2>& sums, bool& closed) {
     PairSizes before, after;
-    counter_.run(pair, {{{&a_, true_claims}, {&b_, mine_}}}, budget, before);
-    mine_.push_back(claim);
-    counter_.run(pair, {{{&a_, true_claims}, {&b_, mine_}}}, budget, after);
-    mine_.pop_back();
+    counter_.run(pair, {{{&a_, true_features}, {&b_, guess_}}}, budget, before);
+    guess_.push_back(feature);
+    counter_.run(pair, {{{&a_, true_features}, {&b_, guess_}}}, budget, after);
+    guess_.pop_back();
     closed &= before.closed() && after.closed();
     for (std::size_t k = 0; k < 2 && closed; ++k) {
       Natural grown = after.sizes[k + 1].low;
@@ -209,17 +211,17 @@ class Tracker {
 
   ValueClasses classes_;
   bool canonical_;
-  Claims a_, b_;
+  MergedFeatures a_, b_;
   UnionCounter counter_;
   HashTable table_;
   std::vector<PairLists> lists_;
-  // State of the claim that is added or removed.
+  // State of the feature that is added or removed.
   std::vector<u32> fixed_;                 // class of each variable that its cube fixes, or FREE
   std::vector<u32> without_;               // these variables
   std::vector<std::vector<u32>> choices_;  // classes that it allows of each
   Natural weight_;                         // product of the weights of the fixed classes
   // Scratch space.
-  std::vector<u32> mine_;
+  std::vector<u32> guess_;
   std::array<std::vector<u32>, 2> holding_;
 };
 

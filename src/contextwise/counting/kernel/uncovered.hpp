@@ -12,13 +12,14 @@
 #include "interval.hpp"
 #include "recursion.hpp"
 #include "simplify.hpp"
+#include "steps.hpp"
 #include "truth.hpp"
 
 namespace contextwise {
 
 // Tests whether a truth table of the cover is small enough.
 inline bool fits_a_table(const Cover& cover) {
-  return cover.variables() <= TRUTH_VARIABLES && cover.is_binary();
+  return uses(Step::TABLES) && cover.variables() <= TRUTH_VARIABLES && cover.is_binary();
 }
 
 inline u64 uncovered_in_table(const Cover& cover) {

@@ -14,13 +14,14 @@
 
 #include "bigint.hpp"
 #include "budget.hpp"
-#include "claims.hpp"
 #include "classes.hpp"
 #include "cover.hpp"
 #include "cover_source.hpp"
 #include "features.hpp"
 #include "interval.hpp"
+#include "merged_features.hpp"
 #include "simplify.hpp"
+#include "steps.hpp"
 #include "tables.hpp"
 #include "uncovered.hpp"
 
@@ -54,10 +55,10 @@ class UnionCounter {
       : classes_(classes), source_(classes), canonical_(canonical), memory_(memory) {}
 
   // Closes or tightens the open bounds of a pair. The budget applies to each union.
-  void run(const Pair& pair, const std::array<PairClaims, 2>& claims, const Budget& budget,
+  void run(const Pair& pair, const std::array<PairFeatures, 2>& features, const Budget& budget,
            PairSizes& bounds) {
     begin(pair);
-    run(claims, budget, bounds);
+    run(features, budget, bounds);
   }
 
   // The same in steps. First, set the pair and other variables that are not part of its contexts.
@@ -66,9 +67,9 @@ class UnionCounter {
     if (!canonical_) excluded_.insert(excluded_.end(), {pair.first, pair.second});
   }
   // Count its three unions. The union of the second model may be skipped.
-  void run(const std::array<PairClaims, 2>& claims, const Budget& budget, PairSizes& bounds,
+  void run(const std::array<PairFeatures, 2>& features, const Budget& budget, PairSizes& bounds,
            bool second_wanted = true) {
-    source_.run(excluded_, claims, covers_);
+    source_.run(excluded_, features, covers_);
     const auto& [a, b] = covers_;
     if (by_tables(a, b, bounds)) return;
     for (Cover& cover : covers_) simplifier_.run(cover, budget);
@@ -77,7 +78,7 @@ class UnionCounter {
     by_recursion(a, b, budget, bounds, second_wanted);
   }
   // For many models: make the covers, over the same bits.
-  void extract(std::span<const PairClaims> models, std::span<Cover> covers) {
+  void extract(std::span<const PairFeatures> models, std::span<Cover> covers) {
     source_.run(excluded_, models, covers);
   }
   // Simplify one of them.
@@ -112,7 +113,7 @@ class UnionCounter {
 
  private:
   bool by_tables(const Cover& a, const Cover& b, PairSizes& bounds) {
-    if (!tables_.fill(std::array{&a, &b})) return false;
+    if (!uses(Step::TABLES) || !tables_.fill(std::array{&a, &b})) return false;
     const u64 first = tables_.covered(0), second = tables_.covered(1);
     const u64 either = (first + second + tables_.differing(0, 1)) / 2;
     bounds.sizes = {of_tables(first), of_tables(second), of_tables(either)};
@@ -132,11 +133,11 @@ class UnionCounter {
     auto& [a, b, either] = bounds.sizes;
     if (same_a && same_b && b.closed()) a = b;
     measure(first, all, budget, a);
-    if (same_a && same_b)
+    if (uses(Step::SAME_UNION) && same_a && same_b)
       b = a;
     else if (second_wanted || (same_b && !same_a))
       measure(second, all, budget, b);
-    if (same_a || same_b)
+    if (uses(Step::SAME_UNION) && (same_a || same_b))
       either = same_a ? a : b;
     else if (a.low == all || (second_wanted && b.low == all))
       either = Interval<Natural>(all);

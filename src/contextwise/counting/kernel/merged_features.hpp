@@ -1,10 +1,10 @@
-// The claims of a model. A claim has a scope and a cube: each pair of the scope is dependent
-// wherever the cube, without the pair, holds.
+// The merged features of a model. A merged feature has a scope and a cube: each pair of the scope
+// is dependent wherever the cube, without the pair, holds.
 //
-// A feature is a claim whose cube tests its whole scope. Two claims of the same scope that differ
-// in one variable x are merged into one that allows the values of x that either allows. This is
-// exact: a pair with x drops x anyway, and for other pairs the two cubes unite. It turns the rows
-// of a table, or the leaves below the last split of a decision tree, into few claims before any
+// The cube of a feature tests its whole scope. Two features of the same scope that differ in one
+// variable x are merged into one that allows the values of x that either allows. This is exact: a
+// pair with x drops x anyway, and for other pairs the two cubes unite. It turns the rows of a
+// table, or the leaves below the last split of a decision tree, into few merged features before any
 // pair is counted.
 #pragma once
 
@@ -18,27 +18,29 @@
 #include "classes.hpp"
 #include "features.hpp"
 #include "hashing.hpp"
+#include "steps.hpp"
 
 namespace contextwise {
 
-struct Claims {
+struct MergedFeatures {
   std::vector<u32> scope_start{0}, scopes;
   std::vector<u32> start{0}, variables;  // the variables that each cube tests
   std::vector<u64> forbidden;  // the classes that each test forbids, `stride` words per test
   std::size_t stride = 1;
 
   std::size_t size() const { return start.size() - 1; }
-  std::span<const u32> scope(u32 claim) const {
-    return {scopes.data() + scope_start[claim], scope_start[claim + 1] - scope_start[claim]};
+  std::span<const u32> scope(u32 feature) const {
+    return {scopes.data() + scope_start[feature], scope_start[feature + 1] - scope_start[feature]};
   }
-  std::span<const u32> tests(u32 claim) const {
-    return {variables.data() + start[claim], start[claim + 1] - start[claim]};
+  std::span<const u32> tests(u32 feature) const {
+    return {variables.data() + start[feature], start[feature + 1] - start[feature]};
   }
-  // Returns the words of all tests of a claim.
-  std::span<const u64> forbidden_by(u32 claim) const {
-    return {forbidden.data() + start[claim] * stride, (start[claim + 1] - start[claim]) * stride};
+  // Returns the words of all tests of a feature.
+  std::span<const u64> forbidden_by(u32 feature) const {
+    return {forbidden.data() + start[feature] * stride,
+            (start[feature + 1] - start[feature]) * stride};
   }
-  // Adds a feature without merging it. Returns the number of its claim.
+  // Adds a feature without merging it. Returns its number.
   u32 add(const FeatureArrays& model, u32 feature, const ValueClasses& classes) {
     std::size_t literal = model.begin(feature);
     for (const std::int32_t variable : model.scope(feature)) {
@@ -52,34 +54,34 @@ struct Claims {
     start.push_back(static_cast<u32>(variables.size()));
     return static_cast<u32>(size() - 1);
   }
-  // Adds a copy of another claim with the same stride.
-  void append(const Claims& others, u32 claim) {
-    const auto scope = others.scope(claim), tests = others.tests(claim);
+  // Adds a copy of another feature with the same stride.
+  void append(const MergedFeatures& others, u32 feature) {
+    const auto scope = others.scope(feature), tests = others.tests(feature);
     scopes.insert(scopes.end(), scope.begin(), scope.end());
     scope_start.push_back(static_cast<u32>(scopes.size()));
     variables.insert(variables.end(), tests.begin(), tests.end());
     start.push_back(static_cast<u32>(variables.size()));
-    const auto sets = others.forbidden_by(claim);
+    const auto sets = others.forbidden_by(feature);
     forbidden.insert(forbidden.end(), sets.begin(), sets.end());
   }
 };
 
-// Makes the claims of a model. It merges features scope by scope, and within a scope variable by
-// variable.
-class ClaimMerger {
+// Makes the merged features of a model. It merges features scope by scope, and within a scope
+// variable by variable.
+class FeatureMerger {
  public:
-  ClaimMerger(const RelevantFeatures& model, const ValueClasses& classes)
+  FeatureMerger(const RelevantFeatures& model, const ValueClasses& classes)
       : model_(model), classes_(classes), stride_(classes.stride()) {}
 
-  Claims run() {
+  MergedFeatures run() {
     group_by_scope();
-    claims_.stride = stride_;
+    merged_.stride = stride_;
     for (u32 first : firsts_) {
       load(first);
-      merge();
+      if (uses(Step::MERGING)) merge();
       emit(first);
     }
-    return std::move(claims_);
+    return std::move(merged_);
   }
 
  private:
@@ -182,15 +184,15 @@ class ClaimMerger {
     const auto scope = scope_of(first);
     for (u32 r = 0; r < alive_.size(); ++r) {
       if (!alive_[r]) continue;
-      claims_.scopes.insert(claims_.scopes.end(), scope.begin(), scope.end());
-      claims_.scope_start.push_back(static_cast<u32>(claims_.scopes.size()));
+      merged_.scopes.insert(merged_.scopes.end(), scope.begin(), scope.end());
+      merged_.scope_start.push_back(static_cast<u32>(merged_.scopes.size()));
       for (std::size_t x = 0; x < width_; ++x) {
         const u64* const set = cell(r, x);
         if (std::all_of(set, set + stride_, [](u64 word) { return word == 0; })) continue;
-        claims_.variables.push_back(static_cast<u32>(scope[x]));
-        claims_.forbidden.insert(claims_.forbidden.end(), set, set + stride_);
+        merged_.variables.push_back(static_cast<u32>(scope[x]));
+        merged_.forbidden.insert(merged_.forbidden.end(), set, set + stride_);
       }
-      claims_.start.push_back(static_cast<u32>(claims_.variables.size()));
+      merged_.start.push_back(static_cast<u32>(merged_.variables.size()));
     }
   }
 
@@ -198,7 +200,7 @@ class ClaimMerger {
   const ValueClasses& classes_;
   std::size_t stride_;
   std::vector<u32> firsts_, next_;
-  Claims claims_;
+  MergedFeatures merged_;
   // State of the current scope.
   std::size_t width_ = 0, left_ = 0;
   std::vector<u64> rows_, cells_, hashes_;  // cells_, hashes_: hash of each cell and of each row
