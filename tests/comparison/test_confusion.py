@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from itertools import combinations, product
 from pathlib import Path
 
 import pytest
 
 from contextwise import Domain, Structure, compare, distance_matrix
 from contextwise.comparison.compare import comparison_record
+from contextwise.comparison.confusion import Confusion
 from contextwise.comparison.neighbours import nearest
+from contextwise.support.formatting import rate
+from hard import chain
 
 DOMAIN = Domain.of_cardinalities([2] * 15_000)
 TRUE = Structure(DOMAIN, ["v0=1 & v1=1"])
@@ -44,3 +49,38 @@ def test_a_stored_matrix_has_exact_numbers(weights: object, tmp_path: Path) -> N
     assert matrices[0].distances.tolist() == matrices[1].distances.tolist()
     assert matrices[0].distances.tolist() == matrices[2].distances.tolist()
     assert matrices[0]._repr_html_()
+
+
+@pytest.mark.parametrize("size", [10**3, 10**20, 10**400])
+def test_rates_are_0_or_1_only_if_they_are_exactly_that(size: int) -> None:
+    for tp, fn, fp, tn in product((0, 1, size), repeat=4):
+        matrix = Confusion(tp, fn, fp, tn)
+        shares = {
+            "accuracy": (tp + tn, tp + fn + fp + tn),
+            "precision": (tp, tp + fp),
+            "recall": (tp, tp + fn),
+            "jaccard": (tp, tp + fp + fn),
+            "normalized": (fp + fn, tp + fn + fp + tn),
+        }
+        for name, (part, whole) in shares.items():
+            if whole:
+                assert (matrix.rate(name) == 0) == (part == 0)
+                assert (matrix.rate(name) == 1) == (part == whole)
+        for name in ("mcc", "kappa"):
+            value = matrix.rate(name, float("nan"))
+            if not math.isnan(value):
+                assert (value == 0) == (tp * tn == fp * fn)
+                assert (value == 1) == (fp + fn == 0)
+                # MCC is -1 if the models disagree everywhere, kappa if they also balance
+                assert (value == -1) == (tp + tn == 0 and (name == "mcc" or fp == fn))
+
+
+def test_the_mean_over_pairs_is_1_only_if_every_context_differs() -> None:
+    true = chain(200)
+    features = [{a: 1, b: 1} for a, b in combinations(true.domain.names, 2)]
+    everything = Structure(true.domain, features)
+    almost = Structure(true.domain, [*features[1:], dict.fromkeys(true.domain.names, 1)])
+    nothing = Structure(true.domain)
+    assert compare(nothing, everything).mean_pair_distance == 1
+    assert compare(nothing, almost).mean_pair_distance < 1
+    assert rate(compare(nothing, almost).mean_pair_distance) == "0.9999"

@@ -42,6 +42,8 @@ def test_nearest_is_what_all_comparisons_say(
         found = nearest(query, models, k, matrix=matrix, **options)  # type: ignore[arg-type]
     assert list(zip(found.distances, found.places, strict=True)) == sorted(every)[:k]
     assert k <= found.compared <= found.of == len(models)
+    ranked = sorted(apart for apart, _ in every)
+    assert found.ties == ranked[k:].count(ranked[k - 1])
 
 
 DOMAIN = {"A": 2, "B": 2, "C": 3, "D": 2}

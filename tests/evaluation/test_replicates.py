@@ -522,3 +522,35 @@ def test_a_skill_that_is_nowhere_defined_is_left_out() -> None:
     undefined = text[text.index("Not defined for any group") :]
     assert "MCC" in undefined
     assert "skill" in undefined
+
+
+class TestVerdicts:
+    def test_a_test_against_the_leader_is_reported_with_its_sign(self) -> None:
+        """Four replicates have no value of a; on the others b is larger."""
+        values: dict[str, list[float | None]] = {
+            "a": [0.5, 0.51, 0.49, 0.5, None, None, None, None],
+            "b": [0.6, 0.612, 0.589, 0.6, 0.0, 0.01, 0.0, 0.01],
+        }
+        verdict = summarize_values({"mcc": values}, unit="replicate").verdict
+        assert verdict.startswith("a has the largest MCC")
+        assert "On the replicates that both have, b (p = 5.5e-07) is better than a." in verdict
+        assert "is better than b" not in verdict
+
+    @pytest.mark.parametrize(
+        ("metric", "words"),
+        [
+            ("normalized", "Both groups are equally near to the truth"),
+            ("mcc", "Both groups have the same mean MCC"),
+        ],
+    )
+    def test_equal_groups_have_no_winner(self, metric: str, words: str) -> None:
+        values = [0.5, 0.3, 0.4]
+        verdict = summarize_values({metric: {"a": values, "b": values}}, unit="replicate").verdict
+        assert verdict.startswith(words)
+
+    def test_tied_winners_are_all_named(self) -> None:
+        values = {"a": [0.1, 0.2, 0.3], "b": [0.3, 0.2, 0.1], "c": [0.9, 0.8, 0.85]}
+        verdict = summarize_values({"normalized": values}, unit="replicate").verdict
+        assert verdict.startswith("a and b are nearest to the truth")
+        assert "a cannot be distinguished from b (p = 1); a is better than c (p = 0.027)" in verdict
+        assert "b is better than c" in verdict

@@ -530,3 +530,24 @@ def test_a_time_limit_bounds_the_comparisons_before_the_draws() -> None:
     with pytest.raises(OpenResult, match="chance was not computed within the time limit"):
         chance(*hard_models(), time_limit=0.5)
     assert time.monotonic() - start < LATE
+
+
+def test_equal_draws_do_not_hide_a_known_expectation() -> None:
+    """Among 100 variables, draws hardly ever meet the only true pair."""
+    domain = Domain.of_cardinalities([2] * 100)
+    true = Structure(domain, [{"v0": 1, "v1": 1}])
+    found = chance(true, Structure(domain, [{"v2": 1, "v3": 1}]))
+    assert {*found.distances} == {found.distance}
+    assert found.skill == chance(true, found.comparison.guess, draws=0).skill
+    assert found.skill is not None
+    assert found.skill < 0
+    assert found.p_value == 1
+    assert found.verdict.startswith("The guess is no better than chance (p = 1)")
+
+
+def test_expectations_beyond_floats_are_shown() -> None:
+    domain = Domain.of_cardinalities([2] * 1_100)
+    true = Structure(domain, [{"v0": 1, "v1": 1}])
+    found = chance(true, Structure(domain, [{"v2": 1, "v3": 1}]), draws=0)
+    assert repr(found).startswith("Chance(null='variables', expected=6.79")
+    assert "e330" in str(found)

@@ -9,15 +9,19 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from contextwise import Comparison, Structure, compare, examples, explain
+from contextwise import Comparison, Domain, Structure, compare, distance_matrix, examples, explain
 from contextwise.comparison.compare import comparison_record, pair_records, worst_pair_records
 from contextwise.comparison.explain import explain_comparison
+from contextwise.comparison.neighbours import nearest
 from contextwise.report.comparisons import (
     Guess,
     comparison_parts,
     explanation_parts,
     guesses_parts,
+    matrix_parts,
     measures,
+    nearest_words,
+    neighbours_parts,
     open_note,
     scope_words,
     summary,
@@ -212,3 +216,52 @@ def test_the_summary_and_the_scope_in_words() -> None:
     assert scope_words(restricted) == (
         "1 pair, 4 assertions on full assignments in the context smoker=yes"
     )
+
+
+class TestTies:
+    """Lists and superlatives that a tie cuts say so."""
+
+    DOMAIN = Domain.of_cardinalities([2] * 90)
+    TRUE = Structure(DOMAIN)
+    ONE = Structure(DOMAIN, [{"v0": 1, "v1": 1}])
+    ALMOST = Structure(DOMAIN, [{"v0": 1, "v1": 1}, dict.fromkeys(DOMAIN.names[1:], 1)])
+
+    def test_the_nearest_guess_is_chosen_exactly(self) -> None:
+        """The guesses differ by less than floats can tell."""
+        near, far = compare(self.TRUE, self.ONE), compare(self.TRUE, self.ALMOST)
+        assert near.normalized == far.normalized
+        words = nearest_words([Guess("far", far), Guess("near", near)])
+        assert words.splitlines()[0].startswith("near is nearest to the true model")
+        assert words.splitlines()[1].startswith("far is farthest")
+
+    def test_all_that_tie_are_named(self) -> None:
+        same, one = compare(self.TRUE, self.TRUE), compare(self.TRUE, self.ONE)
+        guesses = [Guess("a", one), Guess("b", same), Guess("c", one), Guess("d", same)]
+        assert nearest_words(guesses).splitlines() == [
+            "b and d are nearest to the true model: 0 % of all assertions differ.",
+            "a and c are farthest: 0.025 %.",
+        ]
+
+    def test_models_that_are_all_equally_far_apart(self) -> None:
+        edges = ("A=1 & B=1", "A=1 & C=1", "B=1 & C=1")
+        models = [Structure({"A": 2, "B": 2, "C": 2}, [edge]) for edge in edges]
+        [verdict, *_] = matrix_parts(distance_matrix(models))
+        assert isinstance(verdict, Note)
+        assert verdict.text.startswith("All pairs of models are equally far apart: 66.7 %")
+
+    def test_a_tie_that_cuts_the_nearest_models_is_said(self) -> None:
+        found = nearest(self.TRUE, [self.ONE, self.ALMOST, self.ONE, self.ONE])
+        assert found.ties == 2
+        [shown, *_] = neighbours_parts(found, ["a", "b", "c", "d"])
+        assert isinstance(shown, Table)
+        tie = "(2 other models as near as it; the first are listed)"
+        assert shown.title == f"The nearest model {tie}"
+
+    def test_a_tie_that_cuts_the_features_is_said(self) -> None:
+        names = Domain.of_cardinalities([2] * 24).names
+        edges = zip(names[::2], names[1::2], strict=True)
+        guess = Structure(dict.fromkeys(names, 2), [{a: 1, b: 1} for a, b in edges])
+        explanation = explain_comparison(compare(Structure(guess.domain), guess))
+        assert (len(explanation.features), explanation.tied_features) == (10, 2)
+        assert "2 other features as many as the last" in str(explanation)
+        assert "The 10 pairs with the most errors, of 12 that differ (12 tie;" in str(explanation)

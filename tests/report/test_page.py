@@ -177,6 +177,8 @@ def test_groups_have_means_and_their_guess_of_median_distance() -> None:
     assert_self_contained(page)
     reader = Reader(page)
     assert "The mean of each group, with its 95 % interval" in reader.text
+    assert "Differences between groups" in reader.text
+    assert "trees – graphs" in reader.text
     assert "trees: near 1, the guess of median distance" in reader.text
     assert "graphs: far" in reader.text
     assert reader.tags.count("figure") == 7  # three of each group, and the plane

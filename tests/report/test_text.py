@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import contextwise
-from contextwise import Structure, compare, distance_matrix, examples, explain, score
+from contextwise import Structure, compare, compare_many, distance_matrix, examples, explain, score
 from contextwise.comparison.compare import Comparison
 from contextwise.evaluation import chance, check, consensus, stability
 from contextwise.report.comparisons import Guess, compare_parts
@@ -52,6 +52,15 @@ class TestNotebooks:
     def test_every_finished_result_is_a_frame(self, result: Any) -> None:
         if not getattr(result, "open_pairs", None):
             assert len(result.to_frame().columns) > 1
+
+    def test_nothing_to_compare_is_said(self) -> None:
+        single = Structure({"A": 2})
+        for result in (
+            compare(single, single),
+            compare_many(single, [single, single]),
+            distance_matrix([single, single, single]),
+        ):
+            assert "There is nothing to compare" in result._repr_html_()
 
     def test_long_numbers_are_rounded_with_their_digits_in_a_tip(self) -> None:
         c = compare(chain(500), Structure(chain(500).domain, []))

@@ -150,6 +150,7 @@ def _nearest(
             "assertions": neighbours.total,
             "compared": neighbours.compared,
             "of": neighbours.of,
+            "ties": neighbours.ties,
             "by_position": by_position,
         }
         return as_json(record) + "\n"

@@ -251,13 +251,17 @@ class Comparison(Shown, WholeMeasures):
     def worst_pairs(self, most: int = 10) -> list[tuple[Pair, Confusion]]:
         """Return the finished pairs with the most errors, worst first.
 
-        Ties are broken by the errors of the two variables over all pairs.
+        Ties are broken by the errors of the two variables over all pairs, then by their positions.
         """
-        places, errors = self.differing
-        both = self._errors_of_variables.sum(axis=1)[self.pairs[places]].sum(axis=1)
-        worst = places[nlargest(most, range(len(errors)), key=lambda k: (errors[k], both[k]))]
+        worst = self.worst_places(most)
         counts = (Confusion(*row) for row in self.known_counts[worst])
         return list(zip(self._names(self.pairs[worst]), counts, strict=True))
+
+    def worst_places(self, most: int) -> IntArray:
+        """Return the places of `worst_pairs`, in their order."""
+        places, errors = self.differing
+        both = self._errors_of_variables.sum(axis=1)[self.pairs[places]].sum(axis=1)
+        return places[nlargest(most, range(len(errors)), key=lambda k: (errors[k], both[k]))]
 
     @cached_property
     def differing(self) -> tuple[IntArray, list[Number]]:

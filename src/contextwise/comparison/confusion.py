@@ -11,11 +11,12 @@ from there.
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import inf, isqrt
+from math import inf, isqrt, nextafter, sqrt
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -71,8 +72,15 @@ class Measure(property):
 
 
 def ratio(part: Number, whole: Number) -> float:
-    """Divide exact numbers of any size and round once."""
-    return float(part / whole)
+    """Divide exact numbers of any size and round once; to 0, 1 or -1 only if it is exactly that.
+
+    >>> ratio(1, 3), ratio(10**20, 10**20), ratio(10**20 - 1, 10**20)
+    (0.3333333333333333, 1.0, 0.9999999999999999)
+    """
+    value = float(part / whole)
+    if value in (0, 1, -1) and part != int(value) * whole:
+        return nextafter(value, inf if part > int(value) * whole else -inf)
+    return value
 
 
 def digits(value: Number, most: int = 4_000) -> str:
@@ -86,7 +94,7 @@ def digits(value: Number, most: int = 4_000) -> str:
 
 
 def _share(part: Number, whole: Number) -> float | None:
-    return float(part / whole) if whole else None
+    return ratio(part, whole) if whole else None
 
 
 def _mcc(c: Confusion) -> float | None:
@@ -96,7 +104,12 @@ def _mcc(c: Confusion) -> float | None:
     if not square:
         return None
     squared = Fraction(product * product) / square
-    root = isqrt(squared.numerator * 4**60 // squared.denominator) / 2**60
+    if squared < Fraction(1, 4**30):
+        root = sqrt(ratio(squared.numerator, squared.denominator))
+    else:
+        root = isqrt(squared.numerator * 4**60 // squared.denominator) / 2**60
+    if root == 1 and squared != 1:
+        root = nextafter(1.0, 0.0)
     return root if product >= 0 else -root
 
 
@@ -109,7 +122,11 @@ def _kappa(c: Confusion) -> float | None:
 def _mean_pair_distance(c: Comparison) -> float:
     if not c.confusion.total:
         return 0.0
-    return sum(map(ratio, c.unions.distances.tolist(), c.sizes)) / c.question.pair_count
+    errors: Counter[Number] = Counter()  # by the size of the pair: few sizes, so few divisions
+    for distance, size in zip(c.unions.distances.tolist(), c.sizes, strict=True):
+        errors[size] += distance
+    shares = (Fraction(count) / size for size, count in errors.items())
+    return ratio(sum(shares, start=Fraction(0)), c.question.pair_count)
 
 
 class Rates:

@@ -145,6 +145,7 @@ class Explanation(Printed):
         Each has ``only_in``, ``feature``, ``takes_part`` (the errors where it holds), ``vanish``
         (those that vanish if the guess loses it, or gains it) and ``created`` (by its removal).
     partial : whether a time limit left something out
+    tied_features : number of other features that take part in as many errors as the last one
 
     Examples
     --------
@@ -158,6 +159,7 @@ class Explanation(Printed):
     pairs: tuple[PairExplanation, ...]
     features: tuple[FeatureErrors, ...]
     partial: bool = False
+    tied_features: int = 0
 
     def records(self) -> list[dict[str, Any]]:
         """Return one flat mapping per region of each pair."""
@@ -172,6 +174,7 @@ class Explanation(Printed):
         return {
             "pairs": [pair.record() for pair in self.pairs],
             "features": [feature.record() for feature in self.features],
+            "tied_features": self.tied_features,
             "partial": self.partial,
         }
 
@@ -244,22 +247,21 @@ def explain_comparison(
 ) -> Explanation:
     """Explain the differences that a comparison has counted."""
     of_each = top if comparison.question.pair_count == 1 else min(top, OF_EACH_PAIR)
-    places, errors = comparison.differing
-    order = sorted(range(len(errors)), key=lambda k: -errors[k])
     most = comparison.unions.upper[:, 2]
     still_open = sorted(comparison.unions.open.tolist(), key=lambda k: -most[k])
-    chosen = [*places[order].tolist(), *still_open][:top]
+    chosen = [*comparison.worst_places(top).tolist(), *still_open][:top]
     worst = [(i, j) for i, j in comparison.pairs[chosen].tolist()]
     with effort.showing("explaining") as shown:
         regions, pairs = PairRegions(comparison, shown.deadline), []
         for done, pair in enumerate(worst, 1):
             pairs.append(regions.explain(pair, of_each))
             shown.report(done, len(worst) + top)
-        features, in_time = worst_features(
+        features, ties, in_time = worst_features(
             comparison, top, shown.part(len(worst), top, len(worst) + top)
         )
     undecided = bool(len(comparison.unions.open)) or any(pair.undecided for pair in pairs)
-    return Explanation(comparison, tuple(pairs), features, partial=undecided or not in_time)
+    partial = undecided or not in_time
+    return Explanation(comparison, tuple(pairs), features, partial, ties)
 
 
 def explain_pair(
@@ -392,13 +394,16 @@ class _Candidate(NamedTuple):
 
 def worst_features(
     comparison: Comparison, top: int, effort: Effort
-) -> tuple[tuple[FeatureErrors, ...], bool]:
-    """Return the features with the most errors, and whether the time was enough to be sure."""
+) -> tuple[tuple[FeatureErrors, ...], int, bool]:
+    """Return the features with the most errors.
+
+    Also return how many others tie with the last one, and whether the time was enough to be sure.
+    """
     changes = _FeatureChanges(comparison, effort.deadline)
     best: list[_Candidate] = []
-    in_time = True
+    ties, in_time = 0, True
     try:
-        _search(comparison, changes, top, best)
+        ties = _search(comparison, changes, top, best)
     except effort.deadline.out_of_time:
         in_time = False
     features, domain = [], comparison.domain
@@ -417,15 +422,19 @@ def worst_features(
         written = tuple(domain.literal(variable, allowed) for variable, allowed in literals)
         features.append(FeatureErrors(kind, written, candidate.takes_part, vanish, created))
         effort.report(done, top)
-    return tuple(features), in_time
+    return tuple(features), ties, in_time
 
 
 def _search(
     comparison: Comparison, changes: _FeatureChanges, top: int, best: list[_Candidate]
-) -> None:
-    """Put the worst features on the heap ``best``, by best-first search on a bound."""
+) -> int:
+    """Put the worst features on the heap ``best``, by best-first search on a bound.
+
+    Returns how many of the others take part in as many errors as the last of them.
+    """
+    ties = 0
     if not top:
-        return
+        return ties
     scale = max(comparison.sizes, default=1) or 1
     (a, b, _), u = comparison.unions.lower.T, comparison.unions.upper[:, 2]
     pairs = list(map(tuple, comparison.pairs.tolist()))
@@ -448,13 +457,15 @@ def _search(
     bounded.sort(key=lambda entry: -entry[0])
     for place, (bound, kind, feature) in enumerate(bounded):
         if len(best) == top and bound < ratio(best[0].takes_part, scale):
-            return
+            break
         changes.deadline.check()
         takes_part = changes.takes_part(kind, feature, most[kind])
         if takes_part:
             heapq.heappush(best, _Candidate(takes_part, -place, kind, feature))
         if len(best) > top:
-            heapq.heappop(best)
+            left_out = heapq.heappop(best)
+            ties = ties + 1 if left_out.takes_part == best[0].takes_part else 0
+    return ties
 
 
 def _bounds(

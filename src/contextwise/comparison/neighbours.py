@@ -48,6 +48,7 @@ class Neighbours:
     compared : number of distances that were counted; bounds ruled out the others
     of : number of models
     total : number of assertions, which is the largest possible distance
+    ties : number of other models exactly as near as the last one, in a search for the nearest
 
     Examples
     --------
@@ -60,12 +61,14 @@ class Neighbours:
     compared: int
     of: int
     total: Number
+    ties: int = 0
 
     def __repr__(self) -> str:
         distances = ", ".join(map(digits, self.distances)) + "," * (len(self.distances) == 1)
         return (
             f"Neighbours(places={self.places}, distances=({distances}), "
-            f"compared={self.compared}, of={self.of}, total={digits(self.total)})"
+            f"compared={self.compared}, of={self.of}, total={digits(self.total)}"
+            f"{f', ties={self.ties}' if self.ties else ''})"
         )
 
 
@@ -85,7 +88,8 @@ def nearest(
     query : model, path of a model file, or name of a bundled example
     models : the models to search
     k : int
-        Number of models; of models at equal distance, the first is taken.
+        Number of models; of models at equal distance, the first is taken, and the attribute
+        ``ties`` counts the others.
     matrix : DistanceMatrix, optional
         The distances among the models, with the same restriction; the triangle inequality then
         saves comparisons.
@@ -112,7 +116,8 @@ def nearest(
         search = _Search(question, k, matrix, effort)
         search.run()
     distances, places = zip(*search.best(), strict=True)
-    return Neighbours(places, distances, len(search.known), len(others), question.total)
+    ties = list(search.known.values()).count(distances[-1]) - distances.count(distances[-1])
+    return Neighbours(places, distances, len(search.known), len(others), question.total, ties)
 
 
 def _check_k(k: int, models: int) -> None:
@@ -202,10 +207,11 @@ class _Search:
             self.apart[place] += apart
 
     def _not_ruled_out(self, places: Sequence[int]) -> list[int]:
-        """Return the models that may still be among the nearest, by their bounds."""
-        limit = self.best()[-1]
+        """Return the models that may still be as near as the k-th, by their bounds."""
+        limit, _ = self.best()[-1]
         bounds = {place: (self._bound(place), place) for place in places}
-        return sorted((place for place in places if bounds[place] < limit), key=bounds.__getitem__)
+        near = (place for place in places if bounds[place][0] <= limit)
+        return sorted(near, key=bounds.__getitem__)
 
     def _bound(self, place: int) -> Number:
         """Return a lower bound of a distance: by the pairs counted so far, or by the triangle."""

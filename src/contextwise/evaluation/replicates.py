@@ -38,7 +38,7 @@ from contextwise.comparison.confusion import MEASURES, Measure, shown_in
 from contextwise.errors import ContextwiseError, ParseError, require
 from contextwise.evaluation.skill import skills
 from contextwise.support import files
-from contextwise.support.formatting import Printed, rate
+from contextwise.support.formatting import Printed, listed, rate
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
@@ -157,7 +157,7 @@ class Ranking:
     def verdict(self) -> str:
         """The conclusion in one or two sentences."""
         best = [g for g, r in zip(self.groups, self.ranks, strict=True) if r == self.ranks[0]]
-        ranks = f"{_listed(best)} {'ranks' if len(best) == 1 else 'rank'} first"
+        ranks = f"{listed(best)} {'ranks' if len(best) == 1 else 'rank'} first"
         if len(best) == len(self.groups):
             ranks = "All groups have the same mean rank"
         first = f"{ranks} by {metric_label(self.metric)} over {self.truths} truths"
@@ -226,42 +226,64 @@ class Summary(Printed):
         if not values:
             return f"The {metric_label(metric)} is not defined for any group."
         smaller = metric in self.smaller_is_better
-        best = (min if smaller else max)(values, key=values.__getitem__)
-        low, high = means[best].low, means[best].high
-        average = f"mean {metric_label(metric)} {rate(values[best])}"
-        if low is not None and high is not None:
+        first = (min if smaller else max)(values.values())
+        scale = max(map(abs, values.values()))
+        best = [g for g, value in values.items() if abs(value - first) <= ROUNDING * scale]
+        average = f"mean {metric_label(metric)} {rate(first)}"
+        low, high = means[best[0]].low, means[best[0]].high
+        if len(best) == 1 and low is not None and high is not None:
             average += f", {100 * self.confidence:g} % interval {rate(low)} to {rate(high)}"
         if len(values) == 1:
-            return f"{best}: {average}."
-        leads = f"has the {'smallest' if smaller else 'largest'} {metric_label(metric)}"
+            return f"{best[0]}: {average}."
+        every = listed(best)
+        if len(best) == len(self.groups):
+            every = "Both groups" if len(best) == 2 else f"All {len(best)} groups"
+        verb = ("are", "have") if len(best) > 1 else ("is", "has")
+        leads = f"{verb[1]} the {'smallest' if smaller else 'largest'} {metric_label(metric)}"
+        if len(best) == len(values):
+            leads = f"have the same mean {metric_label(metric)}"
         if metric == "normalized":
-            leads = "is nearest to the truth"
-        return f"{best} {leads} ({average}). {self._distinguished(best, metric)}"
+            equally = "equally near" if len(best) == len(values) else "nearest"
+            leads = f"{verb[0]} {equally} to the truth"
+        tested = " ".join(filter(None, (self._tested(group, best, metric) for group in best)))
+        return f"{every} {leads} ({average}). {tested}".rstrip()
 
-    def _distinguished(self, best: str, metric: str) -> str:
-        """Name the groups that the best one can be distinguished from, and those it cannot."""
-        alike: list[str] = []
-        worse: list[str] = []
-        untested: list[str] = []
+    def _tested(self, group: str, best: Sequence[str], metric: str) -> str:
+        """Report the tests of one of the best groups against the groups that are not."""
+        clauses: dict[str, list[str]] = {"alike": [], "better": [], "worse": [], "untested": []}
         for difference in self.differences:
             pair = (difference.first, difference.second)
-            if difference.metric != metric or best not in pair:
+            if difference.metric != metric or group not in pair:
                 continue
-            other = pair[pair[0] == best]
-            p_value = difference.adjusted
-            if p_value is None:
-                untested.append(other)
-            else:
-                (worse if p_value <= self.alpha else alike).append(f"{other} (p = {p_value:.2g})")
+            other = pair[pair[0] == group]
+            # One of two tied groups reports their test.
+            if other in best and best.index(other) < best.index(group):
+                continue
+            p_value, mean = difference.adjusted, difference.value.mean
+            if p_value is None or mean is None:
+                clauses["untested"].append(other)
+                continue
+            # The means are over all values, the test is over those that both groups have.
+            is_less = (mean < 0) == (pair[0] == group)
+            is_better = is_less == (metric in self.smaller_is_better)
+            verdict = "alike" if p_value > self.alpha else "better" if is_better else "worse"
+            clauses[verdict].append(f"{other} (p = {p_value:.2g})")
         corrected = " after Holm's correction" if len(self.groups) > 2 else ""
-        clauses = []
-        if alike:
-            clauses.append(f"cannot be distinguished from {_listed(alike)}")
-        if worse:
-            clauses.append(f"is better than {_listed(worse)}")
-        sentences = [f"It {'; it '.join(clauses)}{corrected}."] if clauses else []
-        if untested:
-            sentences.append(f"Not tested against {_listed(untested)}: too few {self.unit}s.")
+        words = {
+            "alike": "cannot be distinguished from",
+            "better": "is better than",
+        }
+        found = [f"{words[key]} {listed(clauses[key])}" for key in words if clauses[key]]
+        subject = "It" if len(best) == 1 else group
+        again = "; it " if len(best) == 1 else f"; {group} "
+        sentences = [f"{subject} {again.join(found)}{corrected}."] if found else []
+        if clauses["worse"]:
+            verb = "is" if len(clauses["worse"]) == 1 else "are"
+            better = f"{listed(clauses['worse'])} {verb} better than {group}"
+            sentences.append(f"On the {self.unit}s that both have, {better}{corrected}.")
+        if clauses["untested"]:
+            against = listed(clauses["untested"])
+            sentences.append(f"Not tested against {against}: too few {self.unit}s.")
         return " ".join(sentences)
 
     def __repr__(self) -> str:
@@ -309,11 +331,6 @@ class Summary(Printed):
             record["mean"], record["spread"] = record["difference"], difference.value.spread
             rows.append({key: record.get(key) for key in head})
         return rows
-
-
-def _listed(names: Sequence[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 # -- comparisons -----------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ from contextwise.formats import ModelLike
 from contextwise.models.features import WORD, Features, IntArray, WordArray, normalized
 from contextwise.models.structure import Structure
 from contextwise.support.deadline import Deadline
-from contextwise.support.formatting import Printed
+from contextwise.support.formatting import Printed, number
 from contextwise.support.progress import Progress, progress_of
 
 if TYPE_CHECKING:
@@ -353,7 +353,7 @@ class Chance(Printed):
     null: str  #: name of the null that was drawn from
     expected: Fraction  #: expected distance of a draw, exact
     dependencies: Fraction  #: expected number of dependencies that a draw asserts, exact
-    is_stuck: bool  #: whether every draw has the distance of the guess
+    is_stuck: bool  #: whether that is the distance of the guess, and of all draws
     context_pairs: int  #: number of pairs whose contexts can be right or wrong
     context_skill: float | None  #: the skill over these pairs, with the states relabelled
     skeleton: Skeleton  #: the test of the graphs alone
@@ -376,7 +376,7 @@ class Chance(Printed):
 
     @property
     def skill(self) -> float | None:
-        """1 - distance / expected; None if every draw has the same distance as the guess."""
+        """1 - distance / expected; None if all draws have the same distance as the guess."""
         return None if self.is_stuck else skill_of(self.distance, self.expected)
 
     @property
@@ -422,7 +422,7 @@ class Chance(Printed):
         if not self.distance:
             return "The guess makes exactly the claims of the true model."
         if self.is_stuck:
-            return "Chance cannot be judged: every random guess is exactly as far from the truth."
+            return "Chance cannot be judged: all random guesses drawn are as far from the truth."
         sentences = []
         if self.p_value is not None:
             moves = get_null(self.null).moves(self.comparison.domain.cardinalities)
@@ -441,7 +441,7 @@ class Chance(Printed):
             return f"better than chance {p}"
         if (1 + self.draws) * ALPHA < 1:
             return f"not judged: that takes at least {round(1 / ALPHA) - 1} draws"
-        if not self.nearer:
+        if not self.nearer and p_value < 1:
             return f"as near as the best draws, but chance gets there often {p}"
         farther = sum(distance >= self.distance for distance in self.distances)
         worse = (1 + farther) / (1 + self.draws) <= ALPHA
@@ -472,7 +472,7 @@ class Chance(Printed):
     def __repr__(self) -> str:
         shown = {"skill": self.skill, "context_skill": self.context_skill, "p_value": self.p_value}
         known = "".join(f", {k}={v:.4g}" for k, v in shown.items() if v is not None)
-        return f"Chance(null={self.null!r}, expected={float(self.expected):.6g}{known})"
+        return f"Chance(null={self.null!r}, expected={number(self.expected)}{known})"
 
 
 class ChanceInterrupted(KeyboardInterrupt):
@@ -611,7 +611,8 @@ def chance(
         distances = tuple(distance for batch, _ in batches for distance in batch)
         below, equal = np.full((2, len(pairs)), -1, dtype=np.int64)
         below[places], equal[places] = np.sum([near for _, near in batches], axis=0)
-        stuck = all(distance == comparison.distance for distance in distances)
+        # Equal draws prove nothing if the expected distance, which is exact, is another one.
+        stuck = result.is_stuck and all(d == comparison.distance for d in distances)
         result = replace(result, distances=distances, below=below, equal=equal, is_stuck=stuck)
     if interrupted:
         raise ChanceInterrupted(result)

@@ -43,7 +43,15 @@ from contextwise.report.parts import (
     makes_parts,
     table,
 )
-from contextwise.support.formatting import READABLE, is_readable, name, number, percent, plural
+from contextwise.support.formatting import (
+    READABLE,
+    is_readable,
+    listed,
+    name,
+    number,
+    percent,
+    plural,
+)
 
 if TYPE_CHECKING:
     from contextwise.comparison.estimate import EstimatedMatrix
@@ -62,6 +70,7 @@ EXACT_IN: Mapping[Medium, str] = {
     "python": "the attributes of the result are exact",
 }
 GANAK = "caching errs with a probability below one in a billion; the engine native is deterministic"
+NOTHING = "There is nothing to compare: no pair of variables is left."
 BY_POSITION = "Variables and states are aligned by position, not by name."
 ERROR_COLUMNS: dict[str, Style] = {"differs": "counted", "FN": "share", "FP": "share"}
 KINDS: dict[Kind, Agreement] = {"guess": "fp", "true": "fn"}
@@ -177,6 +186,8 @@ def summary(comparison: Comparison, chance: Chance | None = None) -> str:
             f"{unfinished:,} of {pair_count:,} pairs are unfinished; these are proven bounds."
         )
     c, (places, errors) = comparison.confusion, comparison.differing
+    if not c.total:
+        return NOTHING
     if not c.distance:
         verdict = "" if chance is None else f"\n{chance.verdict}"
         return f"The models agree on all {number(c.total)} assertions.{verdict}"
@@ -194,7 +205,7 @@ def summary(comparison: Comparison, chance: Chance | None = None) -> str:
         sentences.append(f"{words} chance (kappa {kappa:.2g}).")
     pairs = f"{len(errors):,} of {plural(pair_count, 'pair')} differ{'s' * (len(errors) == 1)}"
     if len(errors) <= 3:
-        pairs += f": {_listed([f'{a}–{b}' for (a, b), _ in comparison.worst_pairs(3)], 'and')}"
+        pairs += f": {listed([f'{a}–{b}' for (a, b), _ in comparison.worst_pairs(3)], 'and')}"
     else:
         sentences.append(_carriers(comparison))
         sizes = (comparison.sizes[k] for k in places.tolist())
@@ -216,11 +227,7 @@ def _carriers(comparison: Comparison) -> str:
     positions = [comparison.domain.position(variable) for variable in named]
     inside = np.isin(comparison.pairs[places], positions).any(axis=1)
     carried: Number = np.array([0, *counts], dtype=object)[1:][inside].sum()
-    return f"{percent(carried, sum(counts))} of the errors involve {_listed(named, 'or')}."
-
-
-def _listed(words: Sequence[str], link: str) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {link} {words[-1]}"
+    return f"{percent(carried, sum(counts))} of the errors involve {listed(named, 'or')}."
 
 
 # -- one guess, and several ----------------------------------------------------------------------
@@ -262,18 +269,25 @@ def guesses_parts(guesses: Sequence[Guess], *, medium: Medium = "command") -> li
 
 def nearest_words(guesses: Sequence[Guess]) -> str:
     """Name the nearest and the farthest of several guesses."""
-    ranked = sorted(guesses, key=lambda guess: guess.comparison.normalized)
-    first, last = ranked[0].comparison, ranked[-1].comparison
-    nearest = [g.title for g in ranked if g.comparison.normalized == first.normalized]
-    if len(nearest) == len(guesses):
-        share = percent(first.distance, first.total)
+    shares = [_share_of_all(guess.comparison) for guess in guesses]
+    least, most = min(shares), max(shares)
+    if not guesses[0].comparison.total:
+        return NOTHING
+    if least == most:
+        share = percent(least, 1)
         return f"All {len(guesses)} guesses are equally near: {share} of all assertions differ."
-    verb = "are" if nearest[1:] else "is"
-    return (
-        f"{_listed(nearest, 'and')} {verb} nearest to the true model: "
-        f"{percent(first.distance, first.total)} of all assertions differ.\n"
-        f"{ranked[-1].title} is farthest: {percent(last.distance, last.total)}."
-    )
+    lines = []
+    for extreme, words in ((least, "nearest to the true model"), (most, "farthest")):
+        titles = [g.title for g, share in zip(guesses, shares, strict=True) if share == extreme]
+        verb = "are" if titles[1:] else "is"
+        differ = " of all assertions differ" if extreme == least else ""
+        lines.append(f"{listed(titles)} {verb} {words}: {percent(extreme, 1)}{differ}.")
+    return "\n".join(lines)
+
+
+def _share_of_all(comparison: Comparison) -> Fraction:
+    total = comparison.total
+    return Fraction(comparison.distance) / total if total else Fraction(0)
 
 
 def confusion_table(comparison: Comparison, medium: Medium = "page") -> Table:
@@ -324,14 +338,18 @@ def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
         shares = [Share(count, c.total) for count in (c.distance, c.fn, c.fp)]
         shares += [] if some_open else [Share(c.distance, sum(errors))]
         rows.append((PairName(*pair), *shares))
-    known = "are known to differ" if some_open else "differ"
-    title = f"All pairs that {known}"
-    if len(rows) < len(errors):
-        which = "pair" if len(rows) == 1 else f"{len(rows)} pairs"
-        title = f"The {which} with the most errors, of {len(errors):,} that {known}"
-        order = "pairs of variables with more errors come first"
-        title += _tie_words(errors, len(rows), order)
-    return table(title, columns, rows, "worst pairs")
+    return table(_worst_title(comparison, len(rows)), columns, rows, "worst pairs")
+
+
+def _worst_title(comparison: Comparison, shown: int) -> str:
+    """Describe the list of the pairs with the most errors, and a tie that cuts it."""
+    errors = comparison.differing[1]
+    known = "are known to differ" if len(comparison.unions.open) else "differ"
+    if shown >= len(errors):
+        return f"All pairs that {known}"
+    which = "pair" if shown == 1 else f"{shown} pairs"
+    tie = _tie_words(errors, shown, "pairs of variables with more errors come first")
+    return f"The {which} with the most errors, of {len(errors):,} that {known}{tie}"
 
 
 def variables_tables(comparison: Comparison, top: int = 10) -> list[Table]:
@@ -501,8 +519,10 @@ def explanation_parts(explanation: Explanation) -> list[Part]:
             for region in region_rows(pair):
                 rows.append((*named, *region))
                 named = "", ""
-        title = "The pairs with the most errors, and where the models differ about them"
-        parts.append(table(title, columns, rows, "pairs"))
+        title = _worst_title(comparison, len(explanation.pairs))
+        if len(comparison.unions.open):
+            title = "The pairs with the most errors known so far, then unfinished pairs"
+        parts.append(table(f"{title}, and where they differ", columns, rows, "pairs"))
     parts += features_tables(explanation)
     parts += variables_tables(comparison, max(len(explanation.pairs), 5))
     repeated = list(filter(_only_repeats, explanation.features))
@@ -565,7 +585,9 @@ def features_tables(explanation: Explanation) -> list[Table]:
             rows.append((Interval(*ends), None, None, whose, words))
     columns: dict[str, Style] = {"errors": style, "vanish": style, "created": style}
     columns |= {"guess": "words", "feature": "words"}
-    return [table(FEATURES_TITLE, columns, rows, "features")] if rows else []
+    ties = explanation.tied_features
+    cut = f" ({plural(ties, 'other feature')} as many as the last)" if ties else ""
+    return [table(f"{FEATURES_TITLE}{cut}", columns, rows, "features")] if rows else []
 
 
 def by_scope(features: Iterable[FeatureErrors]) -> list[list[FeatureErrors]]:
@@ -615,9 +637,14 @@ def matrix_parts(
 
 def _extremes(matrix: DistanceMatrix, labels: Sequence[str]) -> str:
     """Name the two nearest and the two farthest models."""
+    if not matrix.total:
+        return NOTHING
     distances = matrix.lower.tolist()
     pairs = {(i, j): distances[i][j] for i, j in combinations(range(len(labels)), 2)}
     words = []
+    if len(set(pairs.values())) == 1:
+        share = percent(distances[0][1], matrix.total)
+        return f"All pairs of models are equally far apart: {share} of all assertions differ."
     for kind, choose in (("nearest", min), ("farthest", max)):
         i, j = choose(pairs, key=pairs.__getitem__)
         share = percent(pairs[i, j], matrix.total)
@@ -676,7 +703,11 @@ def neighbours_parts(nearest: Neighbours, names: Sequence[str]) -> list[Part]:
     words = f"This took {plural(nearest.compared, 'exact comparison')}"
     if left := nearest.of - nearest.compared:
         words += f"; bounds ruled out {left:,} of {plural(nearest.of, 'model')}"
-    parts: list[Part] = [table("The nearest models", columns, rows, "nearest")]
+    title = "The nearest model" if len(rows) == 1 else f"The {len(rows)} nearest models"
+    if nearest.ties:
+        last = "it" if len(rows) == 1 else "the last"
+        title += f" ({plural(nearest.ties, 'other model')} as near as {last}; the first are listed)"
+    parts: list[Part] = [table(title, columns, rows, "nearest")]
     parts.append(Note("comparisons", f"{words}."))
     return [*parts, *rounding_notes(parts, "command")]
 

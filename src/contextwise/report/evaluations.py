@@ -111,7 +111,7 @@ def _rounded(value: Fraction) -> Fraction | int:
 def _limits(chance: Chance) -> Iterator[str]:
     """Yield sentences on the limits of the null for this guess."""
     if chance.is_stuck:
-        yield "No skill and no p: every random guess has the same distance as the guess."
+        yield "No skill and no p: all random guesses drawn have the same distance as the guess."
     if limit := NULLS[chance.null].limit(chance.comparison.domain.cardinalities):
         yield limit
     if not NULLS[chance.null].keeps_counts:

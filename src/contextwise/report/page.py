@@ -134,7 +134,7 @@ def overview_parts(guesses: Sequence[Guess]) -> list[Part]:
     parts: list[Part] = []
     if any(groups) and not any(len(guess.comparison.unions.open) for guess in guesses):
         summary = summarize(groups)
-        distances = tuple(d for d in summary.differences if d.metric == "distance")
+        distances = tuple(d for d in summary.differences if d.metric == "normalized")
         parts += summary_parts(replace(summary, differences=distances))
     parts += guesses_parts(guesses, medium="page")
     parts.append(plane_picture(guesses, summary))

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison
+from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.question import Pair
 from contextwise.errors import TooLargeError
 from contextwise.models.features import IntArray
@@ -28,7 +29,8 @@ from contextwise.support.formatting import percent
 
 FloatArray = npt.NDArray[np.float64]
 SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
-"""The least share that is not 0, so that the browser's short floats keep it."""
+LARGEST = float(np.nextafter(np.float32(1), np.float32(0)))
+"""The least share that is not 0 and the largest that is not 1 in the browser's short floats."""
 View = Literal["both", "true", "guess"]  # the two graphs in one, or the edges of one model
 KINDS_SHOWN: Mapping[View, tuple[Agreement, ...]] = {
     "both": ("tp", "fp", "fn"),
@@ -82,10 +84,17 @@ class Shares:
         return int(np.isnan(self.tp).sum())
 
 
+def _inside(count: Number, size: Number) -> float:
+    """Divide exact numbers; only none is 0, and only all are 1."""
+    if count in (0, size):
+        return float(count == size != 0)
+    return min(max(ratio(count, size), SMALLEST), LARGEST)
+
+
 def shares_of(comparison: Comparison) -> Shares:
     def divided(counts: list[Any]) -> FloatArray:
         shares = (
-            np.nan if count is None else max(count / size, SMALLEST) if count else 0.0
+            np.nan if count is None else _inside(count, size)
             for count, size in zip(counts, comparison.sizes, strict=True)
         )
         return np.fromiter(shares, np.float64, len(counts))

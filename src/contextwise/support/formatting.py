@@ -69,13 +69,15 @@ def is_readable(value: Number, digits: int = READABLE) -> bool:
 def rate(value: float) -> str:
     """Format a rate with four decimals; NaN is a dash, and only an exact 0 or 1 is shown as such.
 
-    >>> [rate(x) for x in (1.0, 0.99999, 2 / 3, 0.00001234, 0.0, float("nan"))]
-    ['1', '>0.9999', '0.6667', '1.2e-05', '0', '–']
+    >>> [rate(x) for x in (1.0, 0.99999, 2 / 3, 0.00001234, 5e-324, 0.0, float("nan"))]
+    ['1', '>0.9999', '0.6667', '1.2e-05', '<1e-300', '0', '–']
     """
     if isnan(value):
         return "–"
     if value in (0, 1, -1):
         return f"{value:.0f}"
+    if abs(value) < 1e-300:
+        return "<1e-300" if value > 0 else ">-1e-300"
     text = f"{value:.4f}"
     if text in ("0.0000", "-0.0000"):
         return f"{value:.1e}"
@@ -85,15 +87,17 @@ def rate(value: float) -> str:
 def percent(part: Number, whole: Number) -> str:
     """Format a share as a percentage with three digits; 0 and 100 only if it is exactly that.
 
-    >>> percent(1, 8), percent(1, 3), percent(1, 10**9), percent(5, 5)
-    ('12.5 %', '33.3 %', '<0.01 %', '100 %')
+    >>> percent(1, 8), percent(1, 3), percent(1, 10**9), percent(4095, 4096), percent(5, 5)
+    ('12.5 %', '33.3 %', '<0.01 %', '99.98 %', '100 %')
     """
     share = Fraction(100 * part) / whole
     if 0 < share < Fraction(1, 100):
         return "<0.01 %"
     if Fraction(9999, 100) < share < 100:
         return ">99.99 %"
-    return f"{float(share):.3g} %"
+    # Three digits would round the shares from 99.95 % on to 100 %.
+    digits = 4 if Fraction(9995, 100) <= share < 100 else 3
+    return f"{float(share):.{digits}g} %"
 
 
 def name(text: str, most: int = 40) -> str:
@@ -112,6 +116,16 @@ def name(text: str, most: int = 40) -> str:
 def plural(count: Number, noun: str) -> str:
     """Format a number and its noun."""
     return f"{number(count)} {noun}{'' if count == 1 else 's'}"
+
+
+def listed(words: Sequence[str], link: str = "and") -> str:
+    """Join words as in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b", "c"], "or")
+    ('a', 'a, b or c')
+    """
+    *others, last = words
+    return f"{', '.join(others)} {link} {last}" if others else last
 
 
 def columns(rows: Iterable[Sequence[str]], alignment: str) -> str:

@@ -563,7 +563,8 @@ function short(name, most = 18) {
 function percent(share) {
   if (share > 0 && share < 0.0001) return "<0.01 %";
   if (share > 0.9999 && share < 1) return ">99.99 %";
-  return `${Number((100 * share).toPrecision(3))} %`;
+  // Three digits would round the shares from 99.95 % on to 100 %.
+  return `${Number((100 * share).toPrecision(share >= 0.9995 && share < 1 ? 4 : 3))} %`;
 }
 
 function rgba(colour, opacity) {
