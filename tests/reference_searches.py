@@ -154,36 +154,6 @@ def csgs(rows: Sequence[Row], rule: str) -> dict[Row, Graph]:
     return {x: graph_of([blanket(x, v) for v in range(size)], rule) for x in set(rows)}
 
 
-def cspc(rows: Sequence[Row], max_size: int | None) -> dict[Row, Graph]:
-    """Return a graph per distinct row x: start complete, delete edges by tests on agreeing rows."""
-    level = level_of(rows)
-    varying = [v for v in range(len(rows[0])) if len({row[v] for row in rows}) > 1]
-    known: dict[tuple[int, int, Row], bool] = {}
-
-    def independent(x: Row, a: int, b: int, given: tuple[int, ...]) -> bool:
-        key = a, b, tuple(x[u] if u in given else -1 for u in range(len(x)))
-        if key not in known:
-            known[key] = independence([agreeing(rows, x, given)], a, b, level).independent
-        return known[key]
-
-    graphs = {}
-    for x in set(rows):
-        graph = set(combinations(varying, 2))
-        sizes = range(len(varying) if max_size is None else max_size + 1)
-        for k in sizes:
-            neighbours = {v: {u for u in varying if pair_of(u, v) in graph} for v in varying}
-            for a, b in sorted(graph):
-                sets = {
-                    s
-                    for v, other in ((a, b), (b, a))
-                    for s in combinations(sorted(neighbours[v] - {other}), k)
-                }
-                if any(independent(x, a, b, s) for s in sets):
-                    graph.remove((a, b))
-        graphs[x] = graph
-    return graphs
-
-
 def clique_features(graphs: dict[Row, Graph]) -> set[tuple[Pair, ...]]:
     """Return x_C for each maximal clique C of the graph of each row x, as (variable, value)s."""
     features = set()

@@ -47,7 +47,7 @@ class Case {
     graphs(rows_, 6);
   }
 
-  // Enough pairs and rows for packed rows, and for threads that delete edges of one word.
+  // Enough pairs and rows for threads that delete edges of one word.
   void run_wide() {
     Rows wide{{}, {}, std::vector<u32>(24, 2)};
     for (std::size_t r = 0; r < 300; ++r) wide.counts.push_back(1 + static_cast<u32>(below(9)));
