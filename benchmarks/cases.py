@@ -15,8 +15,9 @@ from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.pair_counts import PairCounts
 from contextwise.learning import Data, as_data
-from contextwise.models.features import Features, IntArray
+from contextwise.models.features import Features
 from contextwise.models.structure import structure_of
+from contextwise.support.arrays import IntArray
 
 GENERATED = "generated families"
 

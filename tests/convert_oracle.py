@@ -10,13 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 
 import numpy as np
-import numpy.typing as npt
 
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure
+from contextwise.support.arrays import BoolArray, FloatArray
 
-BoolArray = npt.NDArray[np.bool_]
-FloatArray = npt.NDArray[np.float64]
 Pair = tuple[int, int]
 Claims = dict[Pair, BoolArray]
 """For each pair, a table over the other variables: whether the pair depends in that context."""

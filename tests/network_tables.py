@@ -8,7 +8,8 @@ import numpy as np
 
 from contextwise import Domain, LogLinear
 from contextwise.formats import read_stream
-from contextwise.models.factors import Factor, FloatArray
+from contextwise.models.factors import Factor
+from contextwise.support.arrays import FloatArray
 
 
 def log_table(model: LogLinear) -> FloatArray:

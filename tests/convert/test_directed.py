@@ -13,9 +13,9 @@ import pytest
 from contextwise import Domain, Structure
 from contextwise.convert import from_cpt_trees, from_cstree, from_ldag, from_staged_tree
 from contextwise.errors import DomainError, NotRepresentable, TooLargeError
+from contextwise.support.arrays import FloatArray
 from convert_oracle import (
     Claims,
-    FloatArray,
     assert_equal,
     claims,
     interactions,

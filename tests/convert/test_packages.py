@@ -21,7 +21,8 @@ from contextwise.convert import (
 )
 from contextwise.errors import DomainError, NotRepresentable
 from contextwise.formats import encode, read_stream
-from contextwise.models.factors import Factor, FloatArray, factors_of, log_linear
+from contextwise.models.factors import Factor, factors_of, log_linear
+from contextwise.support.arrays import FloatArray
 from convert_oracle import assert_equal, claims, interactions, random_domain, representable
 
 SEEDS = range(8)

@@ -13,7 +13,8 @@ from contextwise.comparison.question import all_pairs
 from contextwise.counting import auto, native
 from contextwise.counting.distances import count_redrawn, redrawn_in_python
 from contextwise.evaluation.skill import NULLS
-from contextwise.models.features import Features, WordArray
+from contextwise.models.features import Features
+from contextwise.support.arrays import WordArray
 from contextwise.testing import families
 from contextwise.truths.generate import random_structure
 

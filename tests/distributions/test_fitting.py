@@ -22,11 +22,11 @@ from contextwise.distributions.batch_fitting import Method
 from contextwise.distributions.conditionals import Conditionals, conditional_log_probabilities
 from contextwise.distributions.fitting import ConvergenceWarning
 from contextwise.distributions.inference import exact_inference, states
-from contextwise.distributions.potentials import FloatArray, distinct_rows
+from contextwise.distributions.potentials import distinct_rows
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.models.domain import Domain
-from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure
+from contextwise.support.arrays import FloatArray, IntArray
 from contextwise.testing import domains, log_linear_models
 
 METHODS: tuple[Method, ...] = ("likelihood", "pseudo-likelihood")

@@ -16,7 +16,6 @@ from contextwise.cli import contextwise
 from contextwise.data.rows import format_rows
 from contextwise.distributions import conditionals, fit, proximal_newton, sample
 from contextwise.distributions.conditionals import Conditionals
-from contextwise.distributions.potentials import FloatArray
 from contextwise.distributions.proximal_newton import (
     LogisticLoss,
     PackedBlock,
@@ -30,8 +29,8 @@ from contextwise.distributions.proximal_newton import (
 )
 from contextwise.formats import read, write
 from contextwise.models.domain import Domain
-from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure
+from contextwise.support.arrays import FloatArray, IntArray
 from contextwise.testing import domains, log_linear_models
 
 compiled = pytest.mark.skipif(

@@ -13,8 +13,8 @@ from contextwise.distributions.sampling import SampleMethod, colouring, diagnose
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.formats import write
 from contextwise.models.domain import Domain
-from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure
+from contextwise.support.arrays import IntArray
 
 MIXED = Domain({"A": 2, "B": 3, "C": 2, "D": 2, "lonely": 3})
 

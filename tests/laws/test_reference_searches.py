@@ -12,7 +12,7 @@ import contextwise as cw
 import reference_searches as reference
 from contextwise.learning import CSGS, GSMN, ContextualMPL, EdgeTrees
 from contextwise.learning import table as table_module
-from contextwise.models.features import IntArray
+from contextwise.support.arrays import IntArray
 
 SETS = [*range(40), 2020]
 

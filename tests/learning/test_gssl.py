@@ -12,7 +12,7 @@ from contextwise.learning import GSSL
 from contextwise.learning.gssl import generate
 from contextwise.models.domain import Domain
 from contextwise.models.factors import conjunctions
-from contextwise.models.features import IntArray
+from contextwise.support.arrays import IntArray
 
 
 def chain(count: int, seed: int) -> IntArray:

@@ -7,7 +7,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,9 +17,7 @@ from contextwise.distributions.fitting import ConvergenceWarning
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning import SparsePairs, as_data, sparse_pairs
 from contextwise.learning.sparse_pairs import Columns
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from contextwise.support.arrays import FloatArray, IntArray
 
 
 def chain(count: int, seed: int, cards: tuple[int, ...] = (2, 2, 2, 2, 2)) -> IntArray:

@@ -27,7 +27,7 @@ from contextwise.learning.trees import (
     not_compiled,
     tree_logs,
 )
-from contextwise.models.features import IntArray
+from contextwise.support.arrays import IntArray
 from contextwise.support.deadline import Deadline
 from features_invariant import check_features
 

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextwise.report.layout import (
-    FloatArray,
     apart,
     cut_names,
     distinct_names,
@@ -21,6 +20,7 @@ from contextwise.report.layout import (
     planar,
     shared_parts,
 )
+from contextwise.support.arrays import FloatArray
 
 WORDS = st.lists(st.sampled_from(["a", "bc", "def", ".", "-", "x" * 30]), min_size=1, max_size=6)
 NAMES = st.lists(WORDS.map("".join), min_size=1, max_size=8)

@@ -25,7 +25,6 @@ from commands import run
 from contextwise import Comparison, Structure, compare, compare_many, examples, write
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.models.domain import Domain
-from contextwise.report.layout import FloatArray
 from contextwise.report.pictures import AGREED
 from contextwise.report.plots import (
     plot_confusion,
@@ -41,6 +40,7 @@ from contextwise.report.plots.plot_guesses import RATES, plot_scatter
 from contextwise.report.plots.style import encoded, new_axes, new_figure
 from contextwise.report.shares import Edge, edges_of
 from contextwise.studies.kl_study import means
+from contextwise.support.arrays import FloatArray
 from contextwise.support.formatting import rate
 from contextwise.truths.generate import random_structure
 from perturbed import perturb

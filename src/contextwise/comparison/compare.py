@@ -34,12 +34,12 @@ from contextwise.comparison.question import (
 )
 from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.extraction import contexts_of_pairs
-from contextwise.counting.pair_counts import ObjectArray, PairCounts, count_rows, tighten
+from contextwise.counting.pair_counts import PairCounts, count_rows, tighten
 from contextwise.errors import DomainError, OpenResult, require
 from contextwise.formats import ModelLike
 from contextwise.models.domain import Domain
-from contextwise.models.features import IntArray
 from contextwise.models.structure import Structure
+from contextwise.support.arrays import IntArray, ObjectArray
 from contextwise.support.effort import QUIET, Effort
 from contextwise.support.formatting import READABLE, Shown, renderers
 from contextwise.support.progress import Progress

@@ -37,8 +37,8 @@ from contextwise.counting.assertions import (
 )
 from contextwise.errors import ContextwiseError, enough_memory, require
 from contextwise.formats import ModelLike
-from contextwise.models.features import IntArray, WordArray
 from contextwise.models.structure import Structure
+from contextwise.support.arrays import IntArray, WordArray
 from contextwise.support.cores import cores
 from contextwise.support.formatting import number
 from contextwise.support.progress import Progress, progress_of

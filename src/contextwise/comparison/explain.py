@@ -23,18 +23,13 @@ from contextwise.counting.changes import ChangingUnions, changing_unions
 from contextwise.counting.contract import DEFAULT
 from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import contexts_of_pairs, pair_space, sizes_of
-from contextwise.counting.pair_counts import MARGIN, TINY, ObjectArray, PairShares
+from contextwise.counting.pair_counts import MARGIN, TINY, PairShares
 from contextwise.counting.regions import Literals, difference
 from contextwise.formats import ModelLike
-from contextwise.models.features import (
-    Features,
-    IntArray,
-    PairIndex,
-    members,
-    no_features,
-)
+from contextwise.models.features import Features, PairIndex, members, no_features
 from contextwise.models.notation import Literal as ValueLiteral
 from contextwise.models.notation import between, write_literals
+from contextwise.support.arrays import IntArray, ObjectArray
 from contextwise.support.deadline import Deadline
 from contextwise.support.effort import QUIET, Effort
 from contextwise.support.formatting import Printed, percent

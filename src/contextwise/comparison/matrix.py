@@ -24,10 +24,9 @@ from contextwise.comparison.confusion import Number, ZeroDivision, digits, ratio
 from contextwise.comparison.question import Question, Restriction, listed_models, pose
 from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.distances import Two, count_distances, two_models
-from contextwise.counting.pair_counts import ObjectArray
 from contextwise.errors import ContextwiseError, OpenResult, require
 from contextwise.formats import ModelLike
-from contextwise.models.features import IntArray
+from contextwise.support.arrays import IntArray, ObjectArray
 from contextwise.support.deadline import Deadline, can_enforce
 from contextwise.support.effort import QUIET, Effort
 from contextwise.support.formatting import Shown, number

@@ -35,8 +35,8 @@ from contextwise.counting.extraction import (
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike, ZeroWeights, as_structure
 from contextwise.models.domain import Assignment, Domain
-from contextwise.models.features import IntArray
 from contextwise.models.structure import Align, Model, Structure, named, structure_of
+from contextwise.support.arrays import IntArray
 
 Contexts = Literal["fully-contextualized", "canonical"]
 FULLY: Contexts = "fully-contextualized"

@@ -21,9 +21,10 @@ from contextwise.convert.from_claims import (
     features_for,
 )
 from contextwise.errors import DomainError
-from contextwise.models.factors import FloatArray, check_scopes
+from contextwise.models.factors import check_scopes
 from contextwise.models.features import PairIndex
 from contextwise.models.structure import LogLinear, Structure
+from contextwise.support.arrays import FloatArray
 
 
 def by_values(model: LogLinear, *, tolerance: float = 1e-9) -> Structure:

@@ -25,7 +25,6 @@ from math import prod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from contextwise.convert.from_claims import (
     CubeMap,
@@ -43,11 +42,11 @@ from contextwise.errors import DomainError
 from contextwise.models.directions import directions_of
 from contextwise.models.domain import Domain, listed
 from contextwise.models.factors import check_scopes
-from contextwise.models.features import IntArray, PairIndex
+from contextwise.models.features import PairIndex
 from contextwise.models.notation import write_literals
 from contextwise.models.structure import Feature, Structure
+from contextwise.support.arrays import BoolArray, IntArray
 
-BoolArray = npt.NDArray[np.bool_]
 Edge = tuple[str, str]
 Tree = Any
 """``{parent: {state: subtree, ...}}``, or a leaf: None, a label, or a list of probabilities."""

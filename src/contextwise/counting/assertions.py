@@ -32,9 +32,8 @@ import numpy.typing as npt
 from contextwise.counting import native
 from contextwise.counting.extraction import ValueWeights
 from contextwise.counting.pair_counts import PairShares
-from contextwise.models.features import WORD, Features, IntArray, WordArray, members
-
-FloatArray = npt.NDArray[np.float64]
+from contextwise.models.features import WORD, Features, members
+from contextwise.support.arrays import FloatArray, IntArray, WordArray
 
 
 @dataclass(frozen=True, eq=False)

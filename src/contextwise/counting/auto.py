@@ -19,7 +19,8 @@ from contextwise.counting import known_sizes, native
 from contextwise.counting.contract import CountPairs, OverBudget, count_pairs_with
 from contextwise.counting.cover import Cover
 from contextwise.counting.pair_counts import PairCounts
-from contextwise.models.features import Features, IntArray
+from contextwise.models.features import Features
+from contextwise.support.arrays import IntArray
 from contextwise.support.deadline import NEVER, Deadline
 
 BUDGET = 500_000

@@ -25,7 +25,8 @@ from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import CoverSource, ValueWeights
 from contextwise.counting.pair_counts import PairCounts, bound_pairs
 from contextwise.errors import EngineError
-from contextwise.models.features import Features, IntArray
+from contextwise.models.features import Features
+from contextwise.support.arrays import IntArray
 from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.progress import Progress
 

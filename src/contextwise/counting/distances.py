@@ -26,8 +26,8 @@ import numpy as np
 from contextwise.counting import auto, native
 from contextwise.counting.contract import ENGINES, CountUnion, get_engine
 from contextwise.counting.extraction import CoverSource, ValueWeights, sizes_of
-from contextwise.counting.pair_counts import ObjectArray
-from contextwise.models.features import WORD, Features, IntArray, WordArray
+from contextwise.models.features import WORD, Features
+from contextwise.support.arrays import IntArray, ObjectArray, WordArray
 from contextwise.support.cores import cores
 from contextwise.support.progress import Progress
 

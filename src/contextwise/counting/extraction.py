@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.counting.cover import ClassSpace, Cover, Cube, class_space
-from contextwise.models.features import Features, IntArray
+from contextwise.models.features import Features
+from contextwise.support.arrays import IntArray
 
 ValueWeights = Sequence[Sequence[int]]
 """For each variable, the weight of each of its values; None means 1."""

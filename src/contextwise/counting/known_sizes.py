@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.counting.extraction import ValueWeights
-from contextwise.counting.pair_counts import ObjectArray
-from contextwise.models.features import Features, IntArray
+from contextwise.models.features import Features
+from contextwise.support.arrays import IntArray, ObjectArray
 
 LIMIT = 64 * 2**20
 WORTH = 10_000

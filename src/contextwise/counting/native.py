@@ -22,7 +22,8 @@ from contextwise.counting.contract import OverBudget
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import ValueWeights
 from contextwise.counting.pair_counts import PairCounts, tighten
-from contextwise.models.features import WORD, Features, IntArray, WordArray
+from contextwise.models.features import WORD, Features
+from contextwise.support.arrays import IntArray, WordArray
 from contextwise.support.cores import cores
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 from contextwise.support.loading import why_not_compiled

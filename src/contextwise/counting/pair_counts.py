@@ -28,7 +28,8 @@ from contextwise.counting.extraction import (
     pair_features,
     sizes_of,
 )
-from contextwise.models.features import Features, IntArray, as_int, members
+from contextwise.models.features import Features, as_int, members
+from contextwise.support.arrays import IntArray, ObjectArray
 
 MARGIN = 1e-9
 """Relative; a sum of 1,000 logarithms errs by about 1e-12."""
@@ -39,7 +40,6 @@ CELLS = 2**26
 """The most (row, pair) cells in memory at once."""
 
 Floats = npt.NDArray[np.float64]
-ObjectArray = npt.NDArray[np.object_]
 
 
 @dataclass(frozen=True)

@@ -37,9 +37,9 @@ import numpy.typing as npt
 
 from contextwise.errors import ContextwiseError, DomainError, ParseError, require
 from contextwise.models.domain import Domain, State, listed
-from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.support import files
+from contextwise.support.arrays import IntArray
 from contextwise.support.formatting import plural
 
 M = TypeVar("M", Structure, LogLinear)

@@ -20,10 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.distributions.inference import log_sum_exp, state_count, states
-from contextwise.distributions.potentials import BoolArray, FloatArray, encode_rows, failures
+from contextwise.distributions.potentials import encode_rows, failures
 from contextwise.errors import DomainError
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
+from contextwise.support.arrays import BoolArray, FloatArray
 from contextwise.support.progress import Progress, progress_of
 
 STATES = 2**10

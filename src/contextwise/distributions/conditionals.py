@@ -17,9 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.distributions.potentials import (
-    BoolArray,
     Bytes,
-    FloatArray,
     allowed_values,
     distinct,
     encode_rows,
@@ -34,8 +32,9 @@ from contextwise.distributions.proximal_newton import (
 )
 from contextwise.errors import DomainError, require
 from contextwise.formats import ModelLike, as_log_linear
-from contextwise.models.features import Features, IntArray
+from contextwise.models.features import Features
 from contextwise.models.structure import LogLinear
+from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
 CELLS = 2**24
 """Largest number of (literal, row) cells in memory."""

@@ -41,12 +41,13 @@ from contextwise.distributions.inference import (
     log_potential_blocks,
     log_sum_exp,
 )
-from contextwise.distributions.potentials import FloatArray, log_potential_of
+from contextwise.distributions.potentials import log_potential_of
 from contextwise.distributions.sampling import Estimate, Gibbs, Seed, mean_of
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.features import concatenated
 from contextwise.models.structure import LogLinear, Structure, named
+from contextwise.support.arrays import FloatArray
 from contextwise.support.progress import Progress, progress_of
 
 How = Literal["auto", "exact", "sampled"]

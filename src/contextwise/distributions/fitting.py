@@ -30,7 +30,7 @@ import numpy as np
 from contextwise.distributions.batch_fitting import L2, Method
 from contextwise.distributions.conditionals import Conditionals
 from contextwise.distributions.inference import calibrate, plan, probabilities, states
-from contextwise.distributions.potentials import FloatArray, distinct_rows, encode_rows, frequencies
+from contextwise.distributions.potentials import distinct_rows, encode_rows, frequencies
 from contextwise.distributions.proximal_newton import (
     FLOOR,
     Optimum,
@@ -40,8 +40,8 @@ from contextwise.distributions.proximal_newton import (
 )
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.formats import ModelLike, as_structure
-from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure
+from contextwise.support.arrays import FloatArray, IntArray
 from contextwise.support.formatting import plural
 from contextwise.support.progress import Progress, progress_of
 

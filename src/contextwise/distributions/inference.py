@@ -28,12 +28,13 @@ from typing import Any
 
 import numpy as np
 
-from contextwise.distributions.potentials import FloatArray, encode_rows, log_potential_of
+from contextwise.distributions.potentials import encode_rows, log_potential_of
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.domain import Assignment, Domain
-from contextwise.models.features import Features, IntArray, members
+from contextwise.models.features import Features, members
 from contextwise.models.structure import LogLinear, Structure
+from contextwise.support.arrays import FloatArray, IntArray
 
 STATES = 2**24
 """Largest state space to enumerate."""

@@ -22,9 +22,7 @@ import numpy as np
 from contextwise.distributions.conditionals import log_conditionals_of
 from contextwise.distributions.inference import log_partition, states
 from contextwise.distributions.potentials import (
-    BoolArray,
     CountArray,
-    FloatArray,
     counts_of,
     distinct_rows,
     encode_rows,
@@ -35,8 +33,9 @@ from contextwise.distributions.sampling import Estimate, Gibbs, Seed
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.domain import Domain
-from contextwise.models.features import Features, IntArray
+from contextwise.models.features import Features
 from contextwise.models.structure import LogLinear
+from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 from contextwise.support.progress import Progress, progress_of
 
 GROUP_STATES = 2**12

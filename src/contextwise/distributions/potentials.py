@@ -15,11 +15,10 @@ import numpy.typing as npt
 
 from contextwise.data.rows import as_data
 from contextwise.models.domain import Domain
-from contextwise.models.features import Features, IntArray
+from contextwise.models.features import Features
 from contextwise.models.structure import LogLinear
+from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 CountArray = npt.NDArray[np.int16]
 Bytes = npt.NDArray[np.uint8]
 """Truth values, eight to a byte."""

@@ -45,9 +45,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from contextwise.distributions.potentials import BoolArray, Bytes, FloatArray
+from contextwise.distributions.potentials import Bytes
 from contextwise.errors import require
-from contextwise.models.features import IntArray
+from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.progress import Progress
 

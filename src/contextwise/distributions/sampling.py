@@ -23,12 +23,13 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.distributions.inference import exact_inference
-from contextwise.distributions.potentials import BoolArray, FloatArray, allowed_values, failures
+from contextwise.distributions.potentials import allowed_values, failures
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError, enough_memory, require
 from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.domain import Assignment, Domain
-from contextwise.models.features import Features, IntArray
+from contextwise.models.features import Features
 from contextwise.models.structure import LogLinear
+from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 from contextwise.support.progress import Progress, progress_of
 
 SampleMethod = Literal["auto", "exact", "gibbs"]

@@ -30,8 +30,8 @@ from contextwise.evaluation.claims import (
 from contextwise.evaluation.g_test import ConditionalTest, conditional_test
 from contextwise.formats import ModelLike
 from contextwise.models.domain import Assignment, Domain
-from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure, features_of
+from contextwise.support.arrays import IntArray
 from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.effort import Effort
 from contextwise.support.formatting import Printed

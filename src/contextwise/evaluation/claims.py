@@ -19,8 +19,9 @@ from contextwise.comparison.question import Pair
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import Literals, complement, difference, union
 from contextwise.models.domain import Domain
-from contextwise.models.features import Features, IntArray, as_words
+from contextwise.models.features import Features, as_words
 from contextwise.models.notation import Literal, between, where, write_literals
+from contextwise.support.arrays import IntArray
 from contextwise.support.deadline import NEVER, Deadline
 
 BOXES = 1_000

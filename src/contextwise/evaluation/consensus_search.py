@@ -26,8 +26,8 @@ from contextwise.counting.extraction import CoverSource
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation.claims import ClaimSource, NamedClaim, agrees, meets, name_claim
 from contextwise.formats import ModelLike
-from contextwise.models.features import IntArray
 from contextwise.models.structure import Structure, features_of
+from contextwise.support.arrays import IntArray
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 from contextwise.support.effort import Effort
 from contextwise.support.formatting import Printed, plural, rate

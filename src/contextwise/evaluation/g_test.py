@@ -25,10 +25,9 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.errors import require
-from contextwise.models.features import IntArray
+from contextwise.support.arrays import FloatArray, IntArray
 from contextwise.support.deadline import NEVER, Deadline
 
-FloatArray = npt.NDArray[np.float64]
 _Part = tuple[FloatArray, FloatArray, int]
 """Possible statistics of a table, their probabilities, and the number of such tables."""
 

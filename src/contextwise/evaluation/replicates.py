@@ -31,13 +31,13 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import MEASURES, Measure, shown_in
 from contextwise.errors import ContextwiseError, ParseError, require
 from contextwise.evaluation.skill import skills
 from contextwise.support import files
+from contextwise.support.arrays import FloatArray
 from contextwise.support.formatting import Printed, listed, rate
 
 if TYPE_CHECKING:
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Summary", "summarize"]
 
-FloatArray = npt.NDArray[np.float64]
 Range = tuple[float, float]
 """The least and the largest value that a metric can have."""
 ANY: Range = (-inf, inf)

@@ -14,7 +14,6 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison, compare
 from contextwise.comparison.confusion import Number, ratio
@@ -28,6 +27,7 @@ from contextwise.evaluation.consensus_search import Consensus, consensus
 from contextwise.learning.base import as_learner, fresh
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure, features_of, structure_of
+from contextwise.support.arrays import FloatArray
 from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.effort import Effort
 from contextwise.support.formatting import Printed, percent
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 __all__ = ["Stability", "stability"]
 
 How = Literal["subsample", "bootstrap"]
-FloatArray = npt.NDArray[np.float64]
 
 REGIONS = 3
 """Number of regions of each kind per pair."""

@@ -28,11 +28,12 @@ from contextwise.comparison.question import Pair, Question, Restriction, active_
 from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.distances import count_redrawn
 from contextwise.counting.extraction import contexts_of_pairs, covered_pairs, pair_features
-from contextwise.counting.pair_counts import ObjectArray, PairCounts, count_rows
+from contextwise.counting.pair_counts import PairCounts, count_rows
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
 from contextwise.formats import ModelLike
-from contextwise.models.features import WORD, Features, IntArray, WordArray, normalized
+from contextwise.models.features import WORD, Features, normalized
 from contextwise.models.structure import Structure
+from contextwise.support.arrays import IntArray, ObjectArray, WordArray
 from contextwise.support.deadline import Deadline
 from contextwise.support.formatting import Printed, number
 from contextwise.support.progress import Progress, progress_of

@@ -28,9 +28,10 @@ from contextwise.formats.reading import (
     tables_to_write,
 )
 from contextwise.models.domain import Domain
-from contextwise.models.factors import Factor, FloatArray, check_scopes, numbers
+from contextwise.models.factors import Factor, check_scopes, numbers
 from contextwise.models.notation import quoted
 from contextwise.models.structure import Model
+from contextwise.support.arrays import FloatArray
 
 _TOKEN = re.compile(
     r"""(?P<skip>[\s,|]+|//[^\n]*|/\*.*?\*/)

@@ -22,8 +22,9 @@ from contextwise.formats.reading import (
 )
 from contextwise.models.directions import Directions, TableError, directions_of
 from contextwise.models.domain import Domain
-from contextwise.models.features import IntArray, WordArray, members, words_of
+from contextwise.models.features import members, words_of
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
+from contextwise.support.arrays import IntArray, WordArray
 
 VERSION = 1
 _KEYS = (

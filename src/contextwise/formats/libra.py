@@ -34,17 +34,9 @@ from contextwise.formats.reading import (
 )
 from contextwise.models.directions import Directions
 from contextwise.models.domain import Domain
-from contextwise.models.factors import FloatArray
-from contextwise.models.features import (
-    WORD,
-    Features,
-    IntArray,
-    WordArray,
-    all_values,
-    members,
-    words_of,
-)
+from contextwise.models.features import WORD, Features, all_values, members, words_of
 from contextwise.models.structure import LogLinear, Model, structure_of
+from contextwise.support.arrays import FloatArray, IntArray, WordArray
 
 _scan: Any
 try:

@@ -30,14 +30,13 @@ from contextwise.models.directions import (
 from contextwise.models.domain import LARGEST_CARDINALITY, Domain
 from contextwise.models.factors import (
     Factor,
-    FloatArray,
     cells_of,
     factors_of,
     factors_to_write,
     merged,
     numbers,
 )
-from contextwise.models.features import IntArray, WordArray, normalized, words_of
+from contextwise.models.features import normalized, words_of
 from contextwise.models.structure import (
     LogLinear,
     Model,
@@ -45,6 +44,7 @@ from contextwise.models.structure import (
     structure_of,
     warn_of_contradictions,
 )
+from contextwise.support.arrays import FloatArray, IntArray, WordArray
 from contextwise.support.files import decoded
 from contextwise.support.formatting import plural
 

@@ -24,13 +24,9 @@ from contextwise.formats.reading import (
     tables_to_write,
 )
 from contextwise.models.domain import Domain
-from contextwise.models.factors import (
-    FloatArray,
-    check_scopes,
-    numbers,
-    readable,
-)
+from contextwise.models.factors import check_scopes, numbers, readable
 from contextwise.models.structure import Model
+from contextwise.support.arrays import FloatArray
 
 _COMMENT = re.compile(r"^c(?:[ \t].*)?$|#.*", re.MULTILINE)
 _ENTRIES_A_LINE = 8

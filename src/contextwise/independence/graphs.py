@@ -24,7 +24,8 @@ from contextwise.comparison.question import active_pairs
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.domain import Assignment
-from contextwise.models.features import Features, IntArray, as_words
+from contextwise.models.features import Features, as_words
+from contextwise.support.arrays import IntArray
 from contextwise.support.formatting import as_json
 
 if TYPE_CHECKING:

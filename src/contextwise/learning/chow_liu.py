@@ -20,12 +20,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from contextwise.data.rows import Data
-from contextwise.distributions.potentials import FloatArray
 from contextwise.learning.base import Learner, check_prior
 from contextwise.learning.run import Run
 from contextwise.models.factors import Factor, log_linear
-from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear
+from contextwise.support.arrays import FloatArray, IntArray
 
 Edge = tuple[int, int]
 

@@ -23,8 +23,8 @@ from contextwise.learning.pearson_test import (
 )
 from contextwise.learning.row_graphs import RowGraphs
 from contextwise.learning.run import Run
-from contextwise.learning.table import BoolArray, Table
-from contextwise.models.features import IntArray
+from contextwise.learning.table import Table
+from contextwise.support.arrays import BoolArray, IntArray
 from contextwise.support.progress import Progress
 
 

@@ -29,7 +29,8 @@ from contextwise.learning.base import threads_of
 from contextwise.learning.pearson_test import Rule, evaluate_pairs
 from contextwise.learning.row_graphs import RowGraphs
 from contextwise.learning.run import Run
-from contextwise.learning.table import BoolArray, Table
+from contextwise.learning.table import Table
+from contextwise.support.arrays import BoolArray
 from contextwise.support.progress import Progress, progress_of
 
 if TYPE_CHECKING:

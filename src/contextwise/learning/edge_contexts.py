@@ -28,11 +28,12 @@ from contextwise.data.rows import Data, by_position
 from contextwise.learning.base import Learner, check_prior
 from contextwise.learning.marginal_likelihood import best_graph, log_rising, scale_of
 from contextwise.learning.run import Run
-from contextwise.learning.table import BoolArray, Table, not_compiled
+from contextwise.learning.table import Table, not_compiled
 from contextwise.models.domain import Domain
 from contextwise.models.factors import tables
-from contextwise.models.features import IntArray, PairIndex
+from contextwise.models.features import PairIndex
 from contextwise.models.structure import Structure, features_of
+from contextwise.support.arrays import BoolArray, IntArray
 from contextwise.support.progress import Progress
 
 if TYPE_CHECKING or not not_compiled:

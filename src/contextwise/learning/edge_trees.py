@@ -52,8 +52,9 @@ from contextwise.learning.edge_contexts import (
 )
 from contextwise.learning.marginal_likelihood import LEAST, configurations_of, scale_of
 from contextwise.learning.run import Run
-from contextwise.learning.table import BoolArray, Table
+from contextwise.learning.table import Table
 from contextwise.models.features import PairIndex
+from contextwise.support.arrays import BoolArray
 from contextwise.support.deadline import Deadline
 from contextwise.support.progress import Progress, progress_of
 

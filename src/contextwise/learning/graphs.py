@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 
 from contextwise.errors import ContextwiseError
-from contextwise.learning.table import BoolArray
 from contextwise.models.domain import Domain
 from contextwise.models.factors import tables
 from contextwise.models.structure import Structure
+from contextwise.support.arrays import BoolArray
 
 EdgeRule = Literal["and", "or"]
 

@@ -24,8 +24,8 @@ from contextwise.errors import DomainError
 from contextwise.learning.base import Learner
 from contextwise.learning.run import Run
 from contextwise.models.factors import conjunctions
-from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Model
+from contextwise.support.arrays import IntArray
 from contextwise.support.progress import Progress, progress_of
 
 CELLS = 2**22

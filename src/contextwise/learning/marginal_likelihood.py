@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from contextwise.learning.graphs import edges_of
 from contextwise.learning.run import Run
-from contextwise.learning.table import BoolArray, FloatArray, Table
-from contextwise.models.features import IntArray, PairIndex
+from contextwise.learning.table import Table
+from contextwise.models.features import PairIndex
+from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
 LEAST = 1e-9
 """Gains up to this are rounding errors."""

@@ -34,8 +34,9 @@ from functools import cached_property
 import numpy as np
 
 from contextwise.errors import DomainError, require
-from contextwise.learning.table import BoolArray, FloatArray, Table
-from contextwise.models.features import IntArray, PairIndex
+from contextwise.learning.table import Table
+from contextwise.models.features import PairIndex
+from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
 CELLS = 2**22
 """The most cells of tables held at once."""

@@ -18,11 +18,11 @@ from contextwise.distributions.potentials import distinct
 from contextwise.learning.base import Learner
 from contextwise.learning.pearson_test import Rule
 from contextwise.learning.run import Run
-from contextwise.learning.table import BoolArray, Table, maximal_cliques
+from contextwise.learning.table import Table, maximal_cliques
 from contextwise.models.domain import Domain
 from contextwise.models.factors import conjunctions
-from contextwise.models.features import IntArray
 from contextwise.models.structure import Structure
+from contextwise.support.arrays import BoolArray, IntArray
 from contextwise.support.progress import Progress
 
 

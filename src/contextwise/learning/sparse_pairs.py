@@ -47,11 +47,11 @@ from contextwise.distributions.proximal_newton import (
 from contextwise.errors import ContextwiseError, require
 from contextwise.learning.base import Learner, fresh, threads_of
 from contextwise.learning.run import Run
-from contextwise.learning.table import FloatArray
 from contextwise.models.domain import Domain
 from contextwise.models.factors import weighted
-from contextwise.models.features import IntArray, single_values, words_of
+from contextwise.models.features import single_values, words_of
 from contextwise.models.structure import LogLinear
+from contextwise.support.arrays import FloatArray, IntArray
 from contextwise.support.formatting import plural
 from contextwise.support.progress import Progress, progress_of
 

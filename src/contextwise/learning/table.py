@@ -13,12 +13,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from contextwise.convert.undirected import maximal_cliques as cliques_of
 from contextwise.data.rows import Data
 from contextwise.distributions.potentials import distinct, distinct_rows
-from contextwise.models.features import IntArray
+from contextwise.support.arrays import BoolArray, IntArray
 from contextwise.support.loading import why_not_compiled
 
 not_compiled: str | None = None
@@ -27,9 +26,6 @@ try:
     import contextwise.learning._count as _count
 except ImportError as error:
     not_compiled = why_not_compiled(error)
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,15 +39,15 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from contextwise.data.rows import Data, DataLike
-from contextwise.distributions.potentials import BoolArray, FloatArray
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning.base import Learner, check_prior, threads_of
 from contextwise.learning.run import Run
 from contextwise.learning.sparse_pairs import SparsePairs
 from contextwise.models.domain import Domain
 from contextwise.models.factors import weighted
-from contextwise.models.features import IntArray, all_values, single_values
+from contextwise.models.features import all_values, single_values
 from contextwise.models.structure import LogLinear, Model, structure_of
+from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.loading import why_not_compiled
 from contextwise.support.progress import Progress, progress_of

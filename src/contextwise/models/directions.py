@@ -30,10 +30,11 @@ import numpy.typing as npt
 
 from contextwise.errors import DomainError
 from contextwise.models.domain import Domain
-from contextwise.models.factors import Factor, FloatArray, log_linear
+from contextwise.models.factors import Factor, log_linear
 from contextwise.models.factors import tables as cells
 from contextwise.models.features import PairIndex
 from contextwise.models.structure import Alignment, LogLinear, Model, Structure
+from contextwise.support.arrays import FloatArray
 from contextwise.support.formatting import plural
 
 Parents = Sequence[Sequence[int]]

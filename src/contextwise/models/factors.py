@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.models.domain import Domain, listed
-from contextwise.models.features import IntArray, WordArray, members, single_values, words_of
+from contextwise.models.features import members, single_values, words_of
 from contextwise.models.structure import LogLinear, Model, Structure
+from contextwise.support.arrays import FloatArray, IntArray, WordArray
 
-FloatArray = npt.NDArray[np.float64]
 Scope = TypeVar("Scope", bound=Sequence[int])
 
 LITERALS = 2**23

@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from contextwise.support.arrays import IntArray, WordArray
+
 PairIndex = tuple[int, int]
 """The indices of the two variables of a pair, the smaller first; a `Pair` has their names."""
-IntArray = npt.NDArray[np.int64]
-WordArray = npt.NDArray[np.uint64]
 
 WORD = 64
 

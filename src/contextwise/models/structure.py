@@ -30,8 +30,6 @@ from contextwise.errors import DomainError
 from contextwise.models.domain import Assignment, Domain, State, listed
 from contextwise.models.features import (
     Features,
-    IntArray,
-    WordArray,
     as_words,
     concatenated,
     normalized,
@@ -39,6 +37,7 @@ from contextwise.models.features import (
     words_of,
 )
 from contextwise.models.notation import parse_literals, write_literals
+from contextwise.support.arrays import IntArray, WordArray
 from contextwise.support.formatting import printable
 
 if TYPE_CHECKING:

@@ -16,9 +16,10 @@ import numpy as np
 
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
-from contextwise.report.layout import FloatArray, Positions, cut_names, fitted_to, place_labels
+from contextwise.report.layout import Positions, cut_names, fitted_to, place_labels
 from contextwise.report.parts import COLOURS, DASHES, Agreement
 from contextwise.report.shares import Edge, View, edge_words
+from contextwise.support.arrays import FloatArray
 from contextwise.support.formatting import name as shown
 from contextwise.support.formatting import printable
 

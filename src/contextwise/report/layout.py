@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.comparison.question import Pair
+from contextwise.support.arrays import FloatArray
 from contextwise.support.formatting import name as short
 from contextwise.support.formatting import printable
 
-FloatArray = npt.NDArray[np.float64]
 Positions = dict[str, tuple[float, float]]  # places of variables in the unit square; y points up
 
 STEPS = 100  # the most steps for many points; few points may take more

@@ -23,7 +23,6 @@ import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison
 from contextwise.errors import TooLargeError, require
-from contextwise.models.features import IntArray
 from contextwise.report.drawing import errors_plane
 from contextwise.report.parts import (
     COLOURS,
@@ -45,6 +44,7 @@ from contextwise.report.shares import (
     select_edges,
     shares_of,
 )
+from contextwise.support.arrays import IntArray
 from contextwise.support.formatting import name
 
 if TYPE_CHECKING:

@@ -15,19 +15,17 @@ from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.question import Pair
 from contextwise.errors import TooLargeError
-from contextwise.models.features import IntArray
 from contextwise.report.layout import Positions, graph_layout
 from contextwise.report.parts import WORDS, Agreement
+from contextwise.support.arrays import FloatArray, IntArray
 from contextwise.support.formatting import name as short
 from contextwise.support.formatting import percent
 
-FloatArray = npt.NDArray[np.float64]
 SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
 LARGEST = float(np.nextafter(np.float32(1), np.float32(0)))
 """The least share that is not 0 and the largest that is not 1 in the browser's short floats."""

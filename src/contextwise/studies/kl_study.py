@@ -32,7 +32,6 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from contextwise.comparison.compare import compare
 from contextwise.distributions import probabilities
@@ -41,12 +40,12 @@ from contextwise.distributions.inference import state_count
 from contextwise.distributions.sampling import gibbs_chains
 from contextwise.errors import ContextwiseError, ParseError, require
 from contextwise.models.domain import Domain
-from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 from contextwise.report.plots.plot_guesses import plot_scatter
 from contextwise.report.plots.style import COLUMN, new_figure, save_png_and_svg, styled
 from contextwise.report.text import WIDTH
 from contextwise.studies.run_study import check_rules, read_settings, run_study
+from contextwise.support.arrays import FloatArray, IntArray
 from contextwise.support.effort import Effort
 from contextwise.support.files import write_bytes
 from contextwise.support.formatting import as_csv, columns
@@ -139,7 +138,6 @@ def from_toml(path: str | os.PathLike[str]) -> Configuration:
 # -- summary ---------------------------------------------------------------------------------------
 
 
-FloatArray = npt.NDArray[np.float64]
 Interval = tuple[float, float]
 BOOTSTRAPS = 1000
 NAMES = {"fp": "false positives", "fn": "false negatives"}

@@ -19,17 +19,16 @@ from math import sqrt
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from contextwise.comparison.confusion import MEASURES
 from contextwise.errors import require
 from contextwise.evaluation.replicates import Ranking, rank_groups, summarize_values
 from contextwise.report.parts import Cell, Note, Part, Section, Style, Table, table
 from contextwise.studies.learner_study import TRUE_STRUCTURE, distances_between
+from contextwise.support.arrays import FloatArray
 from contextwise.support.formatting import plural
 
 Record = Mapping[str, Any]
-FloatArray = npt.NDArray[np.float64]
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 BOOTSTRAPS = 1000

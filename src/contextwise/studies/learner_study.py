@@ -50,9 +50,9 @@ from contextwise.learning import LEARNERS, learner_named
 from contextwise.learning.base import Learner, fresh
 from contextwise.learning.selection import select
 from contextwise.models.domain import Domain
-from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure, features_of
 from contextwise.studies.run_study import check_rules, read_settings, run_study
+from contextwise.support.arrays import IntArray
 from contextwise.support.deadline import Deadline
 from contextwise.support.effort import Effort
 from contextwise.support.files import read_bytes

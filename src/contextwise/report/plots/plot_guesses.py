@@ -17,14 +17,7 @@ from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.evaluation.replicates import Ranking, mean_with_interval, metric_label
 from contextwise.report.drawing import SERIES as PAGE_SERIES
 from contextwise.report.drawing import error_shares
-from contextwise.report.layout import (
-    FloatArray,
-    apart,
-    cut_names,
-    distinct_names,
-    planar,
-    shared_parts,
-)
+from contextwise.report.layout import apart, cut_names, distinct_names, planar, shared_parts
 from contextwise.report.parts import COLOURS, WORDS, Agreement
 from contextwise.report.plots.style import (
     COLUMN,
@@ -37,6 +30,7 @@ from contextwise.report.plots.style import (
     styled,
     titled,
 )
+from contextwise.support.arrays import FloatArray
 from contextwise.support.formatting import name, number, percent, rate
 
 if TYPE_CHECKING:
