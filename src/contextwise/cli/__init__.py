@@ -41,8 +41,8 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "experiment": ("experiment", "Run a study; interrupted runs resume."),
     },
     "Look": {
-        "report": ("report", "Write a page about guesses and the true model."),
-        "explore": ("report", "Explore where models differ, on a local page."),
+        "report": ("report", "Write a page about one model, or about guesses."),
+        "explore": ("report", "Explore models and rows on a local page."),
         "plot": ("plot", "Draw figures for papers."),
         "query": ("query", "Ask whether variables are independent, and why."),
         "independencies": ("query", "List the independencies of a model."),

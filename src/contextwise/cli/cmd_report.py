@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shlex
 import warnings
@@ -15,6 +16,7 @@ import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.cmd_learn import learner_options, make_learner
 from contextwise.cli.inputs import (
+    load,
     load_all,
     load_data,
     matching_files,
@@ -30,7 +32,7 @@ from contextwise.support.files import write_bytes
 
 @click.command(cls=options.SectionedCommand)
 @options.model("true")
-@options.model("guesses", metavar="GUESS... | NAME=FILES...", nargs=-1, required=True)
+@options.model("guesses", metavar="[GUESS... | NAME=FILES...]", nargs=-1)
 @options.path("--out", metavar="FILE", required=True, help="Write this .html file.")
 @options.top(least=1)
 @options.chance
@@ -67,17 +69,21 @@ def report(
     time_limit: float,
     scope: options.Scope,
 ) -> None:
-    """Write a page about each GUESS and the TRUE model: one HTML file that works offline.
+    """Write a page about a model, or about each GUESS and the TRUE model: one offline HTML file.
 
-    The page shows counts and rates, a heat map of the pairs, the graphs of both structures, the
-    worst pairs and features with their contexts, and statistics of the models. Given groups
-    NAME=FILES instead of guesses, it summarizes each group and shows the guess with its median
-    distance.
+    For one model, the page shows how many of its pairs depend and where, pictures, and its
+    independencies as sentences; with --data, each sentence has its evidence in these rows.
+
+    For guesses, the page shows counts and rates, a heat map of the pairs, the graphs of both
+    structures, the worst pairs and features with their contexts, and statistics of the models.
+    Given groups NAME=FILES instead of guesses, it summarizes each group and shows the guess with
+    its median distance.
 
     Exit codes: 0 done, 2 error, 3 if the time limit left something out of the page.
 
     \b
     Examples:
+      contextwise report learned.json --data test.csv --out report.html
       contextwise report true.mn learned.mn --out report.html
       contextwise report true.mn first.mn second.mn --out report.html
       contextwise report true.mn learned.mn --chance --check test.csv --out report.html
@@ -92,6 +98,9 @@ def report(
         raise click.UsageError("--stability needs a --learner, such as --learner trees")
     options.refuse_alone(ctx, ("null", "draws"), "chance")
     options.refuse_alone(ctx, ("learner", "parameters", "resamples"), "stability_rows")
+    if not guesses:
+        _report_model(ctx, true, out, top, check_rows or scope.data, time_limit, n_jobs, scope)
+        return
     configured = None if learner is None else make_learner(learner, parameters)
     members = {group: matching_files(patterns, group) for group, patterns in groups.items()} or {
         "": single
@@ -165,6 +174,39 @@ def report(
         learner=f"{learner} on {os.path.basename(stability_rows or '')}",
         top=top,
     )
+    write_bytes(out, page.encode("utf-8"))
+    if unfinished:
+        ctx.exit(3)
+
+
+def _report_model(
+    ctx: click.Context,
+    model: str,
+    out: str,
+    top: int,
+    rows: str | None,
+    time_limit: float,
+    n_jobs: int,
+    scope: options.Scope,
+) -> None:
+    """Write the page about one model, with evidence from the rows of a file, if it is given."""
+    about_guesses = ("chance", "stability_rows", "pairs", "variables", "context", "weights")
+    for flag in options.typed_flags(ctx, [*about_guesses, "contexts", "align"]):
+        raise click.UsageError(f"{flag} needs a GUESS")
+    only_one_from_stdin([model, rows])
+    loaded = load(model, scope.format_name, scope.zero_weights)
+    data = None if rows is None else load_data(rows, loaded.domain)
+    deadline = Deadline.after(time_limit)
+    one = cw.report.structures.one_model(loaded, top=top, time_limit=deadline.left())
+    unfinished = bool(len(one.comparison.unions.open))
+    if data is not None:
+        check = cw.check(
+            loaded, data, n_jobs=n_jobs, time_limit=deadline.left(), show_progress=True
+        )
+        one = dataclasses.replace(one, check=check)
+        unfinished |= check.unfinished > 0
+    title = short_names([model])[0]
+    page = cw.report.page.model_page(title, one, command=_command_line(ctx), top=top)
     write_bytes(out, page.encode("utf-8"))
     if unfinished:
         ctx.exit(3)

@@ -19,7 +19,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -38,7 +37,7 @@ from contextwise.models.features import (
 )
 from contextwise.models.notation import parse_literals, write_literals
 from contextwise.support.arrays import IntArray, WordArray
-from contextwise.support.formatting import printable
+from contextwise.support.formatting import printable, renderers
 
 if TYPE_CHECKING:
     from contextwise.models.directions import Directions
@@ -151,16 +150,8 @@ class Structure:
         return _repr("Structure", self, shown)
 
     def _repr_html_(self) -> str:
-        cells = "".join(
-            f'<tr><th scope="row">{escape(name.replace("_", " "))}</th><td>{value:g}</td></tr>'
-            for name, value in self.statistics().items()
-        )
-        items = "".join(
-            f"<li><code>{escape(self.feature_text(f)) or '(constant)'}</code></li>"
-            for f in range(min(len(self), 20))
-        )
-        more = f"<p>… {len(self) - 20} more</p>" if len(self) > 20 else ""
-        return f"<table>{cells}</table><ul>{items}</ul>{more}"
+        html: str = renderers().html_of(self)
+        return html
 
     def scopes(self) -> set[tuple[str, ...]]:
         """Return the distinct scopes of the features, each in the order of the domain."""

@@ -10,7 +10,16 @@
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from contextwise.report import comparisons, evaluations, page, parts, plots, shares, text
+    from contextwise.report import (
+        comparisons,
+        evaluations,
+        page,
+        parts,
+        plots,
+        shares,
+        structures,
+        text,
+    )
 else:
     from contextwise.support.loading import lazy_modules
 

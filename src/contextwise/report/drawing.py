@@ -7,7 +7,7 @@ attributes, which a style sheet overrides by the classes ``fp``, ``fn``, ``tp``,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from math import floor, hypot, log10, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 from xml.etree.ElementTree import Element, SubElement, tostring
@@ -132,6 +132,33 @@ def edge_lines(
         yield EdgeLine(kind, width, (x1 + dx, y1 + dy), (x2 + dx, y2 + dy))
 
 
+def arrow_ends(
+    edge: Edge, line: EdgeLine, arcs: Collection[tuple[str, str]]
+) -> Iterator[tuple[Point, Point]]:
+    """Yield the start and end of the line for each arrow it has."""
+    if edge.pair in arcs:
+        yield line.start, line.end
+    if edge.pair[::-1] in arcs:
+        yield line.end, line.start
+
+
+def arrow_corners(start: Point, end: Point, width: float) -> tuple[Point, Point, Point]:
+    """Return the tip of an arrow, just before the node, and its other corners."""
+    (x1, y1), (x2, y2) = start, end
+    length = hypot(x2 - x1, y2 - y1) or 1.0
+    ahead = ((x2 - x1) / length, (y2 - y1) / length)
+    long, wide = 5.0 + width, 2.5 + width / 1.5
+    tip = (x2 - 1.6 * DISC * ahead[0], y2 - 1.6 * DISC * ahead[1])
+    back = (tip[0] - long * ahead[0], tip[1] - long * ahead[1])
+    side = (-wide * ahead[1], wide * ahead[0])
+    return tip, (back[0] + side[0], back[1] + side[1]), (back[0] - side[0], back[1] - side[1])
+
+
+def arrow_path(start: Point, end: Point, width: float) -> str:
+    tip, left, right = (" ".join(map(coordinate, p)) for p in arrow_corners(start, end, width))
+    return f"M{tip}L{left}L{right}Z"
+
+
 def widest_of(edges: int) -> float:
     """Return the width of a line for every context, in a graph of that many edges."""
     return max(1.5 * THINNEST, WIDEST * min(1.0, sqrt(MANY / max(edges, 1))))
@@ -199,10 +226,14 @@ def graph_svg(
     *,
     view: View = "both",
     fixed: Mapping[str, str] | None = None,
+    arcs: Collection[tuple[str, str]] = (),
     size: int = 480,
     whole: bool = False,
 ) -> str:
-    """Draw a graph as SVG, ``size`` pixels wide; variables in ``fixed`` are hollow."""
+    """Draw a graph as SVG, ``size`` pixels wide.
+
+    Variables in ``fixed`` are hollow. Edges in ``arcs`` have an arrow to their second variable.
+    """
     drawn, frame = list(edges), (float(size), 0.8 * size)
     drawing = arrange(
         {name: (x, 1 - y) for name, (x, y) in positions.items()},  # on a page, y grows downwards
@@ -223,7 +254,10 @@ def graph_svg(
                 style["stroke_dasharray"] = f"{dashes[0]} {dashes[1]}"
                 style["stroke_dashoffset"] = line.dash_offset
             element = add_line(picture, line.start, line.end, class_=line.kind, **style)
-            add_tip(element, edge_words(edge))
+            add_tip(element, edge_words(edge, view))
+            for end in arrow_ends(edge, line, arcs):
+                paint = {"fill": COLOURS[line.kind], "class_": f"arrow {line.kind}"}
+                add(picture, "path", d=arrow_path(*end, line.width), **paint)
     for name in positions:
         _add_node(picture, name, drawing, hollow=name in (fixed or {}))
     return tostring(picture, encoding="unicode")

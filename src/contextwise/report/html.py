@@ -264,7 +264,7 @@ def _drawn(picture: Picture) -> Markup:
         return _canvas(picture.packed)
     graph = picture.content
     if isinstance(graph, Graph):
-        text = graph_svg(graph.edges, graph.positions, view=graph.view, size=560)
+        text = graph_svg(graph.edges, graph.positions, view=graph.view, arcs=graph.arcs, size=560)
     else:
         assert isinstance(graph, Plane)
         text = plane_svg(graph)

@@ -16,6 +16,7 @@ import numpy as np
 
 from contextwise.comparison.compare import Comparison
 from contextwise.evaluation.replicates import Summary, summarize
+from contextwise.models.structure import Structure
 from contextwise.report.comparisons import (
     Guess,
     comparison_parts,
@@ -32,7 +33,13 @@ from contextwise.report.evaluations import (
 )
 from contextwise.report.html import as_html, page_html, tag
 from contextwise.report.parts import TOP, Note, Part, Section, Style, Table, table
-from contextwise.report.pictures import graph_pictures, pairs_picture, plane_picture
+from contextwise.report.pictures import (
+    graph_pictures,
+    one_pictures,
+    pairs_picture,
+    plane_picture,
+)
+from contextwise.report.structures import OneModel, one_model_parts
 from contextwise.support.formatting import name
 
 if TYPE_CHECKING:
@@ -76,16 +83,59 @@ def report_page(
         body.append(as_html([Section(f"How stable: {name(learner, 60)}", tuple(parts))]))
     body.append(as_html([Section("Models", (models_table(true, guesses),))]))
     who = f"{len(guesses)} guesses" if several else name(guesses[0].title)
-    title = f"{who} compared with {name(true)}"
+    engine = guesses[0].comparison.engine
+    return page_html(
+        f"{who} compared with {name(true)}", "".join(body), _origin(command, made, engine)
+    )
+
+
+def _origin(command: str, made: datetime | None, engine: str) -> list[tuple[str, str]]:
+    """Return how a page was made: the command, the time and the versions."""
     rows = [
         ("command", command),
         ("made", (made or datetime.now().astimezone()).isoformat(" ", "minutes")),
         ("contextwise", version("contextwise")),
         ("Python", platform.python_version()),
         ("NumPy", np.__version__),
-        ("engine", guesses[0].comparison.engine),
+        ("engine", engine),
     ]
-    return page_html(title, "".join(body), rows if command else rows[1:])
+    return rows if command else rows[1:]
+
+
+def model_page(
+    title: str,
+    one: OneModel,
+    *,
+    command: str = "",
+    made: datetime | None = None,
+    top: int = TOP,
+) -> str:
+    """Return the page about one model: its pairs, pictures, sentences and their evidence."""
+    first, *rest = one_model_parts(one, top=top)
+    comparison = one.comparison
+    parts: list[Part] = [first, one_terms(comparison)]
+    if len(comparison.domain) > 1:
+        parts.append(Section("Pictures", tuple(one_pictures(comparison)), key="pictures"))
+    parts += rest
+    if one.check is not None:
+        parts.append(Section("Checked on data", tuple(check_parts(one.check, top=top))))
+    statistics = _statistics([(title, comparison.true)])
+    parts.append(Section("Model", (statistics,)))
+    origin = _origin(command, made, comparison.engine)
+    return page_html(name(title), as_html(parts, level=2), origin)
+
+
+def one_terms(comparison: Comparison) -> Note:
+    """Explain dependence and context with the variables of this model."""
+    domain = comparison.domain
+    others = domain.names[2:3]
+    example = f", such as {name(others[0])}={name(domain.states[2][0])}" if others else ""
+    every = "every variable" if comparison.question.canonical else "every other variable"
+    return Note(
+        "terms",
+        f"A context of two variables gives a state to {every}{example}. The two depend in a "
+        "context if the model links them there, and are independent in it if not.",
+    )
 
 
 def _sections(guesses: Sequence[Guess]) -> list[tuple[str, Guess]]:
@@ -157,7 +207,10 @@ def guess_parts(guess: Guess, *, top: int = TOP) -> list[Part]:
 
 def models_table(true: str, guesses: Sequence[Guess]) -> Table:
     models = [(true, guesses[0].comparison.true)]
-    models += [(guess.title, guess.comparison.guess) for guess in guesses]
+    return _statistics([*models, *((guess.title, guess.comparison.guess) for guess in guesses)])
+
+
+def _statistics(models: Sequence[tuple[str, Structure]]) -> Table:
     statistics = [(label, model.statistics()) for label, model in models]
     columns: dict[str, Style] = {"model": "name"}
     for key, value in statistics[0][1].items():

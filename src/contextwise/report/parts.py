@@ -192,7 +192,7 @@ Part: TypeAlias = Note | Entries | Table | Legend | Picture | Section
 # -- the parts of a result -------------------------------------------------------------------------
 
 Maker = Callable[..., "list[Part]"]
-RENDERED = ("comparisons", "evaluations")
+RENDERED = ("comparisons", "evaluations", "structures")
 """The modules of this package whose functions make parts, those that load fastest first."""
 _makers: dict[tuple[str, str], Maker] = {}
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison
+from contextwise.comparison.question import Pair
 from contextwise.errors import TooLargeError, require
+from contextwise.models.structure import Structure
 from contextwise.report.drawing import errors_plane
 from contextwise.report.parts import (
     COLOURS,
@@ -41,6 +43,7 @@ from contextwise.report.shares import (
     View,
     edges_of,
     graph_of,
+    kind_words,
     select_edges,
     shares_of,
 )
@@ -66,10 +69,17 @@ LONE = 0.5  # the least share of errors of a lone pair, which is marked
 CUT = 0.7  # the share of the tree's height at which it is cut into blocks of similar variables
 SMALLEST, BLOCKS = 0.03, 6
 """The least share of the variables, three or more, that is a block, and the most blocks."""
+ONE_STEPS = (0.01, 0.25, 0.5, 0.75, 0.99, 1.0)
+ONE_WORDS = ("≤ 1 %", "≤ 25 %", "≤ 50 %", "≤ 75 %", "≤ 99 %", "≤ 100 %")
+ONE_OPACITIES = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
+"""The steps, their words and opacities of one model, whose shares are often large."""
 SUPPORT, SUPPORT_DARK = "#0072B2", "#56B4E9"
 SUPPORT_STEPS = (0.25, 0.5, 0.75, 0.95, 1.0)
 SUPPORT_OPACITIES = (0.15, 0.32, 0.52, 0.76, 1.0)
 
+
+GROUPED_WORDS = " Similar variables are next to each other."
+LINE_WORDS = "A line is as wide as the share of contexts in which the two variables depend."
 
 # -- the heat map of pairs -----------------------------------------------------------------------
 
@@ -216,7 +226,7 @@ def pairs_picture(comparison: Comparison) -> Picture:
         "negatives)."
     )
     if not np.array_equal(heat.order, np.arange(len(heat.order))):
-        caption += " Variables with similar errors are grouped."
+        caption += GROUPED_WORDS
     return Picture(caption, tuple(heat_legends(heat)), packed=_deflated(packed(shares, heat.order)))
 
 
@@ -276,6 +286,64 @@ def supports_picture(stability: Stability) -> Picture:
     return Picture(caption, legends, packed=_deflated(sent))
 
 
+# -- one model -----------------------------------------------------------------------------------
+
+
+def arcs_of(structure: Structure) -> frozenset[Pair]:
+    """Return the arcs of a structure that has directions, as (parent, child)."""
+    names, directions = structure.domain.names, structure.directions
+    return frozenset((names[p], names[c]) for p, c in (directions.arcs if directions else ()))
+
+
+def dependence_heat(shares: Shares, *, reorder: bool | None = None) -> HeatMap:
+    """Return the heat map of one model: the share of contexts in which each pair depends."""
+    return heat_map(replace(shares, fp=shares.tp, fn=shares.tp), reorder=reorder)
+
+
+def packed_one(shares: Shares, order: IntArray) -> dict[str, Any]:
+    """Return what ``static/heatmap.js`` draws of one model."""
+    sent = packed(replace(shares, fp=shares.tp, fn=shares.tp), order)
+    return sent | {
+        "kind": "one",
+        "steps": ONE_STEPS,
+        "opacities": ONE_OPACITIES,
+        "light": {"fp": SUPPORT, "fn": SUPPORT},
+        "dark": {"fp": SUPPORT_DARK, "fn": SUPPORT_DARK},
+    }
+
+
+def one_legends(heat: HeatMap) -> list[Legend]:
+    """Return the meanings of the colours of one model."""
+    known = heat.shares[np.isfinite(heat.shares)]
+    used = set(np.searchsorted(ONE_STEPS, known).tolist())
+    if len(heat.names) > GROUPED:  # means can have any colour
+        used = set(range(len(ONE_STEPS)))
+    entries = [(Mark("box", "fn", SUPPORT, ONE_OPACITIES[k]), ONE_WORDS[k]) for k in sorted(used)]
+    if np.isnan(heat.shares).sum() > len(heat.names):  # more than the diagonal
+        entries.append((Mark("box", "blank", "#ffffff", 0.0), "never depends"))
+    if np.isinf(heat.shares).any():
+        entries.append((Mark("box", "open", UNKNOWN), UNDECIDED))
+    return [Legend("share of contexts", tuple(entries))] if entries else []
+
+
+ONE_CAPTION = "Colour is the share of contexts in which the two variables depend."
+
+
+def one_pictures(comparison: Comparison) -> list[Picture]:
+    """Return the heat map and the graph of one model, from its comparison with itself."""
+    shares = shares_of(comparison)
+    heat = dependence_heat(shares)
+    drawn = _deflated(packed_one(shares, heat.order))
+    grouped = "" if np.array_equal(heat.order, np.arange(len(heat.order))) else GROUPED_WORDS
+    selection = select_edges(shares.edges(), which="strongest")
+    graph = graph_of(selection)._replace(view="one", arcs=arcs_of(comparison.true))
+    words = f"{selection.words[:1].upper()}{selection.words[1:]}. {LINE_WORDS}"
+    return [
+        Picture(f"{ONE_CAPTION}{grouped}", tuple(one_legends(heat)), packed=drawn),
+        Picture(words, (graph_legend(graph.edges, "one"),), graph),
+    ]
+
+
 # -- graphs and the plane of errors --------------------------------------------------------------
 
 
@@ -296,8 +364,7 @@ def graph_pictures(comparison: Comparison) -> list[Picture]:
         drawn = {"both": "Both models"}
     return [
         Picture(
-            f"{title}. {words}. A line is as wide as the share of contexts in which the two "
-            "variables depend.",
+            f"{title}. {words}. {LINE_WORDS}",
             (graph_legend(graph.edges, view),),
             graph._replace(view=view),
         )
@@ -308,7 +375,7 @@ def graph_pictures(comparison: Comparison) -> list[Picture]:
 def graph_legend(edges: Iterable[Edge], view: View = "both") -> Legend:
     kinds = {kind for edge in edges for kind, _ in edge.kinds(view)}
     entries = tuple(
-        (Mark("line", kind, colour, dashes=DASHES[kind]), WORDS[kind])
+        (Mark("line", kind, colour, dashes=DASHES[kind]), kind_words(kind, view))
         for kind, colour in COLOURS.items()
         if kind in kinds
     )

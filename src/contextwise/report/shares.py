@@ -29,11 +29,13 @@ from contextwise.support.formatting import percent
 SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
 LARGEST = float(np.nextafter(np.float32(1), np.float32(0)))
 """The least share that is not 0 and the largest that is not 1 in the browser's short floats."""
-View = Literal["both", "true", "guess"]  # the two graphs in one, or the edges of one model
+View = Literal["both", "true", "guess", "one"]
+"""Both models of a comparison, one of them, or a model that is shown alone."""
 KINDS_SHOWN: Mapping[View, tuple[Agreement, ...]] = {
     "both": ("tp", "fp", "fn"),
     "true": ("tp", "fn"),
     "guess": ("tp", "fp"),
+    "one": ("tp",),
 }
 Which = Literal["differences", "strongest", "all"]  # the edges that a graph shows
 MOST_EDGES = 40
@@ -222,11 +224,12 @@ def select_edges(
 
 
 class Graph(NamedTuple):
-    """Edges with places for their variables in the unit square."""
+    """Edges with places for their variables in the unit square; ``arcs`` have arrows."""
 
     selection: Selection
     positions: Positions
     view: View = "both"
+    arcs: frozenset[Pair] = frozenset()
 
     @property
     def edges(self) -> tuple[Edge, ...]:
@@ -243,9 +246,13 @@ def edges_between(edges: Iterable[Edge], names: Collection[str]) -> list[Edge]:
     return [edge for edge in edges if inside.issuperset(edge.pair)]
 
 
-def edge_words(edge: Edge) -> str:
+def kind_words(kind: Agreement, view: View) -> str:
+    return "dependent" if view == "one" else WORDS[kind]
+
+
+def edge_words(edge: Edge, view: View = "both") -> str:
     kinds = (
-        f"{WORDS[kind]} in {percent(Fraction(share), 1)} of contexts"
-        for kind, share in edge.kinds()
+        f"{kind_words(kind, view)} in {percent(Fraction(share), 1)} of contexts"
+        for kind, share in edge.kinds("one" if view == "one" else "both")
     )
     return f"{' – '.join(map(short, edge.pair))}: {', '.join(kinds)}"

@@ -21,6 +21,7 @@ from contextwise.report.plots.plot_pairs import (
     plot_graphs,
     plot_neighbours,
     plot_pairs,
+    plot_structure,
     plot_supports,
 )
 from contextwise.report.plots.style import save
@@ -34,6 +35,7 @@ __all__ = [
     "plot_models",
     "plot_neighbours",
     "plot_pairs",
+    "plot_structure",
     "plot_supports",
     "save",
 ]

@@ -8,14 +8,24 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from contextwise.comparison.compare import Comparison
+from contextwise.comparison.compare import Comparison, compare
 from contextwise.errors import require
 from contextwise.evaluation.resampling import Stability
-from contextwise.report.drawing import DISC, arrange, edge_lines, widest_of
+from contextwise.formats import ModelLike, as_structure
+from contextwise.models.domain import Assignment
+from contextwise.report.drawing import (
+    DISC,
+    arrange,
+    arrow_corners,
+    arrow_ends,
+    edge_lines,
+    widest_of,
+)
 from contextwise.report.layout import apart, cut_names
 from contextwise.report.parts import COLOURS, DASHES, WORDS, Agreement
 from contextwise.report.pictures import (
     HeatMap,
+    arcs_of,
     graph_legend,
     heat_legends,
     heat_map,
@@ -218,6 +228,9 @@ def _draw_graph(graph: Graph, axes: Axes, fixed: Mapping[str, str]) -> None:
                 dash_capstyle="butt",
                 zorder=1,
             )
+            for end in arrow_ends(edge, line, graph.arcs):
+                corners = zip(*arrow_corners(*end, line.width), strict=True)
+                axes.fill(*corners, color=COLOURS[line.kind], linewidth=0, zorder=2)
     for name, (x, y) in drawing.places.items():
         inside = "white" if name in fixed else "black"
         axes.plot(x, y, "o", color="black", markersize=2 * DISC, mfc=inside, mew=0.6, zorder=3)
@@ -290,6 +303,55 @@ def plot_graphs(
     entries = handles(graph_legend(edges))
     if entries:
         figure.legend(handles=entries, loc="lower center", ncols=3, borderaxespad=0.2)
+    return figure
+
+
+@styled
+def plot_structure(
+    model: ModelLike,
+    *,
+    context: Assignment | None = None,
+    title: str = "",
+    **options: Any,
+) -> Figure:
+    """Plot one structure as a graph: a line is as wide as the share of contexts of dependence.
+
+    A Bayesian network has arrows from parents to children; lines without an arrow join parents of a
+    common child.
+
+    Parameters
+    ----------
+    model : Structure, LogLinear, path of a file, or name of an example
+    context : states of some variables; the graph then shows what depends given them
+    title : above the graph
+    **options : which edges to choose; see `contextwise.report.shares.select_edges`
+
+    Examples
+    --------
+    >>> figure = plot_structure("survey", context={"gender": "man"}, title="men")
+    >>> len(figure.axes)
+    1
+    """
+    structure = as_structure(model)
+    comparison = compare(structure, structure)
+    selection = select_edges(edges_of(comparison), **{"which": "strongest", **options})
+    graph = graph_of(selection)._replace(view="one", arcs=arcs_of(structure))
+    fixed: dict[str, str] = {}
+    words = selection.words
+    if context is not None:
+        domain = structure.domain
+        chosen = domain.assignment(context)
+        fixed = {domain.names[v]: domain.states[v][state] for v, state in chosen.items()}
+        inside = compare(structure, structure, context=fixed)
+        inner = select_edges(edges_between(edges_of(inside), selection.nodes), which="strongest")
+        graph = graph._replace(selection=inner)
+        states = " & ".join(f"{name}={state}" for name, state in fixed.items())
+        words = f"{states}: {inner.words}"
+    figure, (axes,) = _panels(1, len(selection.nodes))
+    _draw_graph(graph, axes, fixed)
+    lines = [fitted_title(line, figure.get_figwidth(), size=7) for line in (title, words) if line]
+    top = 1 - 0.04 / figure.get_figheight()
+    figure.text(0.5, top, "\n".join(lines), ha="center", va="top", fontsize="small")
     return figure
 
 

@@ -49,6 +49,8 @@ class HeatMap {
     data.keys = Float64Array.from(data.tp, (_, k) => data.pairs[2 * k] * data.n + data.pairs[2 * k + 1]);
     data.levels = pyramid(data);
     this.data = data;
+    const largest = this.host.closest(".map").querySelector('[data-heat="worst"]');
+    if (largest) largest.textContent = data.kind === "one" ? "Strongest pairs" : "Worst pairs";
     this.ranked = null;
     this.cursor = null;
     const same = before && before.n === data.n && before.order.every((v, k) => v === data.order[k])
@@ -84,6 +86,7 @@ class HeatMap {
     }
     if (k < 0) return `${both}never dependent`;
     if (Number.isNaN(tp[k])) return `${both}not decided in time`;
+    if (this.data.kind === "one") return `${both}dependent in ${percent(tp[k])} of contexts`;
     return `${both}only in guess in ${percent(fp[k])}, only in true in ${percent(fn[k])}, `
       + `in both in ${percent(tp[k])} of contexts`;
   }
@@ -441,9 +444,10 @@ class HeatMap {
   describe(block, dots) {
     const words = this.host.closest(".map").querySelector(".cell-words");
     if (!words) return;
-    const dot = dots ? " A dot marks a cell in which a single pair has most of the errors." : "";
+    const dot = dots ? ` A dot marks a cell in which a single pair has most of the ${this.data.kind === "one" ? "dependence" : "errors"}.` : "";
+    const largest = this.data.kind === "one" ? "largest" : "worst";
     const text = block === 1 ? "Each cell is a pair of variables."
-      : `Each cell shows the ${this.showsWorst ? "worst" : "mean"} of ${block} × ${block} pairs; zoom in for single pairs.`
+      : `Each cell shows the ${this.showsWorst ? largest : "mean"} of ${block} × ${block} pairs; zoom in for single pairs.`
         + (this.showsWorst ? "" : dot);
     if (words.textContent !== text) words.textContent = text;
   }

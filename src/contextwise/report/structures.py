@@ -1,0 +1,270 @@
+"""Show one structure: where its pairs depend, its independencies as sentences, and the evidence.
+
+The counts of one structure are those of its comparison with itself: a pair depends "in both" in the
+contexts in which it depends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from contextwise.comparison.compare import Comparison, answer
+from contextwise.comparison.question import pose
+from contextwise.independence.independencies import (
+    Independence,
+    PairIndependencies,
+    context_specific_independencies,
+)
+from contextwise.models.domain import Domain, listed
+from contextwise.models.notation import Literal, quoted, where
+from contextwise.models.structure import Model, structure_of
+from contextwise.report.parts import (
+    TOP,
+    Cell,
+    Note,
+    PairName,
+    Part,
+    Share,
+    Style,
+    Table,
+    makes_parts,
+    table,
+)
+from contextwise.support.deadline import Deadline
+from contextwise.support.effort import Effort
+from contextwise.support.formatting import name, plural
+
+if TYPE_CHECKING:
+    from contextwise.evaluation.claim_tests import Check, CheckedClaim
+
+MOST_GIVEN = 4  # variables that a sentence names after "given"
+REGIONS = 3  # sentences about one pair
+NOTEBOOK_LIMIT = 2.0  # seconds for the sentences of a structure that is shown
+Key = tuple[str, str, frozenset[Literal]]
+
+
+@dataclass(frozen=True, eq=False)
+class OneModel:
+    """The counts of one structure, and its independencies, the most general of each kind first.
+
+    ``somewhere`` has pairs that depend in some contexts only, ``never`` pairs that never depend.
+    ``check`` tests the claims against rows, if there are any.
+    """
+
+    comparison: Comparison
+    somewhere: tuple[PairIndependencies, ...]
+    never: tuple[PairIndependencies, ...]
+    check: Check | None = None
+
+    @property
+    def dependent(self) -> int:
+        """The number of pairs that depend in some context."""
+        return sum(map(bool, self.comparison.known_counts[:, 0].tolist()))
+
+    @property
+    def partly(self) -> int:
+        """The number of finished pairs that depend in some contexts only."""
+        return len(_partly(self.comparison))
+
+
+def _partly(comparison: Comparison) -> list[int]:
+    """Return the places of the pairs that depend in some contexts only, the rarest first."""
+    counts, sizes = comparison.known_counts[:, 0].tolist(), comparison.sizes
+    shares = {
+        k: count / size
+        for k, (count, size) in enumerate(zip(counts, sizes, strict=True))
+        if count is not None and 0 < count < size
+    }
+    return sorted(shares, key=lambda k: shares[k])
+
+
+def one_model(model: Model, *, top: int = TOP, time_limit: float | None = None) -> OneModel:
+    """Count the contexts in which the pairs of a model depend, and find its independencies."""
+    structure, deadline = structure_of(model), Deadline.after(time_limit)
+    return described(
+        answer(pose([structure, structure]), Effort(deadline)), top=top, deadline=deadline
+    )
+
+
+def described(comparison: Comparison, *, top: int, deadline: Deadline) -> OneModel:
+    """Find ``top`` independencies of each kind, for the comparison of a structure with itself."""
+    structure, pairs = comparison.true, comparison.pairs
+    names = structure.domain.names
+    never = np.ones((len(names), len(names)), dtype=bool)
+    never[pairs[:, 0], pairs[:, 1]] = False
+    never &= ~np.tri(len(names), dtype=bool)
+    degree = np.bincount(pairs.ravel(), minlength=len(names))
+    free = np.argwhere(never)
+    # Variables with few neighbours come first: little has to be given.
+    free = free[np.argsort(degree[free].min(axis=1, initial=len(names)), kind="stable")[:top]]
+
+    def statements(chosen: Iterable[Sequence[int]]) -> tuple[PairIndependencies, ...]:
+        made = []
+        for i, j in chosen:
+            if deadline.passed:
+                break
+            made.append(
+                context_specific_independencies(
+                    structure, names[i], names[j], top=REGIONS, time_limit=deadline.left()
+                )
+            )
+        return tuple(made)
+
+    partly = statements(pairs[_partly(comparison)[:top]].tolist())
+    return OneModel(comparison, partly, statements(free.tolist()))
+
+
+# -- sentences -------------------------------------------------------------------------------------
+
+
+def sentence(statement: Independence) -> str:
+    """Write an independence as a sentence.
+
+    >>> region = (Literal("class", ("3rd",)),)
+    >>> sentence(Independence("age", "survived", region, ("sex",), 2, 0.25))
+    'age and survived are independent when class=3rd, given sex'
+    """
+    words = f"{quoted(statement.first)} and {quoted(statement.second)} are independent"
+    if statement.region:
+        words += f" {where(statement.region)}"
+    if statement.given:
+        words += f", given {listed(statement.given, MOST_GIVEN)}"
+    return words
+
+
+def only_where(pair: PairIndependencies, domain: Domain) -> str | None:
+    """Say where a pair depends, such as "only when class≠3rd", if that is short."""
+    if len(pair.statements) != 1 or pair.unlisted or pair.open:
+        return None
+    region = pair.statements[0].region
+    if len(region) > 1:
+        return f"except {where(region)}"
+    (excluded,) = region
+    states = domain.states[domain.position(excluded.variable)]
+    rest = tuple(state for state in states if (state in excluded.states) == excluded.negated)
+    if len(rest) == 1 or excluded.negated:
+        return f"only {where([Literal(excluded.variable, rest)])}"
+    return f"only {where([excluded._replace(negated=True)])}"
+
+
+def verdict(one: OneModel) -> str:
+    """Say how many pairs depend, how many only in some contexts, and name the simplest of them."""
+    domain, names = one.comparison.domain, one.comparison.domain.names
+    if len(names) < 2:
+        return f"The model has {plural(len(names), 'variable')}, so there is no pair to depend."
+    pairs, dependent = len(names) * (len(names) - 1) // 2, one.dependent
+    head = f"{len(names):,} variables, {dependent:,} of {plural(pairs, 'pair')}"
+    head += " depend" if dependent != 1 else " depends"
+    unfinished = len(one.comparison.unions.open)
+    if unfinished:
+        return f"{head}, and {plural(unfinished, 'pair')} not decided in time."
+    if not dependent:
+        return f"{len(names):,} variables, and no pair depends."
+    if not one.partly:
+        return f"{head}, {'each ' * (dependent > 1)}in every context."
+    simple = [(pair, words) for pair in one.somewhere if (words := only_where(pair, domain))]
+    if one.partly == 1 and simple:
+        pair, words = simple[0]
+        return f"{head}; {name(pair.first)} and {name(pair.second)} {words}."
+    text = f"{head}, {one.partly:,} of them in some contexts only"
+    if simple:
+        pair, words = min(simple, key=lambda found: len(found[0].statements[0].region))
+        text += f"; {name(pair.first)} and {name(pair.second)}, for example, {words}"
+    return f"{text}."
+
+
+# -- parts -----------------------------------------------------------------------------------------
+
+
+@makes_parts("models.structure", "Structure", "LogLinear")
+def _model_parts(model: Model, *, top: int = TOP) -> list[Part]:
+    return one_model_parts(one_model(model, top=top, time_limit=NOTEBOOK_LIMIT), top=top)
+
+
+def one_model_parts(one: OneModel, *, top: int = TOP) -> list[Part]:
+    """Show the verdict, the independencies with their evidence, and the pairs that depend."""
+    parts: list[Part] = [Note("verdict", verdict(one))]
+    if top:
+        parts += [*sentence_parts(one), pairs_table(one.comparison, top)]
+    return [part for part in parts if not (isinstance(part, Table) and not part.rows)]
+
+
+def sentence_parts(one: OneModel) -> list[Part]:
+    """Show the independencies, those that hold in some contexts only first."""
+    names = one.comparison.domain.names
+    never = len(names) * (len(names) - 1) // 2 - one.dependent - len(one.comparison.unions.open)
+    kinds = (
+        ("Independent in some contexts", one.somewhere, one.partly),
+        ("Independent in every context", one.never, never),
+    )
+    parts: list[Part] = []
+    for title, pairs, count in kinds:
+        more = f" ({len(pairs):,} of {plural(count, 'pair')})" if len(pairs) < count else ""
+        if pairs:
+            parts.append(sentence_table(f"{title}{more}", pairs, one.check))
+    if one.check is not None and parts:
+        parts.append(Note("evidence", EVIDENCE))
+    return parts
+
+
+EVIDENCE = (
+    "Rows: how many of the rows in the region of a sentence carry information about it. p: how "
+    "often independent variables would differ this much. The rows must not be those that the model "
+    "was learned from."
+)
+
+
+def sentence_table(
+    title: str, pairs: Iterable[PairIndependencies], check: Check | None = None
+) -> Table:
+    """Return a table of sentences; with a check, each has its evidence next to it."""
+    columns: dict[str, Style] = {"sentence": "words", "share of contexts": "share"}
+    if check is not None:
+        columns |= {"rows": "words", "p": "words", "finding": "words"}
+    tested = {} if check is None else {key_of(claim): claim for claim in check.claims}
+    rows: list[tuple[Cell, ...]] = []
+    for pair in pairs:
+        for statement in pair.statements:
+            key = statement.first, statement.second, frozenset(statement.region)
+            cells: tuple[Cell, ...] = (
+                sentence(statement),
+                Share(statement.contexts, pair.contexts),
+            )
+            if check is not None:
+                cells += evidence(tested.get(key), check)
+            rows.append(cells)
+    return table(title, columns, rows, "sentences")
+
+
+def key_of(claim: CheckedClaim) -> Key:
+    return (*claim.pair, frozenset(claim.literals))
+
+
+def evidence(claim: CheckedClaim | None, check: Check) -> tuple[str, str, str]:
+    """Return the rows, the p-value and the finding about a claim of independence."""
+    if claim is None:
+        return "–", "–", "not tested"
+    rows = f"{claim.test.rows:,} of {claim.rows:,}"
+    if not claim.is_testable:
+        return rows, "–", "no row tells"
+    p = f"{'≤' if claim.test.draws and not claim.test.clear else ''}{claim.test.p_value:.2g}"
+    return rows, p, "contradicted" if claim.adjusted <= check.alpha else "not contradicted"
+
+
+def pairs_table(comparison: Comparison, top: int = TOP) -> Table:
+    """Return the pairs that depend, those in the most contexts first."""
+    counts, sizes = comparison.known_counts[:, 0].tolist(), comparison.sizes
+    known = [k for k, count in enumerate(counts) if count]
+    known.sort(key=lambda k: -(counts[k] / sizes[k]))
+    more = f" ({top:,} of {len(known):,})" if len(known) > top else ""
+    names = comparison.domain.names
+    rows = (
+        (PairName(*(names[v] for v in comparison.pairs[k].tolist())), Share(counts[k], sizes[k]))
+        for k in known[:top]
+    )
+    columns: dict[str, Style] = {"pair": "words", "dependent": "share"}
+    return table(f"Pairs that depend, by their share of contexts{more}", columns, rows, "pairs")
