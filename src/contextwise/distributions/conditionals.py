@@ -118,11 +118,11 @@ def _patterns(features: Features, rows: IntArray) -> Iterator[tuple[int, IntArra
     owners, lengths = features.owners, features.lengths
     for variable in range(len(features.cardinalities)):
         literals = np.flatnonzero(features.variables == variable)
-        mine = owners[literals]
+        features_with = owners[literals]
         matters = np.full((len(literals), holds.shape[1]), 255, dtype=np.uint8)
-        for place in range(int(lengths[mine].max(initial=0))):
-            others = features.starts[mine] + place
-            here = np.flatnonzero((place < lengths[mine]) & (others != literals))
+        for place in range(int(lengths[features_with].max(initial=0))):
+            others = features.starts[features_with] + place
+            here = np.flatnonzero((place < lengths[features_with]) & (others != literals))
             matters[here] &= holds[kinds[others[here]]]
         yield variable, literals, _turned(matters, len(rows))
 

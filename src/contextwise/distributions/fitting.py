@@ -258,9 +258,9 @@ class _Likelihood:
 
     def at(self, weights: FloatArray) -> tuple[float, FloatArray, float]:
         """Return the loss, its gradient, and the entropy of the model times the number of rows."""
-        now = calibrate(self._plan, weights)
-        expected = self.total * now.expectations()
-        log_z = self.total * now.log_partition
+        calibrated = calibrate(self._plan, weights)
+        expected = self.total * calibrated.expectations()
+        log_z = self.total * calibrated.log_partition
         loss = log_z - float(weights @ self.seen)
         return loss, expected - self.seen, log_z - float(weights @ expected)
 

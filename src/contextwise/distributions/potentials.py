@@ -45,8 +45,8 @@ def failures(features: Features, rows: IntArray) -> tuple[BoolArray, CountArray]
     refused = ~allowed_values(features)
     fails = np.empty((len(features.variables), len(rows)), dtype=bool)
     for variable in np.unique(features.variables).tolist():
-        mine = np.flatnonzero(features.variables == variable)
-        fails[mine] = refused[mine][:, rows[:, variable]]
+        literals = np.flatnonzero(features.variables == variable)
+        fails[literals] = refused[literals][:, rows[:, variable]]
     return fails, counts_of(features, fails)
 
 

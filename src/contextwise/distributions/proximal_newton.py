@@ -433,19 +433,19 @@ def _minimise(
     deadline: Deadline,
 ) -> Optimum:
     weights = np.zeros(loss.size) if start is None else np.array(start, dtype=np.float64)
-    now = loss.at(weights)
-    objective = now.value + penalty.value(weights)
+    loss_at = loss.at(weights)
+    objective = loss_at.value + penalty.value(weights)
     null = loss.at(np.zeros(loss.size)).value
     idle = 0
     for done in range(max_iterations + 1):
-        gradient = now.gradient + penalty.ridge * weights
+        gradient = loss_at.gradient + penalty.ridge * weights
         slope = penalty.slope(weights, gradient)
-        bound = penalty.lower_bound(weights, now.gradient, now.entropy)
+        bound = penalty.lower_bound(weights, loss_at.gradient, loss_at.entropy)
         gap = relative_gap(objective, bound, FLOOR * null)
         converged = gap <= tolerance or not slope.any()
         if converged or done == max_iterations or deadline.passed:
             break
-        step = _step(now, penalty, weights, gradient, slope)
+        step = _step(loss_at, penalty, weights, gradient, slope)
         gain = penalty.price(weights) - penalty.price(weights + step) - float(gradient @ step)
         if bound == -np.inf and gain <= tolerance**2 * null:
             converged = True
@@ -455,11 +455,11 @@ def _minimise(
         if better is None or idle == IDLE:  # as far as the arithmetic goes, nothing is better
             converged = bound == -np.inf and gain <= 1e-8 * objective
             break
-        weights, now, objective = better
+        weights, loss_at, objective = better
         if progress:  # from 1 to the tolerance, on a logarithmic scale
             part = log(gap) / log(tolerance) if tolerance < gap < 1 else 0
             progress(int(100 * part), 100)
-    return Optimum(weights, objective, now.value, gap, done, converged)
+    return Optimum(weights, objective, loss_at.value, gap, done, converged)
 
 
 def relative_gap(objective: float, bound: float, least: float) -> float:
@@ -480,16 +480,16 @@ def _search(
     length = 1.0
     while length > 1e-9:
         tried = weights + length * step
-        there = loss.at(tried)
-        value = there.value + penalty.value(tried)
+        loss_at = loss.at(tried)
+        value = loss_at.value + penalty.value(tried)
         if value <= objective - 1e-3 * length * gain + NOISE * abs(objective):
-            return tried, there, value
+            return tried, loss_at, value
         length /= 2
     return None
 
 
 def _step(
-    now: LossAt,
+    loss_at: LossAt,
     penalty: Penalty,
     weights: FloatArray,
     gradient: FloatArray,
@@ -499,7 +499,7 @@ def _step(
     sparse = require("scipy.sparse", "distributions")
     groups = _working(penalty, weights, gradient, slope)
     chosen = np.flatnonzero(groups[penalty.groups])
-    model = now.curvature(chosen)
+    model = loss_at.curvature(chosen)
     # so much curvature that no single weight overshoots
     least = np.abs(slope[chosen]) / (REACH * (1.0 + np.abs(weights[chosen])))
     lacking = np.maximum(least - model.diagonal(), 0.0)

@@ -244,15 +244,15 @@ def gibbs_chains(
         start[:, variable] = state
     sampler = Gibbs.of(model, [v for v in range(len(model.domain)) if v not in pinned])
     generator = np.random.default_rng(rng)
-    now = sampler.begin(start, generator)
+    current = sampler.begin(start, generator)
     for _ in range(burn_in):
-        sampler.sweep(now, generator)
+        sampler.sweep(current, generator)
     kept = np.zeros((draws, *start.shape), dtype=np.int64)
     with progress_of(show_progress, "sampling") as progress:
         for done in range(draws):
             for _ in range(thin):
-                sampler.sweep(now, generator)
-            kept[done] = now.values.T
+                sampler.sweep(current, generator)
+            kept[done] = current.values.T
             if progress:
                 progress(done + 1, draws)
     return kept.transpose(1, 0, 2)
@@ -396,10 +396,10 @@ class Gibbs:
         up_to = np.cumsum(p[:-1], axis=0)
         values = (draws >= up_to).sum(axis=0)
         chains.values[colour.variables] = values
-        now = values[colour.place]
-        fails = colour.refused[0] & (now == 0)
+        at_literals = values[colour.place]
+        fails = colour.refused[0] & (at_literals == 0)
         for value, refused in enumerate(colour.refused[1:], start=1):
-            fails |= refused & (now == value)
+            fails |= refused & (at_literals == value)
         before = chains.fails[colour.literals]
         chains.failing[colour.owners] += fails.view(np.int8) - before.view(np.int8)
         chains.fails[colour.literals] = fails
@@ -424,8 +424,8 @@ def colouring(features: Features, variables: Collection[int]) -> list[list[int]]
 
 
 def _colour(features: Features, weights: FloatArray, variables: list[int]) -> Colour:
-    mine = np.flatnonzero(np.isin(features.variables, variables))
-    literals = mine[np.argsort(features.variables[mine], kind="stable")]
+    unsorted = np.flatnonzero(np.isin(features.variables, variables))
+    literals = unsorted[np.argsort(features.variables[unsorted], kind="stable")]
     tested = features.variables[literals]
     owners = features.owners[literals]
     allowed = allowed_values(features)[literals]

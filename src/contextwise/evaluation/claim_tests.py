@@ -143,9 +143,9 @@ class Check(Printed):
     def verdict(self) -> str:
         """The conclusion in one or two sentences."""
         testable, failed = len(self.of(False)), len(self.contradicted)
-        of = f"{testable:,} claim{'s' * (testable != 1)} of independence"
+        tested = f"{testable:,} claim{'s' * (testable != 1)} of independence"
         contradict = "contradict" if failed else "do not contradict"
-        claims = f"{failed or 'none'} of {of} {'fail' if failed > 1 else 'fails'}"
+        claims = f"{failed or 'none'} of {tested} {'fail' if failed > 1 else 'fails'}"
         if not testable:
             contradict, claims = "cannot test", "they carry no information about its claims"
         if self.overall is None:
@@ -265,13 +265,18 @@ def check(
         statistic = sum(claim.evidence for claim in first)
         simulated = _overall(work, structure, statistic, overall, effort)
     claims = [
-        CheckedClaim(*name_claim(domain, t.claim), t.rows, domain.names[t.side], *t[3:], adjusted)
-        for t, adjusted in _decide(work, first, alpha, draws)
+        _named(domain, claim, adjusted) for claim, adjusted in _decide(work, first, alpha, draws)
     ]
-    left_out = sum(left_out for _, left_out in tested)
-    unfinished = len(wanted) - len(tested)
-    counts = len(table), len(wanted), left_out, alpha, unfinished
-    return Check(domain, tuple(claims), *counts, simulated)
+    return Check(
+        domain=domain,
+        claims=tuple(claims),
+        rows=len(table),
+        pairs=len(wanted),
+        left_out=sum(left_out for _, left_out in tested),
+        alpha=alpha,
+        unfinished=len(wanted) - len(tested),
+        overall=simulated,
+    )
 
 
 # -- testing ---------------------------------------------------------------------------------------
@@ -290,6 +295,21 @@ class _Tested(NamedTuple):
     def evidence(self) -> float:
         """The contribution of the claim to the statistic of the whole structure."""
         return 0.0 if self.claim.dependent else -log(max(self.test.p_value, 1e-300))
+
+
+def _named(domain: Domain, tested: _Tested, adjusted: float) -> CheckedClaim:
+    """Return a tested claim by names."""
+    pair, dependent, literals = name_claim(domain, tested.claim)
+    return CheckedClaim(
+        pair=pair,
+        dependent=dependent,
+        literals=literals,
+        rows=tested.rows,
+        blanket_of=domain.names[tested.side],
+        test=tested.test,
+        both=tested.both,
+        adjusted=adjusted,
+    )
 
 
 PairTests = tuple[list[_Tested], int]
@@ -355,6 +375,7 @@ class _Work:
         blankets = [self.source.blanket(v, claim.literals) for v in claim.pair]
         sides = [np.setdiff1d(blanket, claim.pair) for blanket in blankets]
         groups = [group_rows(rows, side) for side in sides]
+        # Any of the two blankets makes a valid test; fewer groups have more rows each.
         side = int(groups[1].max(initial=0) < groups[0].max(initial=0))
         first, second = (rows[:, v].astype(np.int64) for v in claim.pair)
 
@@ -414,6 +435,7 @@ def _needed(tests: Sequence[ConditionalTest], alpha: float) -> int:
     limited = [test.p_value for test in tests if _at_limit(test)]
     if not limited:
         return 0
+    # All claims at their limit fall together, so the largest of them decides how small p must be.
     together = sum(_at_limit(test) or test.p_value <= min(limited) for test in tests)
     harmonic = sum(1 / k for k in range(1, len(tests) + 1))
     return ceil(len(tests) * harmonic / (alpha * together)) + 1

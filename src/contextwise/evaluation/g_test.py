@@ -20,6 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -88,10 +89,20 @@ def conditional_test(
     ]
     rows = int(sum(table.sum() for table in informative))
     statistic = float(sum(g_squared(table) for table in informative))
-    counts = rows, len(tables), len(tables) - len(informative), statistic
     if all(table.shape == (2, 2) for table in informative):
-        return ConditionalTest(*counts, *_convolved(informative, statistic, deadline))
-    return ConditionalTest(*counts, *_sampled(informative, statistic, draws, rng, deadline))
+        null = _convolved(informative, statistic, deadline)
+    else:
+        null = _sampled(informative, statistic, draws, rng, deadline)
+    return ConditionalTest(
+        rows=rows,
+        groups=len(tables),
+        uninformative=len(tables) - len(informative),
+        statistic=statistic,
+        mean=null.mean,
+        p_value=null.p_value,
+        draws=null.draws,
+        clear=null.clear,
+    )
 
 
 # -- tables --------------------------------------------------------------------------------------
@@ -147,12 +158,15 @@ def _outcomes(n: int, row: int, column: int) -> tuple[FloatArray, FloatArray]:
     cells = np.arange(max(0, row + column - n), min(row, column) + 1)
     logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
 
-    def choose(of: int, some: IntArray) -> FloatArray:
-        chosen: FloatArray = logs[of] - logs[some] - logs[of - some]
-        return chosen
+    def log_choose(total: int, parts: IntArray) -> FloatArray:
+        ways: FloatArray = logs[total] - logs[parts] - logs[total - parts]
+        return ways
 
+    # Given its margins, the last cell of the table has a hypergeometric distribution.
     chances = np.exp(
-        choose(row, cells) + choose(n - row, column - cells) - choose(n, np.array([column]))
+        log_choose(row, cells)
+        + log_choose(n - row, column - cells)
+        - log_choose(n, np.array([column]))
     )
     tables = np.array(
         [[n - row - column + cells, column - cells], [row - cells, cells]], dtype=np.int64
@@ -164,15 +178,25 @@ def _outcomes(n: int, row: int, column: int) -> tuple[FloatArray, FloatArray]:
     statistics, chances = np.maximum(statistics, 0.0), chances / chances.sum()
     order = np.argsort(statistics)
     statistics, chances = statistics[order], chances[order]
+    # Outcomes whose statistics differ by rounding only become one.
     close = SLACK * max(1.0, float(statistics[-1]))
     fresh = np.flatnonzero(np.diff(statistics, prepend=-1.0) > close)
     return np.maximum.reduceat(statistics, fresh), np.add.reduceat(chances, fresh)
 
 
+class _Null(NamedTuple):
+    """The mean of the statistic, the p-value, and how it was found; see `ConditionalTest`."""
+
+    mean: float
+    p_value: float
+    draws: int = 0
+    clear: bool = True
+
+
 # -- the null by convolution ---------------------------------------------------------------------
 
 
-def _convolved(tables: list[IntArray], observed: float, deadline: Deadline) -> tuple[float, float]:
+def _convolved(tables: list[IntArray], observed: float, deadline: Deadline) -> _Null:
     """Compute the mean of the statistic and the p-value for 2 × 2 tables."""
     alike: dict[tuple[int, int, int], int] = {}
     for table in tables:
@@ -181,11 +205,11 @@ def _convolved(tables: list[IntArray], observed: float, deadline: Deadline) -> t
     parts: list[_Part] = [(*_outcomes(*margins), times) for margins, times in alike.items()]
     mean = sum(times * float(values @ chances) for values, chances, times in parts)
     if observed <= 0 or not tables:
-        return mean, 1.0
+        return _Null(mean, 1.0)
     p_value = _tail(parts, observed, COARSE, deadline)
     if p_value <= INTERESTING:
         p_value = _tail(parts, observed, FINE, deadline)
-    return mean, p_value
+    return _Null(mean, p_value)
 
 
 def _tail(parts: list[_Part], observed: float, grid: int, deadline: Deadline) -> float:
@@ -194,9 +218,9 @@ def _tail(parts: list[_Part], observed: float, grid: int, deadline: Deadline) ->
     below[0] = 1.0
     for values, chances, times in parts:
         if len(values) == 2:  # the sum of such tables has a binomial distribution
-            some = np.arange(times + 1)
-            chances = require("scipy.stats", "statistics").binom.pmf(some, times, chances[1])
-            values, times = (times - some) * values[0] + some * values[1], 1
+            larger = np.arange(times + 1)
+            chances = require("scipy.stats", "statistics").binom.pmf(larger, times, chances[1])
+            values, times = (times - larger) * values[0] + larger * values[1], 1
         places = np.ceil(values * (grid / observed * (1 - SLACK))).astype(np.int64)
         for _ in range(times):
             deadline.check()
@@ -228,8 +252,7 @@ def _sampled(
     draws: int,
     rng: np.random.Generator,
     deadline: Deadline,
-) -> tuple[float, float, int, bool]:
-    """Return the mean, the p-value, the number of draws, and whether they were enough."""
+) -> _Null:
     done, large, total = 0, 0, 0.0
     limit = observed * (1 - SLACK)
     batch = 10 * ENOUGH - 1
@@ -240,10 +263,11 @@ def _sampled(
         hits = np.flatnonzero(statistics >= limit)
         if large + len(hits) >= ENOUGH:
             last = done + int(hits[ENOUGH - large - 1]) + 1
-            return total / (done + len(statistics)), ENOUGH / last, last, True
+            # p is ENOUGH / draws at the draw that made them enough; later ones would bias it.
+            return _Null(total / (done + len(statistics)), ENOUGH / last, draws=last)
         done, large = done + len(statistics), large + len(hits)
         batch = min(BATCH, 10 * batch)
-    return total / done, (1 + large) / (1 + done), done, False
+    return _Null(total / done, (1 + large) / (1 + done), draws=done, clear=False)
 
 
 def _draw(tables: list[IntArray], draws: int, rng: np.random.Generator) -> FloatArray:

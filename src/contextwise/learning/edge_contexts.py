@@ -234,8 +234,8 @@ def _edge_features(
         cells = list(possible_cells(cards, pair, context, edges))
         if not cells:  # count the dependencies that all cells add, over rows
             cells = [{**context, **cell} for cell in _cells(cards, pair)]
-            for two, where in _other_absent(pair, context, edges):
-                rest = {v: values for v, values in context.items() if v not in two}
+            for other, where in _other_absent(pair, context, edges):
+                rest = {v: values for v, values in context.items() if v not in other}
                 added += int((_holds(rows, rest) & _holds(rows, where)).sum())
         features += cells
     return features if added <= saved else list(_cells(cards, pair))
@@ -250,7 +250,7 @@ def possible_cells(
         return
     for cell in _cells(cards, pair):
         feature = {**context, **cell}
-        if not any(_meet(feature, where, two) for two, where in absent):
+        if not any(_meet(feature, where, other) for other, where in absent):
             yield feature
 
 
@@ -258,9 +258,9 @@ def _other_absent(
     pair: PairIndex, context: Context, edges: Mapping[PairIndex, Edge]
 ) -> Iterator[tuple[PairIndex, Context]]:
     """Yield where the other pairs of an edge's ends and its context are absent."""
-    for two in combinations(sorted({*pair, *context}), 2):
-        if two != pair:
-            yield from ((two, where) for where in edges.get(two, NOWHERE).absent)
+    for other in combinations(sorted({*pair, *context}), 2):
+        if other != pair:
+            yield from ((other, where) for where in edges.get(other, NOWHERE).absent)
 
 
 def _cells(cards: Sequence[int], pair: PairIndex) -> Iterator[Context]:

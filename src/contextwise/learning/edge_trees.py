@@ -195,9 +195,9 @@ class _Search:
         self.involving = {}
         for other, edge in self.edges.items():
             for context in filter(None, edge.present):
-                for two in combinations(sorted({*other, *context}), 2):
-                    if two != other:
-                        self.involving.setdefault(two, []).append((other, context))
+                for implied in combinations(sorted({*other, *context}), 2):
+                    if implied != other:
+                        self.involving.setdefault(implied, []).append((other, context))
 
     def edge(self, a: int, b: int) -> Edge:
         """Return the edge of two variables, in any order."""
@@ -206,7 +206,7 @@ class _Search:
     def best_change(self, pair: PairIndex) -> _Change:
         """Return the best tree of a pair, and how much better it is than the current one."""
         blankets = [sorted(self.neighbours[v] | {w}) for v, w in (pair, pair[::-1])]
-        now = self.edge(*pair)
+        current = self.edge(*pair)
         if any(configurations_of(self.table, b) > CONFIGURATIONS for b in blankets):
             return _Change(0.0, IMPOSSIBLE)
         ends = [
@@ -216,7 +216,7 @@ class _Search:
         tree = self.best_tree(pair, ends)
         if not self.is_possible(pair, tree.edge):  # each leaf is, but not all together
             return _Change(0.0, IMPOSSIBLE)
-        return _Change(tree.value - self.worth(ends, now.absent) - self.priors[pair], tree)
+        return _Change(tree.value - self.worth(ends, current.absent) - self.priors[pair], tree)
 
     def classes(self, variable: int, blanket: Sequence[int], other_end: int) -> Any:
         """Return the classes of a variable as if its edge to ``other_end`` were everywhere."""

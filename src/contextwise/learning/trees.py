@@ -445,13 +445,13 @@ def tree_logs(tree: Tree, rows: IntArray, prior: float) -> FloatArray:
     waiting = [np.arange(len(rows))]
     leaf = 0
     for variable, value in zip(tree.variables.tolist(), tree.values.tolist(), strict=True):
-        mine = waiting.pop()
+        at_node = waiting.pop()
         if variable < 0:
-            result[mine] = logs[leaf, rows[mine, tree.target]]
+            result[at_node] = logs[leaf, rows[at_node, tree.target]]
             leaf += 1
         else:
-            holds = rows[mine, variable] == value
-            waiting += [mine[~holds], mine[holds]]
+            holds = rows[at_node, variable] == value
+            waiting += [at_node[~holds], at_node[holds]]
     return result
 
 
