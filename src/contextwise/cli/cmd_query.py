@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,8 +14,6 @@ from contextwise.support.formatting import percent, plural, printable
 
 if TYPE_CHECKING:
     from contextwise.independence.independencies import Independencies, PairIndependencies
-
-EXIT_CODES = {"independent": 0, "dependent": 1, "undecided": 3}
 
 
 @click.command()
@@ -40,7 +37,13 @@ def query(
     when D is yes? Separate several variables on a side by commas. The part after the bar is
     optional. Put names with special characters in double quotes.
 
-    Exit codes: 0 independent, 1 dependent, 2 error, 3 undecided within the time limit.
+    A Bayesian network answers by d-separation, CSI-separation and its features. The answer names
+    the rule that shows an independence. If none does, it is "dependent in general" (for almost all
+    tables of this network), or "not shown independent" if there is a context or tables have equal
+    rows.
+
+    Exit codes: 0 independent, 1 dependent (or not shown independent), 2 error, 3 undecided within
+    the time limit.
 
     \b
     Examples:
@@ -56,8 +59,10 @@ def query(
             {
                 "query": str(answer.statement),
                 "answer": answer.word,
+                "rule": answer.rule,
                 "reason": answer.reason,
                 "path": list(answer.path),
+                "arrows": list(answer.arrows),
                 "features": list(answer.features),
                 "assignment": dict(answer.assignment),
                 "separator": None if answer.separator is None else list(answer.separator),
@@ -66,9 +71,9 @@ def query(
         )
     else:
         click.echo(printable(str(answer)))
-        for (first, second), feature in zip(pairwise(answer.path), answer.features, strict=True):
-            click.echo(printable(f"  {quoted(first)} – {quoted(second)}: {feature}"))
-    ctx.exit(EXIT_CODES[answer.word])
+        for step in answer.steps:
+            click.echo(printable(f"  {step}"))
+    ctx.exit(3 if answer.word == "undecided" else int(not answer))
 
 
 @click.command()

@@ -13,15 +13,15 @@ from typing import Any, overload
 
 import numpy as np
 
-from contextwise.convert.directed import from_ldag
-from contextwise.convert.from_claims import DomainLike, converter
+from contextwise.convert.from_claims import DomainLike, converter, domain_of
 from contextwise.convert.undirected import from_graph
 from contextwise.data.rows import infer_domain
 from contextwise.errors import DomainError, require
-from contextwise.models.directions import bayesian_network
+from contextwise.models.directions import bayesian_network, moral_pairs
 from contextwise.models.domain import Domain, listed
 from contextwise.models.factors import Factor, factors_to_write, log_linear, numbers
-from contextwise.models.structure import LogLinear, Structure
+from contextwise.models.factors import tables as cells
+from contextwise.models.structure import LogLinear, Structure, structure_of
 
 
 @overload
@@ -61,9 +61,11 @@ def from_pgmpy(network: Any, domain: Any = None) -> LogLinear | Structure:
             domain = infer_domain(domain)
         if not network.is_directed():
             return from_graph(network, domain)
-        if hasattr(network, "to_dag"):  # partly directed
-            network = network.to_dag()
-        return from_ldag([(str(a), str(b)) for a, b in network.edges], domain)
+        if hasattr(network, "directed_edges"):  # partly directed
+            arcs, edges = network.directed_edges, network.undirected_edges
+        else:
+            arcs, edges = network.edges, ()
+        return _from_pdag(arcs, edges, domain_of(domain))
     is_directed = hasattr(network, "get_cpds")
     if is_directed:
         tables = network.get_cpds()
@@ -205,11 +207,29 @@ def from_causal_learn(graph: Any, domain: DomainLike) -> Structure:
         raise DomainError(f"expected a causal-learn graph, got {type(graph).__name__}")
     names = [node.get_name() for node in graph.get_nodes()]
     ends = np.asarray(graph.graph)  # ends[i, j]: the end at i of an edge with j; 1 is an arrow head
-    edges = {(i, j) for i, j in np.argwhere((ends != 0) | (ends.T != 0)).tolist() if i < j}
-    for child in range(len(names)):
-        edges |= set(combinations(np.flatnonzero(ends[child] == 1).tolist(), 2))
-    moral = from_graph([(names[i], names[j]) for i, j in sorted(edges)], domain)
-    return Structure(moral.domain, moral.features, info={"directed": bool((ends == 1).any())})
+    if set(np.unique(ends).tolist()) <= {-1, 0, 1} and not ((ends == 1) & (ends.T == 1)).any():
+        arcs = [(names[i], names[j]) for j, i in np.argwhere((ends == 1) & (ends.T == -1))]
+        edges = [(names[i], names[j]) for i, j in np.argwhere((ends == -1) & (ends.T == -1))]
+        return _from_pdag(arcs, edges, domain_of(domain))
+    # Other ends, such as those of FCI, or two arrow heads: no DAG, so only the moral graph is kept.
+    arcs = [(names[i], names[j]) for j, i in np.argwhere(ends == 1)]
+    edges = [(names[i], names[j]) for i, j in np.argwhere((ends != 0) | (ends.T != 0))]
+    return _from_pdag(arcs, edges, domain_of(domain))
+
+
+def _from_pdag(
+    arcs: Iterable[tuple[Any, Any]], edges: Iterable[tuple[Any, Any]], domain: Domain
+) -> Structure:
+    """Make the structure of a partly directed graph, without directions if it stands for no DAG."""
+    parents: list[list[int]] = [[] for _ in domain.names]
+    for parent, child in arcs:
+        parents[domain.position(str(child))].append(domain.position(str(parent)))
+    undirected = [(domain.position(str(a)), domain.position(str(b))) for a, b in edges]
+    try:
+        return structure_of(bayesian_network(domain, parents, undirected=undirected))
+    except DomainError:  # a learner can return a graph with cycles or contradictory arrows
+        pairs = {(min(edge), max(edge)) for edge in (*moral_pairs(parents), *undirected)}
+        return Structure(domain, cells(domain, sorted(pairs)).features, info={"directed": True})
 
 
 def to_pyagrum(model: LogLinear) -> Any:

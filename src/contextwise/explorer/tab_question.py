@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from itertools import pairwise
 
 from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, ui
@@ -65,10 +64,7 @@ def replies(outcome: Outcome[list[Answer]], models: Sequence[str]) -> TagChild:
 
 
 def _reply(role: str, answer: Answer) -> Tag:
-    steps = [
-        tags.li(f"{quoted(first)} – {quoted(second)}: ", tags.code(feature))
-        for (first, second), feature in zip(pairwise(answer.path), answer.features, strict=True)
-    ]
+    steps = [tags.li(tags.code(step)) for step in answer.steps]
     return tags.section(
         tags.h2(f"In {role}: {answer.word}", class_="h6 when"),
         tags.p(f"{answer.reason[:1].upper()}{answer.reason[1:]}.", class_="when"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from json.decoder import JSONDecoder
 from typing import Any
@@ -22,7 +23,7 @@ from contextwise.formats.reading import (
 )
 from contextwise.models.directions import Directions, TableError, directions_of
 from contextwise.models.domain import Domain
-from contextwise.models.features import members, words_of
+from contextwise.models.features import PairIndex, members, words_of
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 from contextwise.support.arrays import IntArray, WordArray
 
@@ -111,8 +112,11 @@ def _feature_texts(structure: Structure) -> Iterator[str]:
 
 def _direction_texts(domain: Domain, directions: Directions) -> Iterator[str]:
     columns = zip(domain.names, directions.parents, directions.tables, strict=True)
-    for name, parents, table in columns:
+    for child, (name, parents, table) in enumerate(columns):
         entry: dict[str, Any] = {"parents": [domain.names[p] for p in parents]}
+        unknown = [domain.names[p] for p in parents if (p, child) in directions.undirected]
+        if unknown:
+            entry["undirected"] = unknown
         if table is not None:
             entry["table"] = table.ravel().tolist()
         yield f"{_dumped(name)}: {_dumped(entry)}"
@@ -262,23 +266,28 @@ def _directions(source: Source, domain: Domain, directions: Any) -> Directions:
     _check_object(source, directions, ("directions",))
     parents: list[list[int]] = [[] for _ in domain.names]
     tables: list[npt.NDArray[np.float64] | None] = [None for _ in domain.names]
+    undirected: set[PairIndex] = set()
     for name, entry in directions.items():
         here: Path = ("directions", name)
         _check_object(source, entry, here)
-        if not {"parents"} <= entry.keys() <= {"parents", "table"}:
+        if not {"parents"} <= entry.keys() <= {"parents", "undirected", "table"}:
             raise _error(source, 'expected {"parents": […], "table": […]}', here)
-        _check_list(source, entry["parents"], (*here, "parents"))
+        for key in ("parents", "undirected"):
+            _check_list(source, entry.setdefault(key, []), (*here, key))
         try:
             child = domain.position(name)
             parents[child] = [domain.position(parent) for parent in entry["parents"]]
+            undirected |= {(domain.position(parent), child) for parent in entry["undirected"]}
         except DomainError as error:
             raise _error(source, str(error), here) from None
+        if not set(entry["undirected"]) <= set(entry["parents"]):
+            raise _error(source, "expected some of the parents", (*here, "undirected"))
         if "table" in entry:
             shape = [domain.cardinalities[v] for v in (*parents[child], child)]
             values = _weights(source, entry["table"], math.prod(shape), (*here, "table"))
             tables[child] = values.reshape(shape)
     try:
-        return directions_of(domain, parents, tables)
+        return replace(directions_of(domain, parents, tables), undirected=frozenset(undirected))
     except TableError as error:
         here = ("directions", domain.names[error.child])
         raise _error(source, str(error), here) from None

@@ -10,7 +10,7 @@ fixed amount is always allowed, and beyond that the size must be proportional to
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -36,7 +36,7 @@ from contextwise.models.factors import (
     merged,
     numbers,
 )
-from contextwise.models.features import normalized, words_of
+from contextwise.models.features import PairIndex, normalized, words_of
 from contextwise.models.structure import (
     LogLinear,
     Model,
@@ -187,6 +187,7 @@ def model_of_network(
     source: Source,
     format: str,
     *,
+    undirected: Iterable[PairIndex] = (),
     lines: Sequence[int] | None = None,
 ) -> Model:
     """Make the model of the Bayesian network in a file, with its directions.
@@ -197,7 +198,8 @@ def model_of_network(
     `contextwise.models.directions.bayesian_network`: for each variable of the domain the positions
     of its parents, and P(v | parents) with one axis per parent and the variable last. Pass None for
     a table that the file does not have, or an array with NaN: the model then has no weights, and
-    this function warns if only some are missing. Pass ``tables=None`` for a file of arcs alone.
+    this function warns if only some are missing. Pass ``tables=None`` for a file of arcs alone; it
+    may have edges without a direction (``undirected``), such as those of a CPDAG.
 
     >>> source = Source(b"[A][B|A]", "model.txt")
     >>> domain = Domain({"A": 2, "B": 3})
@@ -206,7 +208,7 @@ def model_of_network(
     (Directions(2 variables, 1 arc, 0 tables), 'modelstring')
     """
     try:
-        directions = directions_of(domain, parents, tables)
+        directions = directions_of(domain, parents, tables, undirected)
     except TableError as error:
         line = lines[error.child] if lines is not None else None
         raise source.error(str(error), line) from None

@@ -18,6 +18,11 @@ variables. If the two sets are not connected under it, one of the links that lea
 must hold in any assignment that connects them: a new clause. The same is done from the other side.
 Each clause excludes the assignment it came from, so the search ends. The solver needs
 ``python-sat`` (``pip install 'contextwise[queries]'``).
+
+If the model is a Bayesian network with its directions, an independence that d-separation,
+CSI-separation (`contextwise.independence.separation`) or the features show is an independence, and
+the answer names the rule. If none shows it, the variables are dependent for almost all tables of
+this graph, unless the query has a context or the tables have equal rows: then it is not shown.
 """
 
 from __future__ import annotations
@@ -27,7 +32,7 @@ import re
 import warnings
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Literal, overload
 
 import numpy as np
@@ -37,6 +42,15 @@ from contextwise.counting.cover import ClassSpace, class_space
 from contextwise.errors import DomainError, OpenResult, ParseError, TooLargeError, require
 from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.graphs import Mask, minimal_separator, network
+from contextwise.independence.separation import (
+    ancestors,
+    has_whole_tables,
+    have_equal_rows,
+    minimal_d_separator,
+    open_trail,
+    parents_that_matter,
+)
+from contextwise.models.directions import Directions
 from contextwise.models.domain import Assignment, Domain, listed
 from contextwise.models.features import WORD, Features, members
 from contextwise.models.notation import quoted, tokens
@@ -45,9 +59,10 @@ from contextwise.support.deadline import NEVER, Deadline
 
 _INDEPENDENT = re.compile(r'("(?:[^"\\]|\\.)*")|(⫫|_\|\|_)')
 _HOW = 'write a query like: A _||_ B | C, D=yes (special names in "quotes")'
+D_SEPARATION, CSI = "d-separation", "CSI-separation"
 DIRECTED = (
-    "the model was a directed network, and features cannot express independencies that hold only "
-    "while a common child is unobserved; so they may be independent in the network"
+    "the model was a partly directed graph, and features cannot express independencies that hold "
+    "only while a common child is unobserved; so they may be independent in the graph"
 )
 
 
@@ -185,34 +200,78 @@ class Answer:
     assignment: tuple[tuple[str, str], ...] = ()  #: the values that these steps need
     separator: tuple[str, ...] | None = None  #: if separated, a minimal set of given variables
     blocking: tuple[str, ...] = ()  #: otherwise, every path needs two values of one of these
-    directed: bool = False  #: whether the model was a directed network
+    directed: bool = False  #: whether the model was made from a partly directed graph
+    rule: str = "features"  #: what decided: features, d-separation or CSI-separation
+    arrows: tuple[str, ...] = ()  #: the arrow of each step of the path in a network, → or ←
+    opened: tuple[tuple[str, str], ...] = ()  #: colliders of the path, and what is given below them
+    in_general: bool = False  #: whether almost all tables of this network make them depend
 
     def __bool__(self) -> bool:
         return bool(self.independent)
 
     @property
     def word(self) -> str:
-        """``independent``, ``dependent`` or ``undecided``."""
+        """``independent``, ``dependent`` or ``undecided``.
+
+        A network also answers ``dependent in general`` and ``not shown independent``.
+        """
         if isinstance(self.independent, Undecided):
             return "undecided"
-        return "independent" if self.independent else "dependent"
+        if self.independent or not self.arrows:
+            return "independent" if self.independent else "dependent"
+        return "dependent in general" if self.in_general else "not shown independent"
+
+    @property
+    def steps(self) -> list[str]:
+        """The steps of a path along features, as text."""
+        return [
+            f"{quoted(here)} – {quoted(there)}: {feature}"
+            for (here, there), feature in zip(pairwise(self.path), self.features, strict=False)
+        ]
 
     @property
     def reason(self) -> str:
         """Why, in words."""
         if isinstance(self.independent, Undecided):
             return "the time limit passed before a path or a proof was found"
+        if self.arrows:
+            return self._trail_reason
         if self.path:
             where = ", ".join(f"{quoted(name)}={quoted(state)}" for name, state in self.assignment)
             way = " – ".join(map(quoted, self.path))
             reason = f"they are connected by {way}" + (f" when {where}" if where else "")
             return f"{reason} (but {DIRECTED})" if self.directed else reason
+        if self.rule != "features":
+            return self._rule_reason
         if self.separator:
             return f"every path goes through {listed(self.separator)}"
         if self.blocking:
             some = "" if len(self.blocking) == 1 else "one of "
             return f"every path needs two values of {some}{listed(self.blocking)}"
         return "no path connects them"
+
+    @property
+    def _rule_reason(self) -> str:
+        trails = "trail"
+        if self.rule == CSI:
+            context = self.statement.context.items()
+            where = ", ".join(f"{quoted(name)}={quoted(state)}" for name, state in context)
+            trails = f"trail of the arcs that matter{f' when {where}' if where else ''}"
+        if self.separator:
+            return f"by {self.rule}, every {trails} is blocked by {listed(self.separator)}"
+        return f"by {self.rule}, no {trails} is open"
+
+    @property
+    def _trail_reason(self) -> str:
+        steps = zip(self.arrows, self.path[1:], strict=True)
+        trail = quoted(self.path[0]) + "".join(f" {arrow} {quoted(name)}" for arrow, name in steps)
+        opened = [
+            f"{quoted(collider)} is given"
+            if collider == below
+            else f"{quoted(below)}, a descendant of {quoted(collider)}, is given"
+            for collider, below in self.opened
+        ]
+        return f"the trail {trail} is open" + (f" because {' and '.join(opened)}" if opened else "")
 
     def __str__(self) -> str:
         return f"{self.word}: {self.reason}"
@@ -425,8 +484,12 @@ def is_independent(
 ) -> bool | Undecided | Answer:
     """Decide whether two variables (or sets) are independent, given variables and a context.
 
-    If the model was a directed network, "dependent" may be wrong: features cannot express
-    independencies that hold only while a common child is unobserved. The function warns about that.
+    A Bayesian network with its directions answers by d-separation, CSI-separation and its features,
+    and the answer names the rule. False then means that none of them shows the independence.
+
+    If the model was made from a partly directed graph, "dependent" may be wrong: features cannot
+    express independencies that hold only while a common child is unobserved. The function warns
+    about that.
 
     Parameters
     ----------
@@ -449,7 +512,7 @@ def is_independent(
     Warns
     -----
     UserWarning
-        If the answer is "dependent" and the model was a directed network.
+        If the answer is "dependent" and the model was made from a partly directed graph.
 
     Examples
     --------
@@ -468,6 +531,15 @@ def is_independent(
     >>> model = Structure({"A": 2, "B": 2, "C": 2, "D": 2}, ["A=1 & B=1 & D=1", "B=1 & C=1 & D=0"])
     >>> print(is_independent(model, "A", "C", given="D", why=True))
     independent: every path needs two values of D
+
+    In a network, two causes depend once their effect is known:
+
+    >>> from contextwise.models.directions import bayesian_network
+    >>> model = bayesian_network(Domain({"A": 2, "B": 2, "C": 2}), [(), (), (0, 1)])
+    >>> print(is_independent(model, "A", "B", why=True))
+    independent: by d-separation, no trail is open
+    >>> print(is_independent(model, "A", "B", given="C", why=True))
+    dependent in general: the trail A → C ← B is open because C is given
     """
     structure = as_structure(model)
     domain = structure.domain
@@ -491,9 +563,65 @@ def answer_to(
     independent: every path goes through B
     """
     structure = as_structure(model)
-    domain = structure.domain
-    query = positions(domain, statement)
+    query = positions(structure.domain, statement)
     deadline = Deadline.after(time_limit)
+    if structure.directions is None:
+        return _answer_by_features(structure, statement, query, deadline, why)
+    return _answer_by_network(structure, structure.directions, statement, query, deadline, why)
+
+
+def _answer_by_network(
+    structure: Structure,
+    directions: Directions,
+    statement: Statement,
+    query: Positions,
+    deadline: Deadline,
+    why: bool,
+) -> Answer:
+    """Try the rules of a network in turn; the first that shows an independence decides."""
+    domain, parents = structure.domain, directions.parents
+    known = query.given | query.context.keys()
+    relevant = ancestors(parents, query.first | query.second | known)
+    for rule in (D_SEPARATION, CSI):
+        if rule == CSI:
+            matter = parents_that_matter(directions, query.context, relevant)
+            if tuple(matter) == parents:
+                continue
+            parents = tuple(matter)
+        trail = open_trail(parents, query.first, query.second, known)
+        if trail is None:
+            separator: list[int] | None = None
+            if why:
+                separator = minimal_d_separator(parents, query.first, query.second, known)
+            names = tuple(domain.names[v] for v in separator or ())
+            return Answer(statement, True, separator=names, rule=rule)
+    if not has_whole_tables(structure.features, directions.scopes()):
+        answer = _answer_by_features(structure, statement, query, deadline, why)
+        if answer.independent is not False:
+            return answer
+    assert trail is not None
+    opened = {
+        collider: [v for v in known if collider in ancestors(parents, [v])]
+        for collider in trail.colliders()
+    }
+    return Answer(
+        statement,
+        False,
+        path=tuple(domain.names[v] for v in trail.variables),
+        arrows=tuple("→" if forward else "←" for forward in trail.forward),
+        opened=tuple(
+            (domain.names[collider], domain.names[collider if collider in known else min(below)])
+            for collider, below in opened.items()
+        ),
+        in_general=not query.context and not have_equal_rows(directions, relevant),
+        rule=D_SEPARATION,
+    )
+
+
+def _answer_by_features(
+    structure: Structure, statement: Statement, query: Positions, deadline: Deadline, why: bool
+) -> Answer:
+    domain = structure.domain
     graph = network(structure.features, _box(query.context))
     first, second, given = map(graph.mask, (query.first, query.second, query.given))
     within = graph.component(first, given)
@@ -561,7 +689,7 @@ def _connected(
             for v, state in sorted(assignment.items())
             if v in tested
         ),
-        directed=bool(structure.info.get("directed") or structure.directions),
+        directed=bool(structure.info.get("directed")),
     )
 
 

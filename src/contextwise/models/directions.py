@@ -72,6 +72,9 @@ class Directions:
     tables : tuple of arrays or None
         P(v | parents) of each variable: one axis per parent, in their order, and v last. The arrays
         are read-only. None if the table is not known.
+    undirected : frozenset of (parent, child)
+        Arcs whose direction is not known, because the graph is partly directed. The parents are
+        then one DAG of its equivalence class, and all its DAGs have the same d-separations.
 
     Examples
     --------
@@ -85,6 +88,7 @@ class Directions:
 
     parents: tuple[tuple[int, ...], ...]
     tables: tuple[FloatArray | None, ...]
+    undirected: frozenset[PairIndex] = frozenset()
 
     def __repr__(self) -> str:
         known = sum(table is not None for table in self.tables)
@@ -119,7 +123,8 @@ class Directions:
             if table is not None:
                 states = (np.argsort(over.states[v]) for v in (*above, child))
                 tables[place] = _read_only(table[np.ix_(*states)])
-        return Directions(tuple(parents), tuple(tables))
+        undirected = {(over.variables[p], over.variables[c]) for p, c in self.undirected}
+        return Directions(tuple(parents), tuple(tables), frozenset(undirected))
 
     @property
     def has_all_tables(self) -> bool:
@@ -147,6 +152,7 @@ def bayesian_network(
     parents: Parents,
     tables: Tables | None = None,
     *,
+    undirected: Iterable[PairIndex] = (),
     info: Mapping[str, Any] | None = None,
 ) -> Model:
     """Make the model of a Bayesian network, with its directions.
@@ -164,6 +170,9 @@ def bayesian_network(
         For each variable P(v | parents): one axis per parent, in their order, and v last. Rows
         whose sum is off by rounding are rescaled. None, or an array with NaN, is a table that is
         not known: then the model has no weights.
+    undirected : pairs of positions, optional
+        The edges without a direction of a partly directed graph, such as the CPDAG that a learner
+        returns; ``parents`` has only its arcs. Not with tables.
     info : mapping, optional
         The ``info`` of the model.
 
@@ -174,7 +183,7 @@ def bayesian_network(
     Raises
     ------
     DomainError
-        If the arcs have a cycle.
+        If the arcs have a cycle, or no DAG without further colliders has the undirected edges.
     TableError
         If a table does not fit its variable and parents, or a row does not sum to 1.
 
@@ -188,7 +197,7 @@ def bayesian_network(
     Traceback (most recent call last):
     contextwise.models.directions.TableError: the probability of 'B' needs 2 x 2 numbers, got 2
     """
-    directions = directions_of(domain, parents, tables)
+    directions = directions_of(domain, parents, tables, undirected)
     scopes, logs = directions.scopes(), directions.logs()
     if logs is None:
         features = cells(domain, scopes).features
@@ -198,7 +207,12 @@ def bayesian_network(
     return LogLinear(Structure(domain, features, info=info, directions=directions), model.weights)
 
 
-def directions_of(domain: Domain, parents: Parents, tables: Tables | None = None) -> Directions:
+def directions_of(
+    domain: Domain,
+    parents: Parents,
+    tables: Tables | None = None,
+    undirected: Iterable[PairIndex] = (),
+) -> Directions:
     """Check the arcs and tables of a network; the arguments are those of `bayesian_network`."""
     given = [None] * len(domain) if tables is None else tables
     if len(parents) != len(domain) or len(given) != len(domain):
@@ -211,6 +225,22 @@ def directions_of(domain: Domain, parents: Parents, tables: Tables | None = None
         if len(set(above)) < len(above) or not all(0 <= p < len(domain) for p in above):
             raise DomainError(f"the parents of {domain.names[child]!r} are {list(above)}")
     check_acyclic(dict(enumerate(families)), domain.names)
+    edges = frozenset((min(edge), max(edge)) for edge in undirected)
+    if edges:
+        assert tables is None, "a partly directed graph has no tables"
+        for a, b in edges:
+            if a in families[b] or b in families[a] or a == b:
+                first, second = domain.names[a], domain.names[b]
+                raise DomainError(f"{first!r} and {second!r} have an arc and an undirected edge")
+        extended = _extended(families, edges)
+        if extended is None:
+            raise DomainError(
+                "this partly directed graph stands for no DAG: its undirected edges cannot all be "
+                "directed without a cycle or a new collider"
+            )
+        arcs = {(p, child) for child, above in enumerate(extended) for p in above}
+        unknown = frozenset((a, b) for a, b in arcs if (min(a, b), max(a, b)) in edges)
+        return Directions(extended, (None,) * len(domain), unknown)
     checked = (
         None if table is None else _conditional(domain, child, families[child], table)
         for child, table in enumerate(given)
@@ -226,6 +256,42 @@ def check_acyclic(parents: Mapping[int, Iterable[int]], names: Sequence[str]) ->
         cycle = [names[v] for v in error.args[1]]
         way = [*cycle[:5], "…", cycle[-1]] if len(cycle) > 7 else cycle
         raise DomainError(f"the network has a cycle: {' -> '.join(way)}") from None
+
+
+def _extended(
+    parents: Sequence[Sequence[int]], edges: Iterable[PairIndex]
+) -> tuple[tuple[int, ...], ...] | None:
+    """Direct all undirected edges without a cycle or a new collider (Dor and Tarsi 1992).
+
+    Take a variable without children whose undirected neighbours are adjacent to all its other
+    neighbours, direct its undirected edges at it, remove it, and repeat. None if none is left.
+    """
+    above = [set(p) for p in parents]
+    below: list[set[int]] = [set() for _ in parents]
+    beside: list[set[int]] = [set() for _ in parents]
+    for child, some in enumerate(above):
+        for parent in some:
+            below[parent].add(child)
+    for a, b in edges:
+        beside[a].add(b)
+        beside[b].add(a)
+    result = [list(p) for p in parents]
+    left = set(range(len(parents)))
+    while left:
+        for sink in sorted(left, reverse=True):
+            near = above[sink] | beside[sink]
+            if not below[sink] and all(
+                near - {y} <= above[y] | below[y] | beside[y] for y in beside[sink]
+            ):
+                break
+        else:
+            return None
+        result[sink] += sorted(beside[sink])
+        for y in near:
+            below[y].discard(sink)
+            beside[y].discard(sink)
+        left.remove(sink)
+    return tuple(map(tuple, result))
 
 
 def moral_pairs(parents: Iterable[Sequence[int]]) -> list[PairIndex]:
