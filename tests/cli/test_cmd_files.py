@@ -10,11 +10,12 @@ import networkx as nx
 import pytest
 
 from commands import run
-from contextwise import LogLinear, Structure, examples, read
+from contextwise import Domain, LogLinear, Structure, examples, read, write
 from contextwise.counting.contract import DEFAULT, ENGINES
 from contextwise.errors import ContextwiseError
 from contextwise.independence import graph
 from contextwise.independence.graphs import encode_graph
+from contextwise.models.directions import bayesian_network
 
 MN = b"""2,3
 MN {
@@ -187,3 +188,15 @@ def test_dot_needs_no_other_package(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert run("convert", "survey", str(tmp_path / "g.json"), "--to", "node-link").exit_code == 0
     with pytest.raises(ContextwiseError, match="needs the package 'networkx'"):
         run("convert", "survey", str(tmp_path / "g.graphml"))
+
+
+def test_info_shows_arcs(tmp_path: Path) -> None:
+    domain = Domain(dict.fromkeys("ABCD", 2))
+    write(bayesian_network(domain, [(), (0, 2), (), ()], undirected=[(2, 3)]), tmp_path / "x.json")
+    out = run("info", str(tmp_path / "x.json")).stdout
+    assert "\narcs                  3\n" in out
+    assert "3 arcs:\nB  ←  A, C\nD  –  C\n" in out
+    record = json.loads(run("info", str(tmp_path / "x.json"), "--json").stdout)
+    assert record["arcs"] == [["A", "B"], ["C", "B"], ["C", "D"]]
+    assert record["undirected"] == [["C", "D"]]
+    assert record["tables"] == 0

@@ -11,6 +11,7 @@ import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.inputs import load, only_one_from_stdin, short_names
 from contextwise.formats import FORMATS
+from contextwise.models.notation import quoted
 from contextwise.support.files import write_bytes
 from contextwise.support.formatting import columns, plural, printable
 from contextwise.support.formatting import name as short
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 MOST_STATES = 6
 MOST_FEATURES = 100
 """Models with more features are summarized without listing them."""
+MOST_ARCS = 100
+"""Networks with more arcs are summarized without listing them."""
 OF_THE_FILE = ("lines", "raw_features", "duplicates", "contradictory")
 LABELS = {
     "largest_length": "longest",
@@ -42,8 +45,8 @@ def info(models: tuple[str, ...], format_name: str | None, output: str) -> None:
     """Summarize each MODEL or data file; without arguments, list the bundled models and data.
 
     For a model: its variables, its distinct features, the pairs that some feature covers, and
-    how many features of the file were duplicates or can never hold (contradictory). A small model
-    is listed in full.
+    how many features of the file were duplicates or can never hold (contradictory). For a Bayesian
+    network also its arcs. A small model is listed in full.
 
     For a data file (.csv or .data, also .gz): its rows, variables and states. In JSON these are
     the "variables" of a .json model.
@@ -125,11 +128,41 @@ def _record(name: str, model: Model) -> dict[str, object]:
         "model": name,
         "format": model.info.get("format"),
         **cw.models.structure.structure_of(model).statistics(),
+        **_arcs(model),
         "smallest_cardinality": min(cardinalities, default=0),
         "largest_cardinality": max(cardinalities, default=0),
         "zero_weights": zeros,
         **{key: model.info.get(key) for key in OF_THE_FILE},
     }
+
+
+def _arcs(model: Model) -> dict[str, object]:
+    """Return the arcs of a network, and how many of its tables are known."""
+    directions, names = model.directions, model.domain.names
+    if directions is None:
+        return {}
+    record: dict[str, object] = {
+        "arcs": [(names[p], names[child]) for p, child in directions.arcs],
+        "tables": sum(table is not None for table in directions.tables),
+    }
+    if directions.undirected:
+        undirected = sorted(directions.undirected)
+        record["undirected"] = [(names[p], names[child]) for p, child in undirected]
+    return record
+
+
+def _arc_lines(model: Model) -> str:
+    """Return one line per child; a dash is an edge without a direction."""
+    directions, names = model.directions, model.domain.names
+    assert directions is not None
+    rows = []
+    for child, above in enumerate(directions.parents):
+        for sign, is_undirected in (("←", False), ("–", True)):
+            some = [p for p in above if ((p, child) in directions.undirected) == is_undirected]
+            if some:
+                parents = ", ".join(printable(quoted(names[p])) for p in some)
+                rows.append((printable(quoted(names[child])), sign, parents))
+    return columns(rows, "<<<")
 
 
 def _one_model(record: Mapping[str, object], model: Model) -> str:
@@ -139,6 +172,8 @@ def _one_model(record: Mapping[str, object], model: Model) -> str:
     description = printable(str(model.info.get("description") or ""))
     blocks = [click.wrap_text(description, 78)] if description else []
     blocks.append(columns(rows, "<<"))
+    if model.directions is not None and 0 < len(model.directions.arcs) <= MOST_ARCS:
+        blocks.append(f"{plural(len(model.directions.arcs), 'arc')}:\n{_arc_lines(model)}")
     if len(model) <= MOST_FEATURES:
         structure, domain = cw.models.structure.structure_of(model), model.domain
         states = [cw.models.domain.listed(labels, MOST_STATES) for labels in domain.states]
@@ -168,6 +203,8 @@ def _label(key: str) -> str:
 def _cell(value: object) -> str:
     if value is None:
         return "–"
+    if isinstance(value, list):
+        return f"{len(value):,}"
     if isinstance(value, float):
         return f"{value:.2f}"
     return f"{value:,}" if isinstance(value, int) else short(str(value))
