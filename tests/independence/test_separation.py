@@ -16,7 +16,7 @@ from contextwise.independence import is_independent
 from contextwise.independence.queries import CSI, D_SEPARATION, answer_to, parse_statement
 from contextwise.independence.separation import minimal_d_separator, open_trail
 from contextwise.models.directions import bayesian_network
-from contextwise.models.factors import FloatArray
+from contextwise.support.arrays import FloatArray
 from network_models import random_network
 
 SEEDS = range(25)
