@@ -104,7 +104,7 @@ def test_weights_as_they_are_written() -> None:
         domain,
         {"A": [0.9, 0.1], "B": {"yes": Decimal("0.25"), "no": 0.75}, "C": [1 / 3, 1 / 3, 1 / 3]},
     )
-    assert weights == [[9, 1], [3, 1], [1, 1, 1]]
+    assert weights == ((9, 1), (3, 1), (1, 1, 1))
 
 
 @pytest.mark.parametrize(

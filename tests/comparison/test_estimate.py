@@ -34,7 +34,7 @@ def leave_open(true: Structure, guess: Structure, contexts: Contexts = FULLY) ->
     question = pose([true, guess], contexts=contexts)
     pairs = question.active_pairs()
     a, b = (structure.features for structure in question.structures)
-    unions = bound_pairs(a, b, pairs, canonical=question.canonical)
+    unions = bound_pairs(a, b, pairs, space=question.space)
     return Comparison(question, pairs, unions)
 
 

@@ -16,6 +16,7 @@ from contextwise.comparison import matrix as blocks
 from contextwise.comparison.matrix import compare_many, distance_matrix
 from contextwise.comparison.question import Contexts, active_pairs
 from contextwise.counting import auto, branch, distances, ganak, native
+from contextwise.counting.contexts import ContextSpace
 from contextwise.counting.contract import Engine, get_engine
 from contextwise.counting.cover import Cover
 from contextwise.counting.distances import count_distances, distances_in_python, two_models
@@ -156,8 +157,7 @@ def test_the_kernel_and_its_twin_agree(
     weights = [list(range(1, c + 1)) for c in models[0].domain.cardinalities]
     asked: dict[str, Any] = {
         "rows": rows,
-        "canonical": canonical,
-        "value_weights": weights if weighted else None,
+        "space": ContextSpace(canonical, weights if weighted else None),
     }
     pairs = active_pairs(*models)
     values, by_ganak = count_distances(features, pairs, engine="native", **asked)
@@ -182,7 +182,7 @@ def test_each_distinct_cover_of_a_pair_is_counted_once(canonical: bool, models: 
         rows=0,
         factors=[1] * len(pairs),
         count_union=count_union,
-        canonical=canonical,
+        space=ContextSpace(canonical),
     )
     assert len(asked) <= distinct_unions(models, canonical)
 
@@ -207,7 +207,7 @@ def test_distances_by_tables_and_by_unions_are_those_of_compare(variables: int, 
 
 def distinct_unions(models: Sequence[Structure], canonical: bool) -> int:
     """Count the distinct unions (sets of cubes) of one model or two, over all pairs."""
-    sources = [CoverSource(model.features, canonical=canonical) for model in models]
+    sources = [CoverSource(model.features, space=ContextSpace(canonical)) for model in models]
     joins = [*((m,) for m in range(len(models))), *combinations(range(len(models)), 2)]
     found = set()
     for i, j in active_pairs(*models).tolist():
@@ -228,8 +228,9 @@ def test_what_the_kernel_leaves_open_is_counted_all_the_same(
     models = [random_structure(domain, features=60, lengths=(3, 6), rng=k) for k in range(3)]
     features = [model.features for model in (*models, models[0])]
     weights = [list(range(1, c + 1)) for c in domain.cardinalities] if weighted else None
+    space = ContextSpace(weights=weights)
     pairs = active_pairs(*models)[:40]
-    exact, _ = count_distances(features, pairs, rows=rows, engine="native", value_weights=weights)
+    exact, _ = count_distances(features, pairs, rows=rows, engine="native", space=space)
     monkeypatch.setattr(auto, "BUDGET", 1)
     monkeypatch.setattr(ganak, "missing", lambda: "not today")
     engines: list[str] = []
@@ -239,7 +240,7 @@ def test_what_the_kernel_leaves_open_is_counted_all_the_same(
         return get_engine(name)
 
     monkeypatch.setattr(distances, "get_engine", watched)
-    values, _ = count_distances(features, pairs, rows=rows, value_weights=weights)
+    values, _ = count_distances(features, pairs, rows=rows, space=space)
     assert engines
     assert values == exact
     assert values[two_models(4, rows).index((0, 3))] == 0

@@ -16,7 +16,9 @@ from contextwise.comparison.question import Question
 from contextwise.comparison.track import Tracker, track
 from contextwise.counting import native
 from contextwise.counting.changes import ChangesInPython, NativeChanges
+from contextwise.counting.contexts import ContextSpace
 from contextwise.errors import ContextwiseError
+from contextwise.support.effort import Effort
 from contextwise.testing import domains, features, structures
 from contextwise.truths.generate import random_structure
 
@@ -118,7 +120,9 @@ def test_the_twins_count_the_same(data: st.DataObject, canonical: bool) -> None:
     a, b = (data.draw(structures(domain)).features for _ in range(2))
     weights = [list(range(1, c + 1)) for c in domain.cardinalities]
     chosen = data.draw(st.sampled_from([None, weights]))
-    twins = [kind(a, b, canonical, chosen) for kind in (NativeChanges, ChangesInPython)]
+    twins = [
+        kind(a, b, ContextSpace(canonical, chosen)) for kind in (NativeChanges, ChangesInPython)
+    ]
     pairs = [(i, j) for j in range(len(domain)) for i in range(j)]
     new = [tuple(f) for f in data.draw(structures(domain)).features.literals()]
     more = [[twin.know(f) for f in new] for twin in twins]
@@ -163,7 +167,7 @@ def test_rows_are_not_followed() -> None:
 
 
 def test_ctrl_c_ends_a_tracker_that_begins(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(question: Question, **options: Any) -> Comparison:
+    def interrupted(question: Question, effort: Effort) -> Comparison:
         found = answer(question)
         return replace(found, unions=replace(found.unions, interrupted=True))
 

@@ -21,6 +21,7 @@ from contextwise.counting.assertions import (
     draw,
     draw_difference,
 )
+from contextwise.counting.contexts import ContextSpace
 from contextwise.testing import domains, structures
 
 needs_kernel = pytest.mark.skipif(bool(native.missing()), reason=str(native.missing()))
@@ -41,7 +42,7 @@ def sample_of(model: Structure, count: int, seed: int = 0, **options: object) ->
 def test_the_twins_give_the_same_bits(data: st.DataObject, count: int, canonical: bool) -> None:
     domain = data.draw(domains(min_variables=2))
     model = data.draw(structures(domain))
-    sample = sample_of(model, count, canonical=canonical)
+    sample = sample_of(model, count, space=ContextSpace(canonical))
     found, features = answers(model.features, sample)
     said, first = ask_in_python(model.features, sample)
     assert (found == said).all()
@@ -55,7 +56,7 @@ def test_the_twins_give_the_same_bits(data: st.DataObject, count: int, canonical
 def test_answers_are_those_of_the_definition(data: st.DataObject, canonical: bool) -> None:
     domain = data.draw(domains(min_variables=2))
     model = data.draw(structures(domain))
-    sample = sample_of(model, 40, canonical=canonical)
+    sample = sample_of(model, 40, space=ContextSpace(canonical))
     said, _ = answers(model.features, sample)
     states = states_of(sample)
     for k, (i, j) in enumerate(sample.pairs.tolist()):
@@ -96,7 +97,7 @@ def test_the_share_of_differing_answers_estimates_the_distance(contexts: str) ->
     one = Structure(domain, ["A=1 & B=1 & C=0|1", "C=1 & D!=2", "A=0 & D=1 & C=4"])
     two = Structure(domain, ["A=1 & B=1", "C=1 & D!=2 & A=0"])
     canonical = contexts == "canonical"
-    sample = sample_of(one, 100_000, seed=5, canonical=canonical)
+    sample = sample_of(one, 100_000, seed=5, space=ContextSpace(canonical))
     both = np.stack([answers(m.features, sample)[0] for m in (one, two)])
     share = differing(both[:1], both[1:])[0, 0] / len(sample)
     exact = compare(one, two, contexts=contexts).normalized  # type: ignore[arg-type]
@@ -108,7 +109,9 @@ def test_rows_and_weights_decide_which_contexts_are_drawn() -> None:
     rows = np.array([[0, 2, 1], [0, 2, 1], [1, 0, 0]])
     states = states_of(sample_of(model, 3000, rows=rows))
     assert {tuple(state) for state in states.tolist()} == {(0, 2, 1), (1, 0, 0)}
-    weighted = states_of(sample_of(model, 3000, value_weights=[[1, 3], [1, 0, 0], [1, 1]]))
+    weighted = states_of(
+        sample_of(model, 3000, space=ContextSpace(weights=[[1, 3], [1, 0, 0], [1, 1]]))
+    )
     assert abs(weighted[:, 0].mean() - 0.75) < 0.05
     assert not weighted[:, 1].any()
 
@@ -129,7 +132,7 @@ def test_draws_from_unions_agree_with_exact_differences(
         sizes,
         4000,
         np.random.default_rng(7),
-        canonical=canonical,
+        space=ContextSpace(canonical),
     )
     whole = float((found.shares * sizes).sum())
     if not len(found.hits):

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from contextwise import Domain, Structure, compare
 from contextwise.comparison.question import all_pairs
 from contextwise.counting import auto, native
+from contextwise.counting.contexts import ContextSpace
 from contextwise.counting.distances import count_redrawn, redrawn_in_python
 from contextwise.evaluation.skill import NULLS
 from contextwise.models.features import Features
@@ -50,7 +51,7 @@ def test_every_draw_is_a_comparison(contexts: Any, models: Models) -> None:
     true, guess = models
     pairs, values = all_pairs(range(len(true.domain))), drawn_sets(guess)
     found = count_redrawn(
-        true.features, guess.features, values, pairs, canonical=contexts == "canonical"
+        true.features, guess.features, values, pairs, space=ContextSpace(contexts == "canonical")
     )
     names = true.domain.names
     for own, drawn in zip(found, drawn_models(guess, values), strict=True):
@@ -75,8 +76,10 @@ def test_twins_agree(cardinalities: tuple[int, ...], canonical: bool) -> None:
     )
     values, pairs = drawn_sets(guess), all_pairs(range(len(domain)))[::2]
     arguments = true.features, guess.features, values, pairs
-    kernel = count_redrawn(*arguments, canonical=canonical, threads=2)
-    assert (kernel == redrawn_in_python(*arguments, engine="branch", canonical=canonical)).all()
+    kernel = count_redrawn(*arguments, space=ContextSpace(canonical), threads=2)
+    assert (
+        kernel == redrawn_in_python(*arguments, engine="branch", space=ContextSpace(canonical))
+    ).all()
 
 
 @needs_kernel
@@ -85,8 +88,8 @@ def test_weights_of_values_count() -> None:
     true, guess = (random_structure(domain, features=12, rng=k) for k in (1, 2))
     weights = [[1, 2], [5, 0, 1], [3, 3], [1, 1], [1, 2, 3, 4]]
     arguments = true.features, guess.features, drawn_sets(guess), all_pairs(range(5))
-    kernel = count_redrawn(*arguments, value_weights=weights)
-    readable = redrawn_in_python(*arguments, engine="branch", value_weights=weights)
+    kernel = count_redrawn(*arguments, space=ContextSpace(weights=weights))
+    readable = redrawn_in_python(*arguments, engine="branch", space=ContextSpace(weights=weights))
     assert (kernel == readable).all()
 
 

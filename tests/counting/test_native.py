@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from contextwise import Structure
 from contextwise.comparison.question import active_pairs
 from contextwise.counting import branch, enumerate, native
+from contextwise.counting.contexts import ContextSpace
 from contextwise.counting.contract import OverBudget, get_engine
 from contextwise.counting.cover import Cover, cover_of
 from contextwise.models.domain import Domain
@@ -182,8 +183,12 @@ def test_pairs_equal_to_branch(
 ) -> None:
     a, b = models
     pairs = active_pairs(a, b)
-    ours = native.count_pairs(a.features, b.features, pairs, canonical=canonical, threads=threads)
-    theirs = get_engine("branch").count_pairs(a.features, b.features, pairs, canonical=canonical)
+    ours = native.count_pairs(
+        a.features, b.features, pairs, space=ContextSpace(canonical), threads=threads
+    )
+    theirs = get_engine("branch").count_pairs(
+        a.features, b.features, pairs, space=ContextSpace(canonical)
+    )
     assert (ours.lower == theirs.lower).all()
     assert (ours.upper == theirs.lower).all()
     assert all(type(count) is int for count in ours.lower.ravel().tolist())
@@ -198,12 +203,12 @@ def test_weighted_values_and_tiny_budgets(
         data.draw(st.lists(st.integers(0, 2**70), min_size=c, max_size=c))
         for c in a.features.cardinalities.tolist()
     ]
-    pairs = active_pairs(a, b)
+    space, pairs = ContextSpace(weights=weights), active_pairs(a, b)
     f, g = a.features, b.features
-    theirs = get_engine("branch").count_pairs(f, g, pairs, value_weights=weights)
-    exact = native.count_pairs(f, g, pairs, value_weights=weights)
+    theirs = get_engine("branch").count_pairs(f, g, pairs, space=space)
+    exact = native.count_pairs(f, g, pairs, space=space)
     assert (exact.lower == theirs.lower).all()
-    some = native.count_pairs(f, g, pairs, value_weights=weights, node_budget=node_budget)
+    some = native.count_pairs(f, g, pairs, space=space, node_budget=node_budget)
     assert (some.lower <= theirs.lower).all()
     assert (theirs.lower <= some.upper).all()
 
@@ -220,9 +225,9 @@ def test_features_of_one_scope(largest: int, canonical: bool) -> None:
             for _ in range(2)
         )
         pairs = active_pairs(a, b)
-        ours = native.count_pairs(a.features, b.features, pairs, canonical=canonical)
+        ours = native.count_pairs(a.features, b.features, pairs, space=ContextSpace(canonical))
         theirs = get_engine("branch").count_pairs(
-            a.features, b.features, pairs, canonical=canonical
+            a.features, b.features, pairs, space=ContextSpace(canonical)
         )
         assert (ours.lower == theirs.lower).all()
 
@@ -403,8 +408,8 @@ def test_some_pairs_count_as_among_all(
     if not len(pairs):
         return
     chosen = sorted(data.draw(st.sets(st.sampled_from(range(len(pairs))), min_size=1)))
-    every = native.count_pairs(a.features, b.features, pairs, canonical=canonical)
-    some = native.count_pairs(a.features, b.features, pairs[chosen], canonical=canonical)
+    every = native.count_pairs(a.features, b.features, pairs, space=ContextSpace(canonical))
+    some = native.count_pairs(a.features, b.features, pairs[chosen], space=ContextSpace(canonical))
     assert (some.lower == every.lower[chosen]).all()
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise.counting.branch import count_union
+from contextwise.counting.contexts import ContextSpace
 from contextwise.counting.cover import Cube, class_space
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import Regions, complement, difference, union
@@ -117,7 +118,7 @@ def test_a_union_that_is_everything_is_one_region(count: int) -> None:
 def test_regions_of_a_pair_count_weighted_values() -> None:
     model = Structure({"A": 2, "B": 2, "C": 2, "D": 2}, ["A=1 & B=1 & C=1", "A=1 & B=1 & D=1"])
     weights = [(1, 1), (1, 1), (3, 7), (9, 1)]
-    source = CoverSource(model.features, value_weights=weights)
+    source = CoverSource(model.features, space=ContextSpace(weights=weights))
     cubes = source.cubes(0, (0, 1))
     found = union(source.space((0, 1), cubes), cubes)
     assert found.size == count_union(source.cover((0, 1), cubes)) == 100 - 3 * 9

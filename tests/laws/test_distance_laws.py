@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from contextwise import Comparison, Domain, Structure, compare, distance
 from contextwise.comparison.confusion import Confusion
-from contextwise.counting.extraction import all_contexts
+from contextwise.counting.contexts import UNIFORM, ContextSpace
 from contextwise.models.structure import Feature
 from contextwise.testing import (
     assignments,
@@ -217,7 +217,9 @@ def test_hamming_distance_of_graphs(engine: str, data: st.DataObject) -> None:
     graphs = data.draw(st.tuples(st.sets(edge), st.sets(edge)))
     models = [Structure(domain, [{a: 0, b: 1} for a, b in sorted(graph)]) for graph in graphs]
     expected = sum(
-        all_contexts(domain.cardinalities) if len(domain) == 2 else contexts_without(domain, pair)
+        UNIFORM.of_all_pairs(domain.cardinalities)
+        if len(domain) == 2
+        else contexts_without(domain, pair)
         for pair in graphs[0] ^ graphs[1]
     )
     assert distance(*models, engine=engine) == expected
@@ -250,7 +252,9 @@ def test_pairs_add_up(engine: str, contexts: str, models: Models) -> None:
     matrices = by_pair(comparison)
     assert sum(matrices.values(), start=Confusion(0, 0, 0, 0)) == comparison.confusion
     cardinalities = models[0].domain.cardinalities
-    assert comparison.confusion.total == all_contexts(cardinalities, contexts == "canonical")
+    assert comparison.confusion.total == ContextSpace(contexts == "canonical").of_all_pairs(
+        cardinalities
+    )
     for pair, matrix in matrices.items():
         alone = compare(*models, engine=engine, contexts=contexts, pairs=[pair])  # type: ignore[arg-type]
         assert alone.confusion == matrix

@@ -16,6 +16,7 @@ from contextwise import Structure, compare
 from contextwise.comparison.confusion import Confusion, confusion_bounds
 from contextwise.comparison.question import active_pairs
 from contextwise.counting.branch import count_union
+from contextwise.counting.contexts import ContextSpace
 from contextwise.counting.contract import get_engine
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.pair_counts import bound_pairs
@@ -70,8 +71,8 @@ def test_cube_sizes_bound_every_union(
             data.draw(st.lists(some, min_size=c, max_size=c).filter(any))
             for c in models[0].domain.cardinalities
         ]
-    bounds = bound_pairs(a, b, pairs, canonical=canonical, value_weights=weights)
-    source = CoverSource(a, b, canonical=canonical, value_weights=weights)
+    bounds = bound_pairs(a, b, pairs, space=ContextSpace(canonical, weights))
+    source = CoverSource(a, b, space=ContextSpace(canonical, weights))
     for k, (i, j) in enumerate(pairs.tolist()):
         for column, cover in enumerate(source.three_covers((i, j))):
             size = count_union(cover)

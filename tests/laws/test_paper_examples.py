@@ -3,7 +3,7 @@
 from itertools import combinations
 
 from contextwise import Structure, compare
-from contextwise.counting.extraction import all_contexts
+from contextwise.counting.contexts import UNIFORM
 from contextwise.models.features import members
 from contextwise.models.notation import parse_literals
 from contextwise.testing import contexts_of, depends
@@ -53,13 +53,13 @@ def test_notation_feature_without_a_pair() -> None:
 
 def test_ex_fcdmodel() -> None:
     """Four binary variables have 24 fully-contextualized assertions."""
-    assert all_contexts([2, 2, 2, 2]) == 24
+    assert UNIFORM.of_all_pairs([2, 2, 2, 2]) == 24
     nothing = Structure({f"X{i}": 2 for i in range(4)})
     assert compare(nothing, nothing).tn == 24
 
 
 def test_number_of_assertions_of_six_binary_variables() -> None:
-    assert all_contexts([2] * 6) == 240
+    assert UNIFORM.of_all_pairs([2] * 6) == 240
 
 
 def test_ex_DP() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from contextwise import Comparison, Domain, Structure, compare, compare_many
 from contextwise.counting import auto, known_sizes, native
+from contextwise.counting.contexts import UNIFORM
 
 pytestmark = pytest.mark.skipif(native.missing() is not None, reason="needs the kernel")
 
@@ -148,7 +149,7 @@ def test_only_auto_uses_what_ganak_counted(monkeypatch: pytest.MonkeyPatch) -> N
     assert by_native.unions.counted == {"native": 3 * len(by_native.pairs)}
     reused = compare(true, other)
     assert reused.rests_on_ganak  # the unions of both
-    kept = known_sizes._kept[id(true.features)][1][False, None]
+    kept = known_sizes._kept[id(true.features)][1][UNIFORM]
     assert not kept.by_ganak.any()  # the deterministic sizes replaced them
     assert numbers(reused) == numbers(by_native) == numbers(fresh(true, other, engine="native"))
 

@@ -33,7 +33,6 @@ from contextwise.comparison.question import (
     pose,
 )
 from contextwise.counting.contract import DEFAULT, get_engine
-from contextwise.counting.extraction import contexts_of_pairs
 from contextwise.counting.pair_counts import PairCounts, count_rows, tighten
 from contextwise.errors import DomainError, OpenResult, require
 from contextwise.formats import ModelLike
@@ -535,22 +534,20 @@ def answer(
     """Compare the two models of a question; the result may have open pairs or be interrupted."""
     count_pairs = get_engine(engine).count_pairs
     a, b = (structure.features for structure in question.structures)
-    pairs, canonical = question.active_pairs(), question.canonical
+    pairs, space = question.active_pairs(), question.space
     if question.rows is not None:
-        unions = count_rows(a, b, pairs, question.rows, canonical=canonical)
+        unions = count_rows(a, b, pairs, question.rows, space=space)
         return Comparison(question, pairs, unions, engine, zero_division)
     with effort.showing("comparing pairs") as shown:
         unions = count_pairs(
             a,
             b,
             pairs,
-            canonical=canonical,
-            value_weights=question.value_weights,
+            space=space,
             deadline=shown.deadline,
             threads=shown.threads,
             progress=shown.progress,
         )
-    if question.value_weights is not None:
-        weights = [sum(weights) for weights in question.value_weights]
-        unions = unions.shares_of(contexts_of_pairs(weights, pairs, canonical))
+    if space.weights is not None:
+        unions = unions.shares_of(space.of_pairs(question.domain.cardinalities, pairs))
     return Comparison(question, pairs, unions, engine, zero_division)

@@ -30,12 +30,12 @@ LARGEST_EXPONENT = 1000
 """Of a weight, because exact arithmetic with 1e-100000000 takes minutes."""
 
 
-def value_weights(domain: Domain, weights: Weights) -> list[list[int]]:
+def value_weights(domain: Domain, weights: Weights) -> tuple[tuple[int, ...], ...]:
     """Return weights as integers: for each variable the numerators of its probabilities.
 
     Variables that are not named are uniform.
     """
-    whole = [[1] * cardinality for cardinality in domain.cardinalities]
+    whole = [(1,) * cardinality for cardinality in domain.cardinalities]
     for name, states in weights.items():
         variable = domain.position(name)
         exact = [_exact(name, weight) for weight in _in_order(domain, variable, states)]
@@ -44,8 +44,8 @@ def value_weights(domain: Domain, weights: Weights) -> list[list[int]]:
             raise DomainError(f"the weights of {name!r} add up to {float(total):.10g}, not to 1")
         shares = [share / total for share in exact]
         common = lcm(*(share.denominator for share in shares))
-        whole[variable] = [int(share * common) for share in shares]
-    return whole
+        whole[variable] = tuple(int(share * common) for share in shares)
+    return tuple(whole)
 
 
 def marginals(domain: Domain, data: Any) -> dict[str, dict[str, Fraction]]:

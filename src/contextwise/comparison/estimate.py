@@ -125,8 +125,7 @@ def estimate_open_pairs(
             sizes,
             draws,
             generator,
-            canonical=question.canonical,
-            value_weights=question.value_weights,
+            question.space,
         )
 
     true, guess = question.structures
@@ -332,7 +331,6 @@ def draw_assertions(
             count,
             np.random.default_rng(rng),
             pairs=pairs,
-            canonical=question.canonical,
+            space=question.space,
             rows=question.rows,
-            value_weights=question.value_weights,
         )

@@ -22,7 +22,7 @@ from contextwise.comparison.question import Pair, Restriction
 from contextwise.counting.changes import ChangingUnions, changing_unions
 from contextwise.counting.contract import DEFAULT
 from contextwise.counting.cover import Cube
-from contextwise.counting.extraction import contexts_of_pairs, pair_space, sizes_of
+from contextwise.counting.extraction import pair_space
 from contextwise.counting.pair_counts import MARGIN, TINY, PairShares
 from contextwise.counting.regions import Literals, difference
 from contextwise.formats import ModelLike
@@ -284,7 +284,7 @@ class PairCubes:
 
     def cube(self, literals: IndexedLiterals, pair: PairIndex) -> Cube:
         """Return a feature as the cube of a pair."""
-        if self.question.canonical:
+        if self.question.space.canonical:
             return literals
         return [literal for literal in literals if literal[0] not in pair]
 
@@ -343,8 +343,7 @@ class PairRegions(PairCubes):
             question.domain.cardinalities,
             pair,
             [*inside, *outside],
-            question.canonical,
-            question.value_weights,
+            question.space,
         )
         rows = question.rows
         regions = difference(
@@ -356,7 +355,7 @@ class PairRegions(PairCubes):
             most=most,
             size=None if rows is None else (lambda literals: int(_agreeing(rows, literals).sum())),
         )
-        weighted = rows is None and question.value_weights is not None
+        weighted = rows is None and question.space.weights is not None
         whole = space.cover(()).total if weighted else 1
         sized: list[tuple[Literals, Number]] = [
             (region.literals, Fraction(region.size, whole) if weighted else region.size)
@@ -471,7 +470,7 @@ def _bounds(
     total = np.zeros(len(features))
     if not errors:
         return total
-    shares = PairShares(features, question.canonical, question.value_weights)
+    shares = PairShares(features, question.space)
     sizes = dict(zip(map(tuple, comparison.pairs.tolist()), comparison.sizes, strict=True))
     most, size = np.zeros(len(shares.pairs)), np.zeros(len(shares.pairs))
     for k, (i, j) in enumerate(shares.pairs.tolist()):
@@ -531,17 +530,15 @@ class _FeatureChanges(PairCubes):
         return changing_unions(
             empty if first is None else self.features[first],
             self.features[second],
-            canonical=self.question.canonical,
-            value_weights=self.question.value_weights,
+            self.question.space,
         )
 
     def _sum(self, pairs: Sequence[PairIndex], counts: Sequence[int]) -> Number:
-        weights = self.question.value_weights
-        if weights is None:
+        space = self.question.space
+        if space.weights is None:
             return sum(counts)
-        wholes = contexts_of_pairs(
-            sizes_of((), weights), np.array(pairs, np.int64).reshape(-1, 2), self.question.canonical
-        )
+        indices = np.array(pairs, np.int64).reshape(-1, 2)
+        wholes = space.of_pairs(self.question.domain.cardinalities, indices)
         return sum(map(Fraction, counts, wholes), start=Fraction(0))
 
     def _rows_beyond(self, cube: Cube, others: Iterable[Cube]) -> int:

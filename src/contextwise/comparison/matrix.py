@@ -247,9 +247,8 @@ def _count_at_once(block: Block, effort: Effort, engine: str) -> Distances | Non
                 question.active_pairs() if block.pairs is None else block.pairs,
                 rows=block.rows,
                 engine=engine,
-                canonical=question.canonical,
+                space=question.space,
                 threads=effort.threads,
-                value_weights=question.value_weights,
                 progress=effort.progress,
             )
     except soon.out_of_time:
@@ -341,7 +340,7 @@ def _configuration(question: Question, size: int) -> dict[str, Any]:
     domain = question.domain
     pairs = None if question.asked is None else question.asked.tolist()
     rows = None if question.rows is None else question.rows.tolist()
-    weights = None if question.value_weights is None else [list(w) for w in question.value_weights]
+    weights = None if question.space.weights is None else list(map(list, question.space.weights))
     about = (domain.names, domain.states, dict(question.context), pairs, rows, weights)
     digest.update(repr(about).encode())
     for structure in question.structures:

@@ -25,13 +25,9 @@ import numpy as np
 
 from contextwise.comparison.confusion import Number
 from contextwise.comparison.context_weights import Weights, value_weights
+from contextwise.counting.contexts import UNIFORM, ContextSpace
 from contextwise.counting.cover import Cover
-from contextwise.counting.extraction import (
-    CoverSource,
-    all_contexts,
-    contexts_of_pairs,
-    covered_pairs,
-)
+from contextwise.counting.extraction import CoverSource, covered_pairs
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike, ZeroWeights, as_structure
 from contextwise.models.domain import Assignment, Domain
@@ -106,11 +102,10 @@ class Question:
     """Models over one domain, and what to compare."""
 
     structures: tuple[Structure, ...]  # over the variables that the context leaves free
-    contexts: Contexts = FULLY
+    space: ContextSpace = UNIFORM
     context: Mapping[str, str] = field(default_factory=dict)  # the fixed states, by names
     asked: IntArray | None = None  # positions of the pairs to compare, or None for all
     rows: IntArray | None = None  # the observed rows whose contexts count, or None for all contexts
-    value_weights: Sequence[Sequence[int]] | None = None  # None if all values weigh the same
     align: Align = "names"  # how the models were aligned to the domain of the first
 
     @property
@@ -119,9 +114,9 @@ class Question:
         return self.structures[0].domain
 
     @property
-    def canonical(self) -> bool:
-        """True if contexts are full assignments."""
-        return self.contexts == "canonical"
+    def contexts(self) -> Contexts:
+        """The kind of contexts."""
+        return "canonical" if self.space.canonical else FULLY
 
     def about(self, *models: int) -> Question:
         """Return the same question about some of the models, by their places."""
@@ -154,13 +149,13 @@ class Question:
         """
         if self.rows is not None:
             return len(self.rows)
-        return None if self.value_weights is None else 1
+        return None if self.space.weights is None else 1
 
     def sizes(self, pairs: IntArray) -> Sequence[Number]:
         """Return the total weight of the contexts of each pair."""
         if self.pair_size is not None:
             return [self.pair_size] * len(pairs)
-        return contexts_of_pairs(self.domain.cardinalities, pairs, self.canonical)
+        return self.space.of_pairs(self.domain.cardinalities, pairs)
 
     @cached_property
     def total(self) -> Number:
@@ -168,7 +163,7 @@ class Question:
         if self.pair_size is not None:
             return self.pair_size * self.pair_count
         if self.asked is None:
-            return all_contexts(self.domain.cardinalities, self.canonical)
+            return self.space.of_all_pairs(self.domain.cardinalities)
         return sum(self.sizes(self.asked))
 
     def variable_sizes(self) -> list[Number]:
@@ -232,10 +227,11 @@ def pose(
         rows = as_data(data, domain).rows
     question = Question(
         structures,
-        contexts,
+        ContextSpace(
+            contexts == "canonical", None if weights is None else value_weights(domain, weights)
+        ),
         asked=asked_pairs(domain, pairs, variables),
         rows=rows,
-        value_weights=None if weights is None else value_weights(domain, weights),
         align=align,
     )
     return question if context is None else _in_context(question, context)
@@ -278,7 +274,7 @@ def _in_context(question: Question, context: Assignment) -> Question:
     fixed = domain.assignment(context)
     stays = np.array([v not in fixed for v in range(len(domain))], dtype=bool)
     place = np.cumsum(stays) - 1
-    pairs, rows, weights = question.asked, question.rows, question.value_weights
+    pairs, rows, weights = question.asked, question.rows, question.space.weights
     if pairs is not None:
         pairs = place[pairs[stays[pairs].all(axis=1)]]
     if rows is not None:
@@ -287,7 +283,7 @@ def _in_context(question: Question, context: Assignment) -> Question:
             agrees &= rows[:, variable] == state
         rows = rows[agrees][:, stays]
     if weights is not None:
-        weights = [values for values, kept in zip(weights, stays, strict=True) if kept]
+        weights = tuple(values for values, kept in zip(weights, stays, strict=True) if kept)
     named = {domain.names[v]: domain.states[v][state] for v, state in fixed.items()}
     return replace(
         question,
@@ -295,5 +291,5 @@ def _in_context(question: Question, context: Assignment) -> Question:
         context=named,
         asked=pairs,
         rows=rows,
-        value_weights=weights,
+        space=replace(question.space, weights=weights),
     )

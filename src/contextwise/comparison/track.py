@@ -21,7 +21,6 @@ from contextwise.comparison.compare import Interrupted, answer
 from contextwise.comparison.confusion import Confusion, Number
 from contextwise.comparison.question import Question, Restriction, pose
 from contextwise.counting.changes import changing_unions
-from contextwise.counting.extraction import contexts_of_pairs
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike
 from contextwise.models.features import PairIndex
@@ -90,8 +89,7 @@ class Tracker:
         self._unions = changing_unions(
             true.features,
             guess.features,
-            canonical=question.canonical,
-            value_weights=question.value_weights,
+            question.space,
         )
         known = [tuple(literals) for literals in guess.features.literals()]
         self._number: dict[Literals, int] = {literals: k for k, literals in enumerate(known)}
@@ -204,11 +202,11 @@ class Tracker:
         added, removed = ([self._number[literals] for literals in side] for side in (more, less))
         counted = self._unions.growth(pairs, added, removed, self._deadline)
         growth = zip(pairs, counted, strict=True)
-        if self._question.value_weights is None:
+        space = self._question.space
+        if space.weights is None:
             return dict(growth)
-        weights = list(map(sum, self._question.value_weights))
         indices = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        wholes = contexts_of_pairs(weights, indices, self._question.canonical)
+        wholes = space.of_pairs(self._question.domain.cardinalities, indices)
         return {
             pair: (Fraction(b, whole), Fraction(u, whole))
             for (pair, (b, u)), whole in zip(growth, wholes, strict=True)

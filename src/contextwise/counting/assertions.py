@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.counting import native
-from contextwise.counting.extraction import ValueWeights
+from contextwise.counting.contexts import UNIFORM, ContextSpace, ValueWeights
 from contextwise.counting.pair_counts import PairShares
 from contextwise.models.features import WORD, Features, members
 from contextwise.support.arrays import FloatArray, IntArray, WordArray
@@ -61,9 +61,8 @@ def draw(
     rng: np.random.Generator,
     *,
     pairs: IntArray,
-    canonical: bool = False,
+    space: ContextSpace = UNIFORM,
     rows: IntArray | None = None,
-    value_weights: ValueWeights | None = None,
 ) -> Assertions:
     """Draw assertions with equal probability.
 
@@ -73,7 +72,7 @@ def draw(
     """
     cards = np.asarray(cardinalities, dtype=np.int64)
     chance = np.ones(len(pairs))
-    if not canonical and rows is None and value_weights is None:
+    if space == UNIFORM and rows is None:
         chance /= cards[pairs].prod(axis=1)
     drawn = rng.multinomial(count, chance / chance.sum())
     starts = np.concatenate([[0], np.cumsum(drawn[drawn > 0])]).astype(np.int64)
@@ -82,14 +81,14 @@ def draw(
     for v, cardinality in enumerate(cards.tolist()):
         if rows is not None:
             states = rows[chosen, v]
-        elif value_weights is None:
+        elif space.weights is None:
             states = rng.integers(0, cardinality, count)
         else:
-            shares = np.array(value_weights[v], dtype=object) / sum(value_weights[v])
+            shares = np.array(space.weights[v], dtype=object) / sum(space.weights[v])
             states = rng.choice(cardinality, count, p=shares.astype(np.float64))
         holds.append(hold_bits([cardinality], states[:, None]))
     bits = np.concatenate(holds) if holds else np.zeros((0, -(-count // WORD)), dtype=np.uint64)
-    return Assertions(cards, pairs[drawn > 0], starts, bits, canonical)
+    return Assertions(cards, pairs[drawn > 0], starts, bits, space.canonical)
 
 
 def hold_bits(cardinalities: Sequence[int] | IntArray, states: IntArray) -> WordArray:
@@ -190,13 +189,11 @@ def draw_difference(
     sizes: FloatArray,
     draws: int,
     rng: np.random.Generator,
-    *,
-    canonical: bool = False,
-    value_weights: ValueWeights | None = None,
+    space: ContextSpace = UNIFORM,
 ) -> UnionDraws:
     """Draw contexts from the unions of ``a`` and find those outside the unions of ``b``."""
-    weights = value_weights or [[1] * c for c in a.cardinalities.tolist()]
-    cubes = PairShares(a, canonical, value_weights)
+    weights = space.weights or [[1] * c for c in a.cardinalities.tolist()]
+    cubes = PairShares(a, space)
     place_of = {(i, j): k for k, (i, j) in enumerate(pairs.tolist())}
     place = np.array([place_of.get((i, j), -1) for i, j in cubes.pairs.tolist()], dtype=np.int64)
     places = np.repeat(place, np.diff(cubes.starts))
@@ -216,7 +213,7 @@ def draw_difference(
         pairs[pair],
         np.append(starts, draws).astype(np.int64),
         hold_bits(a.cardinalities, states),
-        canonical,
+        space.canonical,
     )
     counts = answers(a, sample)[1] == owners[drawn]
     in_b = np.unpackbits(answers(b, sample)[0].astype("<u8").view(np.uint8), bitorder="little")

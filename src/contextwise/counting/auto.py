@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from contextwise.counting import known_sizes, native
+from contextwise.counting.contexts import UNIFORM
 from contextwise.counting.contract import CountPairs, OverBudget, count_pairs_with
 from contextwise.counting.cover import Cover
 from contextwise.counting.pair_counts import PairCounts
@@ -60,11 +61,11 @@ def count_pairs(
             open_before = counts.lower != counts.upper
             counts = ganak.close_pairs(counts, a, b, pairs, **options)
             closed = open_before & (counts.lower == counts.upper)
-            contexts = options.get("canonical", False), options.get("value_weights")
+            space = options.get("space", UNIFORM)
             for column, model in enumerate((a, b)):
                 places = np.flatnonzero(closed[:, column])
                 sizes = counts.lower[places, column]
-                known_sizes.keep(model, pairs[places], sizes, *contexts, by_ganak=True)
+                known_sizes.keep(model, pairs[places], sizes, space, by_ganak=True)
     if _continues(counts, deadline):
         left = counts.open
         counts = counts.refine(left, _quick_pairs(budgeted=False)(a, b, pairs[left], **options))

@@ -22,7 +22,8 @@ import numpy as np
 
 from contextwise.counting import native
 from contextwise.counting.branch import count_union
-from contextwise.counting.extraction import CoverSource, ValueWeights
+from contextwise.counting.contexts import UNIFORM, ContextSpace
+from contextwise.counting.extraction import CoverSource
 from contextwise.models.features import Features, as_words, no_features, words_of
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 
@@ -36,28 +37,24 @@ Growth = tuple[int, int]
 def changing_unions(
     a: Features,
     b: Features,
-    *,
-    canonical: bool = False,
-    value_weights: ValueWeights | None = None,
+    space: ContextSpace = UNIFORM,
 ) -> ChangingUnions:
     """Prepare two models for changes of the second one."""
     kind = ChangesInPython if native.missing() else NativeChanges
-    return kind(a, b, canonical, value_weights)
+    return kind(a, b, space)
 
 
 class NativeChanges:
     """The compiled twin."""
 
-    def __init__(
-        self, a: Features, b: Features, canonical: bool, value_weights: ValueWeights | None
-    ) -> None:
+    def __init__(self, a: Features, b: Features, space: ContextSpace) -> None:
         self._words = words_of(a.cardinalities)
         self._tracker = native.kernel.Tracker(
             a.cardinalities.tolist(),
-            native.weight_rows(value_weights),
+            native.weight_rows(space),
             native.arrays(a),
             native.arrays(b),
-            canonical,
+            space.canonical,
             native.MEMORY,
         )
         self.insert, self.erase = self._tracker.insert, self._tracker.erase
@@ -85,12 +82,10 @@ class NativeChanges:
 class ChangesInPython:
     """The readable twin: dictionaries of cubes, counted one by one."""
 
-    def __init__(
-        self, a: Features, b: Features, canonical: bool, value_weights: ValueWeights | None
-    ) -> None:
+    def __init__(self, a: Features, b: Features, space: ContextSpace) -> None:
         nothing = no_features(a.cardinalities)
-        self._source = CoverSource(nothing, canonical=canonical, value_weights=value_weights)
-        self._canonical = canonical
+        self._source = CoverSource(nothing, space=space)
+        self._canonical = space.canonical
         self._a: dict[tuple[int, int], list[Literals]] = {}
         self._b: dict[tuple[int, int], list[int]] = {}
         self._known: list[Literals] = []

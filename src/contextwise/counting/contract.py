@@ -3,9 +3,10 @@
 ``count_union(cover, *, deadline) -> int``
     The exact size of the union of the cubes of a `Cover`. Raises `OutOfTime` at the deadline, so
     an engine calls ``deadline.check()`` inside its work.
-``count_pairs(a, b, pairs, *, canonical, value_weights, deadline, threads, progress) -> PairCounts``
+``count_pairs(a, b, pairs, *, space, deadline, threads, progress) -> PairCounts``
     For each pair of variables, the sizes of the unions of the covers of features ``a``, of features
-    ``b``, and of both. After the deadline or Ctrl-C, unfinished unions have proven bounds.
+    ``b``, and of both, over the contexts of a `ContextSpace`. After the deadline or Ctrl-C,
+    unfinished unions have proven bounds.
 
 An engine without its own ``count_pairs`` gets `count_pairs_with`, a loop over its ``count_union``.
 """
@@ -21,8 +22,9 @@ from importlib import import_module
 
 import numpy as np
 
+from contextwise.counting.contexts import UNIFORM, ContextSpace
 from contextwise.counting.cover import Cover
-from contextwise.counting.extraction import CoverSource, ValueWeights
+from contextwise.counting.extraction import CoverSource
 from contextwise.counting.pair_counts import PairCounts, bound_pairs
 from contextwise.errors import EngineError
 from contextwise.models.features import Features
@@ -105,8 +107,7 @@ def count_pairs_with(
     b: Features,
     pairs: IntArray,
     *,
-    canonical: bool = False,
-    value_weights: ValueWeights | None = None,
+    space: ContextSpace = UNIFORM,
     deadline: Deadline = NEVER,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -117,7 +118,7 @@ def count_pairs_with(
     """
     seconds = {"extracting": 0.0, name: 0.0}
     with timed(seconds, "extracting"):
-        source = CoverSource(a, b, pairs=pairs, canonical=canonical, value_weights=value_weights)
+        source = CoverSource(a, b, pairs=pairs, space=space)
     counts = np.full((len(pairs), 3), None, dtype=object)
     memory: dict[Cover, int | None] = {}
     interrupted = False
@@ -143,7 +144,7 @@ def count_pairs_with(
     counted = {name: int(known.sum())}
     if known.all():
         return PairCounts(counts, counts, counted, seconds, interrupted)
-    bounds = bound_pairs(a, b, pairs, canonical=canonical, value_weights=value_weights)
+    bounds = bound_pairs(a, b, pairs, space=space)
     bounds.lower[known] = bounds.upper[known] = counts[known]
     return PairCounts(bounds.lower, bounds.upper, counted, seconds, interrupted)
 

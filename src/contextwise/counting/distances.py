@@ -24,8 +24,9 @@ from typing import Any
 import numpy as np
 
 from contextwise.counting import auto, native
+from contextwise.counting.contexts import UNIFORM, ContextSpace
 from contextwise.counting.contract import ENGINES, CountUnion, get_engine
-from contextwise.counting.extraction import CoverSource, ValueWeights, sizes_of
+from contextwise.counting.extraction import CoverSource
 from contextwise.models.features import WORD, Features
 from contextwise.support.arrays import IntArray, ObjectArray, WordArray
 from contextwise.support.cores import cores
@@ -50,9 +51,8 @@ def count_distances(
     *,
     rows: int = 0,
     engine: str = "auto",
-    canonical: bool = False,
+    space: ContextSpace = UNIFORM,
     threads: int | None = None,
-    value_weights: ValueWeights | None = None,
     progress: Progress | None = None,
 ) -> tuple[list[int] | list[Fraction], bool]:
     """Count the distances of the pairs of models that `two_models` lists.
@@ -60,25 +60,24 @@ def count_distances(
     With value weights, distances are shares, summed over the pairs of variables. Also return
     whether Ganak counted, or may have counted, some of them.
     """
-    options: dict[str, Any] = {"canonical": canonical, "value_weights": value_weights}
-    sizes = sizes_of(models[0].cardinalities.tolist(), value_weights)
+    sizes = space.sizes(models[0].cardinalities.tolist())
     factors: list[int] = []
-    if value_weights is not None and not canonical:
+    if space.weights is not None and not space.canonical:
         # Gives the contexts of every pair the weight of all assignments.
         factors = [sizes[i] * sizes[j] for i, j in pairs.tolist()]
     if engine in ("auto", "native") and native.missing() is None:
         values, by_ganak = _by_kernel(
-            models, pairs, rows, factors, engine, threads, progress, options
+            models, pairs, rows, factors, engine, threads, progress, space
         )
     else:
         count_union = get_engine(engine).count_union
         values = distances_in_python(
-            models, pairs, rows=rows, factors=factors, count_union=count_union, **options
+            models, pairs, rows=rows, factors=factors, count_union=count_union, space=space
         )
         by_ganak = engine == "ganak" or (engine == "auto" and not ENGINES["ganak"].missing())
     if progress:
         progress(len(pairs), len(pairs))
-    if value_weights is None:
+    if space.weights is None:
         return values, by_ganak
     return [Fraction(value, prod(sizes)) for value in values], by_ganak
 
@@ -90,14 +89,13 @@ def distances_in_python(
     rows: int,
     factors: Sequence[int],
     count_union: CountUnion,
-    canonical: bool = False,
-    value_weights: ValueWeights | None = None,
+    space: ContextSpace = UNIFORM,
 ) -> list[int]:
     """The readable twin of the kernel: covers as sets of cubes, each counted by an engine.
 
     ``factors`` multiply the contexts of each pair.
     """
-    sources = [CoverSource(f, canonical=canonical, value_weights=value_weights) for f in models]
+    sources = [CoverSource(f, space=space) for f in models]
     place = {two: cell for cell, two in enumerate(two_models(len(models), rows))}
     sums = [0] * len(place)
     for (i, j), factor in zip(pairs.tolist(), factors or repeat(1, len(pairs)), strict=True):
@@ -128,21 +126,21 @@ def _by_kernel(
     engine: str,
     threads: int | None,
     progress: Progress | None,
-    options: dict[str, Any],
+    space: ContextSpace,
 ) -> tuple[list[int], bool]:
     """Sum with the kernel; count the unions that it leaves open with the chosen engine."""
     cardinalities, total = models[0].cardinalities.tolist(), len(pairs)
-    sizes = sizes_of(cardinalities, options["value_weights"])
+    sizes = space.sizes(cardinalities)
     width = (total * prod(sizes)).bit_length() // WORD + 1
     words, left, interrupted = native.kernel.count_distances(
         cardinalities,
-        native.weight_rows(options["value_weights"]),
+        native.weight_rows(space),
         [native.arrays(model) for model in models],
         rows,
         pairs,
         native.rows_of(factors),
         width,
-        options["canonical"],
+        space.canonical,
         threads or cores(),
         auto.BUDGET if engine == "auto" else None,
         native.MEMORY,
@@ -157,7 +155,7 @@ def _by_kernel(
     for (first, second), cells in cells_of.items():
         places = sorted({pair for _, pair in cells})
         count_pairs = get_engine(engine).count_pairs
-        counts = count_pairs(models[first], models[second], pairs[places], **options)
+        counts = count_pairs(models[first], models[second], pairs[places], space=space)
         if counts.interrupted:
             raise KeyboardInterrupt
         by_ganak |= counts.counted.get("ganak", 0) > 0
@@ -186,23 +184,21 @@ def count_redrawn(
     pairs: IntArray,
     *,
     engine: str = "auto",
-    canonical: bool = False,
+    space: ContextSpace = UNIFORM,
     threads: int | None = None,
-    value_weights: ValueWeights | None = None,
 ) -> ObjectArray:
     """Count the distance of ``a`` to each draw of ``b``, pair by pair: shape (draws, pairs)."""
-    options: dict[str, Any] = {"canonical": canonical, "value_weights": value_weights}
-    options |= {"engine": engine, "threads": threads}
+    options: dict[str, Any] = {"engine": engine, "space": space, "threads": threads}
     if not (len(values) and len(pairs)) or engine not in ("auto", "native") or native.missing():
         return redrawn_in_python(a, b, values, pairs, **options)
     distances, left, interrupted = native.kernel.count_redrawn(
         a.cardinalities.tolist(),
-        native.weight_rows(value_weights),
+        native.weight_rows(space),
         native.arrays(a),
         (b.starts, b.variables, values.reshape(-1, values.shape[2])),
         len(values),
         pairs,
-        canonical,
+        space.canonical,
         threads or cores(),
         auto.BUDGET if engine == "auto" else None,
         native.MEMORY,

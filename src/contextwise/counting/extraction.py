@@ -6,20 +6,16 @@ positions ``(i, j)`` with ``i < j``.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations_with_replacement, pairwise
-from math import prod
+from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from contextwise.counting.contexts import UNIFORM, ContextSpace
 from contextwise.counting.cover import ClassSpace, Cover, Cube, class_space
 from contextwise.models.features import Features
 from contextwise.support.arrays import IntArray
 
-ValueWeights = Sequence[Sequence[int]]
-"""For each variable, the weight of each of its values; None means 1."""
 FEW = 32
 """With at most one pair per 32 features, selecting the features that cover them pays off."""
 
@@ -75,14 +71,12 @@ class CoverSource:
         self,
         *models: Features,
         pairs: IntArray | None = None,
-        canonical: bool = False,
-        value_weights: ValueWeights | None = None,
+        space: ContextSpace = UNIFORM,
     ) -> None:
         if pairs is not None:
             models = tuple(covering_features(features, pairs) for features in models)
         self.cardinalities: list[int] = models[0].cardinalities.tolist()
-        self.canonical = canonical
-        self.value_weights = value_weights
+        self.contexts = space
         self._literals = [features.literals() for features in models]
         self._owners: list[dict[tuple[int, int], list[int]]] = []
         for features in models:
@@ -94,7 +88,7 @@ class CoverSource:
         """Return the cubes of a pair in one model."""
         owners = self._owners[model].get(pair, ())
         literals = self._literals[model]
-        if self.canonical:
+        if self.contexts.canonical:
             return [literals[f] for f in owners]
         return [[lit for lit in literals[f] if lit[0] not in pair] for f in owners]
 
@@ -109,7 +103,7 @@ class CoverSource:
 
     def space(self, pair: tuple[int, int], cubes: Iterable[Cube]) -> ClassSpace:
         """Return the space in which these cubes of a pair can be encoded."""
-        return pair_space(self.cardinalities, pair, cubes, self.canonical, self.value_weights)
+        return pair_space(self.cardinalities, pair, cubes, self.contexts)
 
     def cover(self, pair: tuple[int, int], cubes: Sequence[Cube]) -> Cover:
         """Return these cubes as a cover over the contexts of the pair."""
@@ -120,60 +114,16 @@ def pair_space(
     cardinalities: Sequence[int],
     pair: tuple[int, int],
     cubes: Iterable[Cube],
-    canonical: bool = False,
-    value_weights: ValueWeights | None = None,
+    space: ContextSpace = UNIFORM,
 ) -> ClassSpace:
     """Return the space in which some cubes of a pair can be encoded."""
-    if canonical:
-        return class_space(cardinalities, cubes, value_weights)
+    if space.canonical:
+        return class_space(cardinalities, cubes, space.weights)
     left = [1 if v in pair else size for v, size in enumerate(cardinalities)]
-    if value_weights is None:
+    if space.weights is None:
         return class_space(left, cubes)
-    weights = [(1,) if v in pair else of_values for v, of_values in enumerate(value_weights)]
+    weights = [(1,) if v in pair else of_values for v, of_values in enumerate(space.weights)]
     return class_space(left, cubes, weights)
-
-
-def sizes_of(cardinalities: Sequence[int], value_weights: ValueWeights | None) -> list[int]:
-    """Return the total weight of the values of each variable."""
-    return list(cardinalities) if value_weights is None else list(map(sum, value_weights))
-
-
-def contexts_of_pairs(
-    cardinalities: Sequence[int], pairs: npt.NDArray[np.int64], canonical: bool = False
-) -> list[int]:
-    """Return the number of contexts of each pair (their weight, given `sizes_of` the variables).
-
-    >>> contexts_of_pairs([2, 3, 5], np.array([[0, 1], [1, 2]]))
-    [5, 2]
-    """
-    whole, kinds = prod(cardinalities), sorted(set(cardinalities))
-    if canonical:
-        return [whole] * len(pairs)
-    if len(kinds) == 1:
-        return [whole // kinds[0] ** 2] * len(pairs)
-    place_of = {cardinality: k for k, cardinality in enumerate(kinds)}
-    kind = np.array([place_of[cardinality] for cardinality in cardinalities], dtype=np.int64)
-    codes = kind[pairs[:, 0]] * len(kinds) + kind[pairs[:, 1]]
-    distinct, place = np.unique(codes, return_inverse=True)
-    sizes = [whole // (kinds[c // len(kinds)] * kinds[c % len(kinds)]) for c in distinct.tolist()]
-    return [sizes[k] for k in place.tolist()]
-
-
-def all_contexts(cardinalities: Sequence[int], canonical: bool = False) -> int:
-    """Return the number of contexts of all pairs: the assertions of a dependency model.
-
-    >>> all_contexts([2, 2, 2, 2]), all_contexts([2] * 6)
-    (24, 240)
-    """
-    whole, n = prod(cardinalities), len(cardinalities)
-    if canonical:
-        return whole * (n * (n - 1) // 2)
-    total = 0
-    times = Counter(cardinalities)
-    for first, second in combinations_with_replacement(times, 2):
-        pairs = times[first] * (times[second] if first != second else times[first] - 1)
-        total += whole // (first * second) * (pairs if first != second else pairs // 2)
-    return total
 
 
 # -- covered pairs: all models make the others independent ------------------------------------

@@ -27,9 +27,10 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
+from contextwise.counting.contexts import UNIFORM, ContextSpace
 from contextwise.counting.contract import timed
 from contextwise.counting.cover import Cover
-from contextwise.counting.extraction import CoverSource, ValueWeights
+from contextwise.counting.extraction import CoverSource
 from contextwise.counting.pair_counts import PairCounts, bound_pairs
 from contextwise.errors import EngineError
 from contextwise.models.features import Features
@@ -181,8 +182,7 @@ def count_pairs(
     a: Features, b: Features, pairs: IntArray, *, deadline: Deadline = NEVER, **options: Any
 ) -> PairCounts:
     """Count every union with Ganak, in ``threads`` processes."""
-    contexts = {k: options[k] for k in ("canonical", "value_weights") if k in options}
-    known = bound_pairs(a, b, pairs, **contexts)
+    known = bound_pairs(a, b, pairs, space=options.get("space", UNIFORM))
     known = replace(known, counted={"ganak": int((known.lower == known.upper).sum())})
     result = close_pairs(known, a, b, pairs, deadline=deadline, **options)
     if len(result.open) and not result.interrupted and not deadline.passed:
@@ -196,8 +196,7 @@ def close_pairs(
     b: Features,
     pairs: IntArray,
     *,
-    canonical: bool = False,
-    value_weights: ValueWeights | None = None,
+    space: ContextSpace = UNIFORM,
     deadline: Deadline = NEVER,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -211,9 +210,7 @@ def close_pairs(
     counted, interrupted = 0, False
     try:
         with timed(seconds, "extracting"):
-            source = CoverSource(
-                a, b, pairs=pairs[known.open], canonical=canonical, value_weights=value_weights
-            )
+            source = CoverSource(a, b, pairs=pairs[known.open], space=space)
             places: dict[Cover, list[tuple[int, int]]] = {}  # the unions that need each cover
             for k in known.open.tolist():
                 deadline.check()

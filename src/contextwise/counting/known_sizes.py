@@ -20,7 +20,7 @@ from weakref import ref
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.counting.extraction import ValueWeights
+from contextwise.counting.contexts import ContextSpace
 from contextwise.models.features import Features
 from contextwise.support.arrays import IntArray, ObjectArray
 
@@ -38,11 +38,8 @@ class KnownSizes(NamedTuple):
 
 
 NOTHING = KnownSizes(np.zeros(0, np.int64), np.zeros(0, object), np.zeros(0, bool))
-Question = tuple[bool, tuple[tuple[int, ...], ...] | None]
-"""The kind of contexts (True for full assignments), and the weights of values."""
 
-
-_kept: OrderedDict[int, tuple[ref[Features], dict[Question, KnownSizes]]] = OrderedDict()
+_kept: OrderedDict[int, tuple[ref[Features], dict[ContextSpace, KnownSizes]]] = OrderedDict()
 """By the identity of the features, last used last."""
 _lock = RLock()  # reentrant: the end of other features can interrupt us at any time
 
@@ -61,8 +58,7 @@ if hasattr(os, "register_at_fork"):
 def lookup(
     features: Features,
     pairs: IntArray,
-    canonical: bool,
-    value_weights: ValueWeights | None,
+    space: ContextSpace,
     *,
     with_ganak: bool,
 ) -> KnownSizes:
@@ -72,7 +68,7 @@ def lookup(
         if owner is None or owner() is not features:
             return NOTHING
         _kept.move_to_end(id(features))
-        known = sizes.get(_question(canonical, value_weights), NOTHING)
+        known = sizes.get(space, NOTHING)
     if not len(known.places):
         return NOTHING
     codes = pairs @ (len(features.cardinalities), 1)
@@ -85,27 +81,25 @@ def keep(
     features: Features,
     pairs: IntArray,
     sizes: ObjectArray,
-    canonical: bool,
-    value_weights: ValueWeights | None,
+    space: ContextSpace,
     *,
     by_ganak: bool = False,
 ) -> None:
     """Keep the sizes of the unions of one model for these pairs."""
-    question = _question(canonical, value_weights)
     codes = pairs @ (len(features.cardinalities), 1)
     with _lock:
         key = id(features)
         owner, kept = _kept.get(key, (None, {}))
         if owner is None or owner() is not features:
             owner, kept = _kept[key] = ref(features, lambda _: _forget(key)), {}
-        known = kept.get(question, NOTHING)
+        known = kept.get(space, NOTHING)
         parts = [KnownSizes(codes, sizes, np.full(len(sizes), by_ganak)), known]
         if by_ganak:
             parts.reverse()  # of equal codes the first part counts
         all_codes, all_sizes, marks = map(np.concatenate, zip(*parts, strict=True))
         codes, first = np.unique(all_codes, return_index=True)
         if len(codes) > len(known.places) or marks[first].sum() < known.by_ganak.sum():
-            kept[question] = KnownSizes(codes, all_sizes[first], marks[first])
+            kept[space] = KnownSizes(codes, all_sizes[first], marks[first])
             total = 0
             for other in list(reversed(_kept)):  # those not used for longest go
                 _, sizes_of_other = _kept.get(other, (None, {}))
@@ -127,7 +121,3 @@ def _bytes(known: KnownSizes) -> int:
 def _forget(key: int) -> None:
     with _lock:
         _kept.pop(key, None)
-
-
-def _question(canonical: bool, value_weights: ValueWeights | None) -> Question:
-    return canonical, None if value_weights is None else tuple(map(tuple, value_weights))

@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from contextwise.counting import known_sizes
+from contextwise.counting.contexts import UNIFORM, ContextSpace
 from contextwise.counting.contract import OverBudget
 from contextwise.counting.cover import Cover
-from contextwise.counting.extraction import ValueWeights
 from contextwise.counting.pair_counts import PairCounts, tighten
 from contextwise.models.features import WORD, Features
 from contextwise.support.arrays import IntArray, WordArray
@@ -92,12 +92,11 @@ def count_pairs(
     b: Features,
     pairs: IntArray,
     *,
-    canonical: bool = False,
+    space: ContextSpace = UNIFORM,
     progress: Progress | None = None,
     threads: int | None = None,
     node_budget: int | None = None,
     deadline: Deadline = NEVER,
-    value_weights: ValueWeights | None = None,
     with_ganak: bool = False,
 ) -> PairCounts:
     """Count three unions for each pair: of ``a``, of ``b``, and of both.
@@ -114,15 +113,14 @@ def count_pairs(
         _, first, places = np.unique(codes, return_index=True, return_inverse=True)
         pairs = pairs[first]
     report = None if progress is None else (lambda done: progress(done, total))
-    contexts = canonical, value_weights
-    known = [known_sizes.lookup(m, pairs, *contexts, with_ganak=with_ganak) for m in (a, b)]
+    known = [known_sizes.lookup(m, pairs, space, with_ganak=with_ganak) for m in (a, b)]
     result = kernel.count_pairs(
         a.cardinalities.tolist(),
-        weight_rows(value_weights),
+        weight_rows(space),
         arrays(a),
         arrays(b),
         pairs,
-        canonical,
+        space.canonical,
         threads or cores(),
         node_budget,
         deadline.left(),
@@ -140,7 +138,7 @@ def count_pairs(
     if nodes >= known_sizes.WORTH:
         for column, model in enumerate((a, b)):
             closed = np.flatnonzero(lower[:, column] == upper[:, column])
-            known_sizes.keep(model, pairs[closed], lower[closed, column], *contexts)
+            known_sizes.keep(model, pairs[closed], lower[closed, column], space)
     if places is not None:
         lower, upper = lower[places], upper[places]
     unfinished = 0 if upper is lower else int((lower != upper).sum())
@@ -152,11 +150,11 @@ def count_pairs(
     return PairCounts(lower, upper, counted, seconds, interrupted, nodes)
 
 
-def weight_rows(value_weights: ValueWeights | None) -> WordArray:
+def weight_rows(space: ContextSpace) -> WordArray:
     """Return the weights of all values as the kernel takes them."""
-    if value_weights is None:
+    if space.weights is None:
         return NO_ROWS
-    return rows_of([w for weights in value_weights for w in weights])
+    return rows_of([w for weights in space.weights for w in weights])
 
 
 def rows_of(numbers: Sequence[int], words: int | None = None) -> WordArray:

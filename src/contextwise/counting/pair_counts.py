@@ -21,13 +21,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.counting.extraction import (
-    ValueWeights,
-    contexts_of_pairs,
-    covering_features,
-    pair_features,
-    sizes_of,
-)
+from contextwise.counting.contexts import UNIFORM, ContextSpace, ValueWeights
+from contextwise.counting.extraction import covering_features, pair_features
 from contextwise.models.features import Features, as_int, members
 from contextwise.support.arrays import IntArray, ObjectArray
 
@@ -113,18 +108,16 @@ def bound_pairs(
     b: Features,
     pairs: IntArray,
     *,
-    canonical: bool = False,
-    value_weights: ValueWeights | None = None,
+    space: ContextSpace = UNIFORM,
 ) -> PairCounts:
     """Bound the three unions of each pair by the sizes of their cubes."""
     largest, summed = np.zeros((len(pairs), 3)), np.zeros((len(pairs), 3))
     for column, features in enumerate((a, b)):
-        shares = PairShares(covering_features(features, pairs), canonical, value_weights)
+        shares = PairShares(covering_features(features, pairs), space)
         largest[:, column], summed[:, column] = shares.of(pairs)
     largest[:, 2] = largest[:, :2].max(axis=1)
     summed[:, 2] = summed[:, :2].sum(axis=1)
-    sizes = sizes_of(a.cardinalities.tolist(), value_weights)
-    contexts = contexts_of_pairs(sizes, pairs, canonical)
+    contexts = space.of_pairs(a.cardinalities.tolist(), pairs)
     at_least = np.maximum(largest * (1 - MARGIN) - TINY, 0.0)
     at_most = np.where(summed > 0, np.minimum(summed * (1 + MARGIN) + TINY, 1.0), 0.0)
     return PairCounts(_of_contexts(at_least, contexts, 0), _of_contexts(at_most, contexts, 1))
@@ -152,16 +145,14 @@ class PairShares:
     owners.
     """
 
-    def __init__(
-        self, features: Features, canonical: bool, value_weights: ValueWeights | None
-    ) -> None:
+    def __init__(self, features: Features, space: ContextSpace) -> None:
         n = len(features.cardinalities)
-        literal = np.log(np.maximum(_literal_shares(features, value_weights), TINY))
+        literal = np.log(np.maximum(_literal_shares(features, space.weights), TINY))
         feature = np.bincount(features.owners, weights=literal, minlength=len(features))
         pairs, self.starts, owners = pair_features(features)
         self.pairs, self.owners = pairs, owners
         logs = feature[owners].astype(np.float64)  # bincount of nothing gives ints
-        if not canonical:
+        if not space.canonical:
             place = features.owners * n + features.variables
             for variable in np.repeat(pairs, np.diff(self.starts), axis=0).T:
                 logs -= literal[np.searchsorted(place, owners * n + variable)]
@@ -208,7 +199,7 @@ def _of_contexts(shares: Floats, contexts: Sequence[int], up: int) -> ObjectArra
 
 
 def count_rows(
-    a: Features, b: Features, pairs: IntArray, rows: IntArray, *, canonical: bool = False
+    a: Features, b: Features, pairs: IntArray, rows: IntArray, *, space: ContextSpace = UNIFORM
 ) -> PairCounts:
     """Count for each pair the rows in which it depends: in the first model, the second, and either.
 
@@ -219,8 +210,8 @@ def count_rows(
     step = max(1, CELLS // max(1, len(pairs)))
     for first in range(0, len(rows), step):
         block = rows[first : first + step]
-        in_a = _dependent(a, pairs, block, canonical)
-        in_b = _dependent(b, pairs, block, canonical)
+        in_a = _dependent(a, pairs, block, space.canonical)
+        in_b = _dependent(b, pairs, block, space.canonical)
         counts[:, 0] += in_a.sum(axis=1)
         counts[:, 1] += in_b.sum(axis=1)
         counts[:, 2] += (in_a | in_b).sum(axis=1)

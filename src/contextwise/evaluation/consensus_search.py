@@ -428,7 +428,7 @@ def _majority(
     total = question.total
     if not total:
         return IntervalEstimate(0.0, 0.0, 0.0, 1.0), True
-    exact = question.value_weights is None and total <= FEW
+    exact = question.space.weights is None and total <= FEW
     sample = _every_assertion(question) if exact else draw_assertions(question, ASSERTIONS, rng)
     votes = np.zeros(len(sample), dtype=np.int64)
     for model in question.structures:
@@ -453,11 +453,13 @@ def _every_assertion(question: Question) -> Assertions:
     blocks = []
     for pair in pairs.tolist():
         free = [
-            range(1) if v in pair and not question.canonical else range(c)
+            range(1) if v in pair and not question.space.canonical else range(c)
             for v, c in enumerate(cards)
         ]
         blocks.append(np.array(list(product(*free)), dtype=np.int64))
     states = np.concatenate(blocks) if blocks else np.zeros((0, len(cards)), dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum([len(block) for block in blocks])]).astype(np.int64)
     bits = hold_bits(cards, states)
-    return Assertions(np.array(cards, dtype=np.int64), pairs, starts, bits, question.canonical)
+    return Assertions(
+        np.array(cards, dtype=np.int64), pairs, starts, bits, question.space.canonical
+    )

@@ -27,7 +27,7 @@ from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.question import Pair, Question, Restriction, active_pairs
 from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.distances import count_redrawn
-from contextwise.counting.extraction import contexts_of_pairs, covered_pairs, pair_features
+from contextwise.counting.extraction import covered_pairs, pair_features
 from contextwise.counting.pair_counts import PairCounts, count_rows
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
 from contextwise.formats import ModelLike
@@ -561,7 +561,9 @@ def chance(
             shares = _shares(comparison, chosen)
             moves = chosen.moves(comparison.domain.cardinalities)
             pairs = comparison.question.asked_pairs if moves else comparison.pairs
-            density = chosen.densities(comparison.guess.features, question.canonical, shares, pairs)
+            density = chosen.densities(
+                comparison.guess.features, question.space.canonical, shares, pairs
+            )
             sizes = question.sizes(pairs)
             deps = _of_pairs(comparison, comparison.unions.lower[:, 0], pairs)
             expected = _expected(deps, sizes, density)
@@ -694,7 +696,7 @@ def _context_skill(comparison: Comparison, shares: PairShares) -> tuple[int, flo
     """Return the number of pairs whose contexts can be right or wrong, and the skill over them."""
     states = NULLS["states"]
     density = states.densities(
-        comparison.guess.features, comparison.question.canonical, shares, comparison.pairs
+        comparison.guess.features, comparison.question.space.canonical, shares, comparison.pairs
     )
     where = np.flatnonzero(_varies(states, comparison, density)).tolist()
     if not where:
@@ -768,12 +770,12 @@ class DrawPlan:
                 np.stack([self.null.draw_values(guess, each) for each in batch]),
                 self.pairs,
                 engine=self.engine,
-                canonical=question.canonical,
-                value_weights=question.value_weights,
+                space=question.space,
             )
             parts.append(redrawn)
         distances = np.concatenate(parts)
-        return distances if question.value_weights is None else distances / self._sizes(self.pairs)
+        weighted = question.space.weights is not None
+        return distances / self._sizes(self.pairs) if weighted else distances
 
     def _draw_one(self, generator: np.random.Generator) -> ObjectArray:
         guess = self.models[1]
@@ -803,15 +805,10 @@ class DrawPlan:
     def _counts(self, drawn: Features, pairs: IntArray) -> PairCounts:
         true, question = self.models[0], self.question
         if question.rows is not None:
-            counts = count_rows(true, drawn, pairs, question.rows, canonical=question.canonical)
+            counts = count_rows(true, drawn, pairs, question.rows, space=question.space)
         else:
-            counts = get_engine(self.engine).count_pairs(
-                true,
-                drawn,
-                pairs,
-                canonical=question.canonical,
-                value_weights=question.value_weights,
-            )
+            count_pairs = get_engine(self.engine).count_pairs
+            counts = count_pairs(true, drawn, pairs, space=question.space)
         if counts.interrupted:
             raise KeyboardInterrupt
         return counts
@@ -819,11 +816,10 @@ class DrawPlan:
     def _count(self, drawn: Features, pairs: IntArray) -> ObjectArray:
         a, b, both = self._counts(drawn, pairs).lower.T
         distances: ObjectArray = 2 * both - a - b
-        weighted = self.question.value_weights is not None
+        weighted = self.question.space.weights is not None
         return distances / self._sizes(pairs) if weighted else distances
 
     def _sizes(self, pairs: IntArray) -> ObjectArray:
         """The total weight of the contexts of each pair."""
-        weights = [sum(values) for values in self.question.value_weights or ()]
-        sizes = contexts_of_pairs(weights, pairs, self.question.canonical)
+        sizes = self.question.space.of_pairs(self.question.domain.cardinalities, pairs)
         return np.array([Fraction(size) for size in sizes], dtype=object)

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.comparison.confusion import Confusion
-from contextwise.counting.extraction import all_contexts
+from contextwise.counting.contexts import UNIFORM
 from contextwise.errors import TooLargeError
 from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.queries import Statement
@@ -41,7 +41,7 @@ def triplet_count(domain: Domain) -> int:
     >>> triplet_count(Domain({"A": 2, "B": 2, "C": 2, "D": 2}))
     96
     """
-    return all_contexts([cardinality + 2 for cardinality in domain.cardinalities])
+    return UNIFORM.of_all_pairs([cardinality + 2 for cardinality in domain.cardinalities])
 
 
 def dependency_model(model: ModelLike, *, limit: int = LIMIT) -> Iterator[Statement]:

@@ -431,11 +431,11 @@ def scope_words(comparison: Comparison, *, data: str = "the data") -> str:
     """Return the number of pairs and assertions, and the restriction to contexts or to ``data``."""
     question = comparison.question
     words = f"{plural(question.pair_count, 'pair')}, {plural(question.total, 'assertion')}"
-    if question.canonical:
+    if question.space.canonical:
         words += " on full assignments"
     if question.rows is not None:
         words += f" in the contexts of the rows of {name(data)}"
-    if question.value_weights is not None:
+    if question.space.weights is not None:
         words += ", each context by its probability"
     if question.context:
         states = question.context.items()

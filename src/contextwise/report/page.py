@@ -130,7 +130,7 @@ def one_terms(comparison: Comparison) -> Note:
     domain = comparison.domain
     others = domain.names[2:3]
     example = f", such as {name(others[0])}={name(domain.states[2][0])}" if others else ""
-    every = "every variable" if comparison.question.canonical else "every other variable"
+    every = "every variable" if comparison.question.space.canonical else "every other variable"
     return Note(
         "terms",
         f"A context of two variables gives a state to {every}{example}. The two depend in a "
@@ -164,7 +164,7 @@ def terms_note(comparison: Comparison) -> Note:
     others = [variable for variable in names if variable not in pair]
     first = comparison.domain.states[comparison.domain.position(others[0])][0] if others else ""
     states = f", such as {name(others[0])}={name(first)}" if others else ""
-    every = "every variable" if comparison.question.canonical else "every other variable"
+    every = "every variable" if comparison.question.space.canonical else "every other variable"
     return Note(
         "terms",
         f"An assertion is the claim that two variables, such as {name(pair[0])} and "

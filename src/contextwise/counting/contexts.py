@@ -1,0 +1,75 @@
+"""The contexts of pairs: which assignments they are, and what they weigh."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import prod
+
+import numpy as np
+
+from contextwise.support.arrays import IntArray
+
+ValueWeights = Sequence[Sequence[int]]
+"""For each variable, the weight of each of its values."""
+
+
+@dataclass(frozen=True)
+class ContextSpace:
+    """The contexts of a pair: assignments of the other variables, or of all (``canonical``).
+
+    A context weighs the product of the weights of its values, which are 1 without ``weights``.
+    """
+
+    canonical: bool = False
+    weights: ValueWeights | None = None
+
+    def __post_init__(self) -> None:
+        if self.weights is not None:  # as tuples, so that a space can be a key
+            object.__setattr__(self, "weights", tuple(map(tuple, self.weights)))
+
+    def sizes(self, cardinalities: Sequence[int]) -> list[int]:
+        """Return the total weight of the values of each variable."""
+        return list(cardinalities if self.weights is None else map(sum, self.weights))
+
+    def of_pairs(self, cardinalities: Sequence[int], pairs: IntArray) -> list[int]:
+        """Return the total weight of the contexts of each pair.
+
+        >>> UNIFORM.of_pairs([2, 3, 5], np.array([[0, 1], [1, 2]]))
+        [5, 2]
+        """
+        sizes = self.sizes(cardinalities)
+        whole, kinds = prod(sizes), sorted(set(sizes))
+        if self.canonical:
+            return [whole] * len(pairs)
+        if len(kinds) == 1:
+            return [whole // kinds[0] ** 2] * len(pairs)
+        place_of = {size: k for k, size in enumerate(kinds)}
+        kind = np.array([place_of[size] for size in sizes], dtype=np.int64)
+        codes = kind[pairs[:, 0]] * len(kinds) + kind[pairs[:, 1]]
+        distinct, place = np.unique(codes, return_inverse=True)
+        of_codes = [np.divmod(code, len(kinds)) for code in distinct]
+        contexts = [whole // (kinds[first] * kinds[second]) for first, second in of_codes]
+        return [contexts[k] for k in place.tolist()]
+
+    def of_all_pairs(self, cardinalities: Sequence[int]) -> int:
+        """Return the total weight of the contexts of all pairs: the number of assertions.
+
+        >>> UNIFORM.of_all_pairs([2, 2, 2, 2]), UNIFORM.of_all_pairs([2] * 6)
+        (24, 240)
+        """
+        sizes = self.sizes(cardinalities)
+        whole, n = prod(sizes), len(sizes)
+        if self.canonical:
+            return whole * (n * (n - 1) // 2)
+        total, times = 0, Counter(sizes)
+        for first, second in combinations_with_replacement(times, 2):
+            pairs = times[first] * (times[second] if first != second else times[first] - 1)
+            total += whole // (first * second) * (pairs if first != second else pairs // 2)
+        return total
+
+
+UNIFORM = ContextSpace()
+"""All assignments of the other variables, with equal weights."""
