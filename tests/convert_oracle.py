@@ -69,15 +69,17 @@ def interactions(logs: FloatArray) -> Claims:
 
 
 def claims(structure: Structure) -> Claims:
-    """Find the contexts in which each pair depends, from the features of a structure."""
+    """Find the contexts in which each pair depends, from the rows of a structure."""
     domain = structure.domain
     grid = np.indices(domain.cardinalities)
     found = {
         pair: np.zeros([c for v, c in enumerate(domain.cardinalities) if v not in pair], bool)
         for pair in combinations(range(len(domain)), 2)
     }
-    for literals in structure.features.literals():
-        for pair in combinations([v for v, _ in literals], 2):
+    covered = structure.features.pairs
+    for row, literals in enumerate(structure.features.literals()):
+        scope = [v for v, _ in literals] if covered is None else covered[row].tolist()
+        for pair in combinations(scope, 2):
             where = np.ones(domain.cardinalities, dtype=bool)
             for v, allowed in literals:
                 if v not in pair:

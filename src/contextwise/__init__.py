@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from contextwise.evaluation.scores import score
     from contextwise.formats import read, write
     from contextwise.learning.base import learn
+    from contextwise.models.claims import Claims
     from contextwise.models.domain import Domain
     from contextwise.models.structure import LogLinear, Structure
     from contextwise.truths import bundled as examples
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Claims",
     "Comparison",
     "Domain",
     "LogLinear",
@@ -72,6 +74,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Claims": "models.claims",
     "Comparison": "comparison.compare",
     "Domain": "models.domain",
     "LogLinear": "models.structure",

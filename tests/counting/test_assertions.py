@@ -19,7 +19,7 @@ from contextwise.counting.assertions import (
     differing,
     differing_in_python,
     draw,
-    draw_difference,
+    draw_union,
 )
 from contextwise.counting.contexts import ContextSpace
 from contextwise.testing import domains, structures
@@ -125,7 +125,7 @@ def test_draws_from_unions_agree_with_exact_differences(
     contexts: Contexts = "canonical" if canonical else "fully-contextualized"
     comparison = compare(one, two, contexts=contexts)
     sizes = np.array(comparison.question.sizes(comparison.pairs), dtype=np.float64)
-    found = draw_difference(
+    found = draw_union(
         one.features,
         two.features,
         comparison.pairs,

@@ -32,6 +32,7 @@ from contextwise.comparison.question import (
     Restriction,
     pose,
 )
+from contextwise.comparison.strengths import Strengths, strengths_of
 from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.pair_counts import PairCounts, count_rows, tighten
 from contextwise.errors import DomainError, OpenResult, require
@@ -215,6 +216,14 @@ class Comparison(Shown, WholeMeasures):
     def rate(self, name: str, zero_division: ZeroDivision | None = None) -> float:
         """Return one measure by name; see `Confusion.rate`."""
         return super().rate(name, self.zero_division if zero_division is None else zero_division)
+
+    @cached_property
+    def strengths(self) -> Strengths | None:
+        """How strong the missed, invented and found dependencies are, from a random sample.
+
+        None if no model has weights, or if contexts are canonical or observed rows.
+        """
+        return strengths_of(self)
 
     # -- pairs -----------------------------------------------------------------------------------
 

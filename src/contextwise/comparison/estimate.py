@@ -1,7 +1,7 @@
 """Estimates by sampling: for pairs that a time limit left open, and for thousands of models.
 
 **Open pairs.** The false negatives are estimated by drawing from the union of the true model and
-testing the guess (`draw_difference` in `contextwise.counting.assertions`), the false positives the
+testing the guess (`draw_union` in `contextwise.counting.assertions`), the false positives the
 other way round. Draws are spread over the open pairs in proportion to the sizes of their cubes, so
 the hits of all pairs are one binomial number. Zero hits give an upper limit above 0.
 
@@ -33,7 +33,7 @@ from contextwise.counting.assertions import (
     answers,
     differing,
     draw,
-    draw_difference,
+    draw_union,
 )
 from contextwise.errors import ContextwiseError, enough_memory, require
 from contextwise.formats import ModelLike
@@ -118,7 +118,7 @@ def estimate_open_pairs(
     sizes = np.array([ratio(size, comparison.total) for size in question.sizes(pairs)])
 
     def differences(a: Structure, b: Structure) -> UnionDraws:
-        return draw_difference(
+        return draw_union(
             a.features,
             b.features,
             pairs,

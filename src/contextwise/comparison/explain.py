@@ -289,10 +289,9 @@ class PairCubes:
         return [literal for literal in literals if literal[0] not in pair]
 
     def _find_holders(self, model: int, variable: int) -> IntArray:
-        """Return the features of a model that test a variable, rising."""
-        features = self.features[model]
-        literals = np.flatnonzero(features.variables == variable)
-        return np.searchsorted(features.starts, literals, side="right") - 1
+        """Return the features of a model that cover pairs of a variable, rising."""
+        owners, variables = self.features[model].covered
+        return owners[np.flatnonzero(variables == variable)]
 
 
 class PairRegions(PairCubes):
@@ -396,6 +395,8 @@ def worst_features(
     changes = _FeatureChanges(comparison, effort.deadline)
     best: list[_Candidate] = []
     ties, in_time = 0, True
+    if any(structure.given_by_claims for structure in comparison.question.structures):
+        return (), 0, True  # claims have regions, not features
     try:
         ties = _search(comparison, changes, top, best)
     except effort.deadline.out_of_time:

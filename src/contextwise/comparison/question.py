@@ -29,9 +29,17 @@ from contextwise.counting.contexts import UNIFORM, ContextSpace
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import CoverSource, covered_pairs
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.formats import ModelLike, ZeroWeights, as_structure
+from contextwise.formats import ModelLike, ZeroWeights, as_model
 from contextwise.models.domain import Assignment, Domain
-from contextwise.models.structure import Align, Model, Structure, named, structure_of
+from contextwise.models.structure import (
+    Align,
+    LogLinear,
+    Model,
+    Structure,
+    named,
+    require_features,
+    structure_of,
+)
 from contextwise.support.arrays import IntArray
 
 Contexts = Literal["fully-contextualized", "canonical"]
@@ -107,6 +115,8 @@ class Question:
     asked: IntArray | None = None  # positions of the pairs to compare, or None for all
     rows: IntArray | None = None  # the observed rows whose contexts count, or None for all contexts
     align: Align = "names"  # how the models were aligned to the domain of the first
+    weighted: tuple[LogLinear | None, ...] = ()
+    """The models with weights, over the domain of the first and in every context; or None."""
 
     @property
     def domain(self) -> Domain:
@@ -120,7 +130,11 @@ class Question:
 
     def about(self, *models: int) -> Question:
         """Return the same question about some of the models, by their places."""
-        return replace(self, structures=tuple(self.structures[m] for m in models))
+        return replace(
+            self,
+            structures=tuple(self.structures[m] for m in models),
+            weighted=tuple(self.weighted[m] for m in models),
+        )
 
     def active_pairs(self) -> IntArray:
         """Return the pairs to compare that a feature of some model covers: shape (p, 2).
@@ -216,7 +230,11 @@ def pose(
         raise DomainError(
             f"unknown contexts {contexts!r}; choose 'fully-contextualized' or 'canonical'"
         )
-    structures = _over_one_domain(list(models), names, align, zero_weights)
+    aligned = _over_one_domain(list(models), names, align, zero_weights)
+    structures = tuple(map(structure_of, aligned))
+    if contexts == "canonical":
+        for structure in structures:
+            require_features(structure, "a canonical context, which tests a pair's own literals,")
     domain = structures[0].domain
     if data is not None and weights is not None:
         raise DomainError("give data or weights, not both; marginals(domain, data) returns weights")
@@ -233,6 +251,7 @@ def pose(
         asked=asked_pairs(domain, pairs, variables),
         rows=rows,
         align=align,
+        weighted=tuple(model if isinstance(model, LogLinear) else None for model in aligned),
     )
     return question if context is None else _in_context(question, context)
 
@@ -256,15 +275,15 @@ def _over_one_domain(
     names: Sequence[str] | None,
     align: Align,
     zero_weights: ZeroWeights,
-) -> tuple[Structure, ...]:
+) -> tuple[Model, ...]:
     if not models:
         raise ContextwiseError("no model to compare; give at least one")
-    read = [as_structure(model, zero_weights=zero_weights) for model in models]
-    called = [str(s.info.get("file", "")) for s in read] if names is None else names
+    read = [as_model(model, zero_weights=zero_weights) for model in models]
+    called = [str(model.info.get("file", "")) for model in read] if names is None else names
     domain, aligned = read[0].domain, read[:1]
-    for place, structure in enumerate(read[1:], 1):
+    for place, model in enumerate(read[1:], 1):
         with named(called[0], called[place]):
-            aligned.append(structure.aligned_to(domain, align=align))
+            aligned.append(model.aligned_to(domain, align=align))
     return tuple(aligned)
 
 

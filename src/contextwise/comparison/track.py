@@ -25,7 +25,13 @@ from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike
 from contextwise.models.features import PairIndex
 from contextwise.models.notation import write_literals
-from contextwise.models.structure import Feature, Structure, features_of, literals_of
+from contextwise.models.structure import (
+    Feature,
+    Structure,
+    features_of,
+    literals_of,
+    require_features,
+)
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 from contextwise.support.effort import Effort
 
@@ -76,6 +82,7 @@ class Tracker:
     """
 
     def __init__(self, question: Question, *, deadline: Deadline = NEVER) -> None:
+        require_features(question.structures[1], "a tracked guess")
         if question.rows is not None:
             raise ContextwiseError("a tracker takes no data; use compare for observed rows")
         comparison = answer(question, Effort(deadline))

@@ -1,40 +1,61 @@
-"""Find the interactions that vanish in some contexts from the weights of a model.
+"""Find where two variables interact from the numbers of a model, instead of its features.
 
-The strength of an interaction in a context is the largest **log odds ratio** of the two variables
-there; a strength up to ``tolerance`` counts as zero. Only features with both variables matter: all
-others cancel in the ratio. If some probabilities are 0, the two variables are independent when
-their possible joint states form a product and no ratio among them exceeds the tolerance. An
-impossible context has no interactions.
+The **strength** of a pair in a context is the largest absolute log odds ratio of its conditional
+table. Only features with both variables matter: all others cancel in the ratio. A pair is claimed
+dependent where its strength exceeds the tolerance. If some numbers are 0, the possible joint states
+must form a product of states of each, otherwise the strength is infinite. An impossible context has
+no interaction.
+
+Zeros in tables with at most one of the two variables are ignored, so at tolerance 0 the claims
+contain every dependence of the distribution, and more where other tables fix a variable. Without
+zeros they are exactly the dependencies of the distribution.
+
+The tables of a pair are added up over all their variables. If the sum would have more than `CELLS`
+cells, the pair is claimed dependent where any single table makes it depend by more than its share
+of the tolerance. That contains every dependence, too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
+from math import prod
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from contextwise.convert.from_claims import (
-    CubeMap,
-    WantedIndependence,
-    cube_index,
-    cubes_where,
-    features_for,
-)
-from contextwise.errors import DomainError
-from contextwise.models.factors import check_scopes
+from contextwise.convert.from_claims import CubeMap, WantedIndependence, cubes_where, model_for
+from contextwise.errors import DomainError, TooLargeError
+from contextwise.models.claims import claims_of_cubes
+from contextwise.models.domain import Domain
+from contextwise.models.factors import Factor, factors_of, log_odds_ratio, readable
 from contextwise.models.features import PairIndex
 from contextwise.models.structure import LogLinear, Structure
-from contextwise.support.arrays import FloatArray
+from contextwise.support.deadline import NEVER, Deadline
+
+CELLS = 10**7
+"""The most cells of the summed tables of a pair."""
+ROUNDING = 1e-9
+"""A strength up to this is rounding error."""
 
 
-def by_values(model: LogLinear, *, tolerance: float = 1e-9) -> Structure:
-    """Return the structure of the interactions in the weights of a model.
+def by_values(
+    model: LogLinear, *, tolerance: float = ROUNDING, time_limit: float | None = None
+) -> Structure:
+    """Return what the numbers of a model claim: where each pair interacts.
+
+    The result is a `Structure` if features make exactly these claims, and `Claims` otherwise. Its
+    ``info["by_values"]`` has the ``tolerance``, whether there are ``zeros``, and the number of
+    ``pairs_by_table``: those whose tables are too large to add up.
 
     Parameters
     ----------
     model : LogLinear
     tolerance : float
-        The largest log odds ratio that counts as no interaction.
+        The largest absolute log odds ratio that counts as no interaction.
+    time_limit : seconds, optional
+        Raises `OutOfTime` if it passes.
 
     Examples
     --------
@@ -50,43 +71,61 @@ def by_values(model: LogLinear, *, tolerance: float = 1e-9) -> Structure:
         raise DomainError("by_values needs weights, got a structure; fit weights first")
     if (model.weights == np.inf).any():
         raise DomainError("a weight is infinite, so odds ratios are undefined; use finite ones")
+    if not tolerance >= 0:
+        raise DomainError(f"tolerance must be >= 0, got {tolerance}")
+    deadline = NEVER if time_limit is None else Deadline.after(time_limit)
     domain = model.domain
-    together: dict[PairIndex, list[tuple[CubeMap, float]]] = {}
-    for literals, weight in zip(
-        model.structure.features.literals(), model.weights.tolist(), strict=True
-    ):
-        feature = dict(literals), weight
-        for i, j in combinations(feature[0], 2):
-            together.setdefault((i, j), []).append(feature)
-    others = {
-        pair: sorted({v for literals, _ in features for v in literals} - set(pair))
-        for pair, features in together.items()
+    together: dict[PairIndex, list[Factor]] = {}
+    for factor in factors_of(model, "the claims of such a model cannot be read from its numbers"):
+        for pair in combinations(factor.scope, 2):
+            together.setdefault(pair, []).append(factor)
+    dependent: dict[PairIndex, list[CubeMap]] = {}
+    independent: dict[PairIndex, list[CubeMap]] = {}
+    pairs_by_table = 0
+    for pair in sorted(together):
+        deadline.check()
+        factors = together[pair]
+        others = sorted({v for factor in factors for v in factor.scope} - set(pair))
+        if prod(domain.cardinalities[v] for v in (*pair, *others)) <= CELLS:
+            where = log_odds_ratio(_summed(domain, factors, pair, others)) > tolerance
+            dependent[pair] = list(cubes_where(others, where))
+            independent[pair] = list(cubes_where(others, ~where))
+        else:
+            pairs_by_table += 1
+            dependent[pair] = list(_by_table(domain, factors, pair, tolerance))
+    about = {
+        "tolerance": tolerance,
+        "zeros": bool(np.isneginf(model.weights).any()),
+        "pairs_by_table": pairs_by_table,
     }
-    for pair, scope in others.items():
-        check_scopes(domain, [[*pair, *scope]])
-    independent = {}
-    for pair, features in together.items():
-        axes = [*pair, *others[pair]]
-        logs = np.zeros([domain.cardinalities[v] for v in axes])
-        for cube, weight in features:
-            logs[cube_index(domain, axes, cube)] += weight
-        independent[pair] = cubes_where(others[pair], _odds_ratio(logs) <= tolerance)
-    return features_for(WantedIndependence(domain, independent))
+    kept: Any = {"info": {**model.info, "by_values": about}, "directions": model.directions}
+    if pairs_by_table:
+        return claims_of_cubes(domain, dependent, **kept)
+    return model_for(WantedIndependence(domain, independent), dependent=dependent, **kept)
 
 
-def _odds_ratio(logs: FloatArray) -> FloatArray:
-    """Return the largest log odds ratio of the first two axes, for each cell of the others.
+def _summed(
+    domain: Domain, factors: list[Factor], pair: PairIndex, others: list[int]
+) -> npt.NDArray[np.float64]:
+    """Add up tables; the axes are those of the pair, then of the other variables."""
+    axes = [*pair, *others]
+    logs = np.zeros([domain.cardinalities[v] for v in axes])
+    for factor in factors:
+        order = sorted(range(len(factor.scope)), key=lambda k: axes.index(factor.scope[k]))
+        shape = [domain.cardinalities[v] if v in factor.scope else 1 for v in axes]
+        logs += factor.logs.transpose(order).reshape(shape)
+    return logs
 
-    It is infinite if the cells above ``-inf`` are not a product of rows and columns.
-    """
-    possible = logs > -np.inf
-    product = possible.any(axis=1, keepdims=True) & possible.any(axis=0, keepdims=True)
-    largest = np.zeros(logs.shape[2:])
-    for first, second in combinations(range(len(logs)), 2):
-        both = possible[first] & possible[second]
-        with np.errstate(invalid="ignore"):
-            gap = logs[first] - logs[second]
-        highest = np.where(both, gap, -np.inf).max(axis=0)
-        lowest = np.where(both, gap, np.inf).min(axis=0)
-        largest = np.maximum(largest, highest - lowest)
-    return np.where((possible == product).all(axis=(0, 1)), largest, np.inf)
+
+def _by_table(
+    domain: Domain, factors: list[Factor], pair: PairIndex, tolerance: float
+) -> Iterator[CubeMap]:
+    """Yield the cubes where some single table makes the pair depend."""
+    # Strengths add up at most, so each table may have its share of the tolerance.
+    share = tolerance / len(factors) if tolerance > ROUNDING else tolerance
+    for factor in factors:
+        others = sorted(set(factor.scope) - set(pair))
+        if factor.logs.size > CELLS:
+            raise TooLargeError(f"a table of {readable(factor.logs.size)} cells is too large")
+        strength = log_odds_ratio(_summed(domain, [factor], pair, others))
+        yield from cubes_where(others, strength > share)

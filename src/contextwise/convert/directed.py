@@ -35,7 +35,7 @@ from contextwise.convert.from_claims import (
     cubes_of,
     cubes_where,
     domain_of,
-    features_for,
+    model_for,
 )
 from contextwise.convert.hierarchical import leaves_of
 from contextwise.errors import DomainError
@@ -298,8 +298,7 @@ def _from_stages(domain: Domain, children: Iterable[Stages]) -> Structure:
             if where.any():
                 terms.setdefault(pair, []).append((scope, where))
     independent = {pair: _independent(domain, parts) for pair, parts in terms.items()}
-    structure = features_for(WantedIndependence(domain, independent))
-    return Structure(domain, structure.features, directions=directions)
+    return model_for(WantedIndependence(domain, independent), directions=directions)
 
 
 def _interacting(stages: Stages, pair: PairIndex) -> tuple[tuple[int, ...], BoolArray]:

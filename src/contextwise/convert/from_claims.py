@@ -1,4 +1,4 @@
-"""Find features that make given claims about pairs; every converter uses this.
+"""Make the model of given claims about pairs; every converter uses this.
 
 A representation claims, for each pair of variables and each context, whether the two interact. A
 feature makes *every* pair of its scope depend wherever its other literals hold, so some claims have
@@ -6,8 +6,8 @@ no features: an edge A–B that exists only under C=0 needs a feature on A, B an
 interact with both.
 
 The rule: take the conjunctions that make no pair depend where it is claimed independent. If they
-cover all claimed dependencies, they are the structure; otherwise `NotRepresentable` names a pair
-and a context.
+cover all claimed dependencies, they are the structure. Otherwise `features_for` raises
+`NotRepresentable`, which names a pair and a context, and `model_for` returns the claims themselves.
 
 The search looks for shortest conjunctions of single values, which suffice: a literal with several
 values covers the union of its values, and a conjunction covers no more than its parts. It starts,
@@ -36,6 +36,7 @@ from contextwise.counting.contract import deterministic_engine
 from contextwise.counting.cover import class_space
 from contextwise.counting.regions import complement
 from contextwise.errors import DomainError, NotRepresentable, TooLargeError
+from contextwise.models.claims import claims_of_cubes
 from contextwise.models.domain import Domain, State, listed
 from contextwise.models.features import PairIndex, members
 from contextwise.models.notation import quoted, write_literals
@@ -50,6 +51,8 @@ F = TypeVar("F", bound=Callable[..., Structure])
 
 STEPS = 200_000
 """Largest number of conjunctions to try before giving up."""
+REGIONS = 1_000_000
+"""Largest number of boxes in the search for the regions of a pair."""
 
 
 def converter(convert: F) -> F:
@@ -137,6 +140,41 @@ class WantedIndependence:
         """List the pairs that may interact; a variable with one state interacts with nothing."""
         cards = self.domain.cardinalities
         return sorted((i, j) for i, j in self.independent if cards[i] > 1 and cards[j] > 1)
+
+
+def model_for(
+    wanted: WantedIndependence,
+    *,
+    dependent: Mapping[PairIndex, Iterable[CubeMap]] | None = None,
+    **about: Any,
+) -> Structure:
+    """Return the model that makes exactly these claims: with features if there are any.
+
+    ``dependent`` has the same claims the other way round, if they are known: for each pair the
+    cubes where it depends. ``about`` are ``info`` and ``directions`` of the model.
+    """
+    try:
+        features = features_for(wanted).features
+    except (NotRepresentable, TooLargeError):
+        if dependent is None:
+            dependent = {pair: _dependent(wanted, pair) for pair in wanted.pairs()}
+        return claims_of_cubes(wanted.domain, dependent, **about)
+    return Structure(wanted.domain, features, **about)
+
+
+def _dependent(wanted: WantedIndependence, pair: PairIndex) -> Iterator[CubeMap]:
+    """Yield disjoint cubes of the contexts in which a pair depends."""
+    domain, cubes = wanted.domain, [list(cube.items()) for cube in wanted.independent[pair]]
+    cardinalities = [1 if v in pair else c for v, c in enumerate(domain.cardinalities)]
+    regions = complement(class_space(cardinalities, cubes), cubes, boxes=REGIONS)
+    if regions.open:
+        first, second = (quoted(domain.names[v]) for v in pair)
+        raise TooLargeError(
+            f"too many regions in the contexts of {first} and {second}; "
+            "convert a model over fewer variables"
+        )
+    for region in regions:
+        yield dict(region.literals)
 
 
 def features_for(claims: WantedIndependence) -> Structure:

@@ -35,7 +35,7 @@ from contextwise.formats import ModelLike, as_structure
 from contextwise.models.domain import Domain, listed
 from contextwise.models.factors import check_scopes, tables
 from contextwise.models.notation import quoted
-from contextwise.models.structure import Feature, Structure, features_of
+from contextwise.models.structure import Feature, Structure, features_of, require_features
 
 Generators = str | Iterable[Iterable[str]]
 """``"[AB][BC]"``, ``"~A:B + B:C"`` or ``[("A", "B"), ("B", "C")]``."""
@@ -78,7 +78,7 @@ def to_generators(model: ModelLike) -> list[tuple[str, ...]]:
     >>> to_generators(Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=0 & C=0", "C=1"]))
     [('A', 'B'), ('B', 'C')]
     """
-    structure = as_structure(model)
+    structure = require_features(as_structure(model), "the list of generators")
     domain = structure.domain
     source = CoverSource(structure.features)
     for i, j in covered_pairs(structure.features).tolist():

@@ -36,7 +36,7 @@ from contextwise.convert.from_claims import (
     cube_of,
     cubes_of,
     domain_of,
-    features_for,
+    model_for,
 )
 from contextwise.counting.cover import class_space
 from contextwise.counting.extraction import pair_features
@@ -166,7 +166,7 @@ def from_stratified(
         ]
         what = f"the stratum of {names!r}"
         independent[edge] += cubes_of(domain, outcomes, what, common, "is not a common neighbour")
-    return features_for(WantedIndependence(domain, independent))
+    return model_for(WantedIndependence(domain, independent))
 
 
 class _Instantiated(NamedTuple):
@@ -216,7 +216,7 @@ def from_canonical(graphs: Mapping[str, GraphLike], domain: DomainLike) -> Struc
         cubes = _independent(domain, pair, parts)
         if {} not in cubes:
             independent[pair] = cubes
-    return features_for(WantedIndependence(domain, independent))
+    return model_for(WantedIndependence(domain, independent))
 
 
 def _independent(domain: Domain, pair: PairIndex, parts: list[_Instantiated]) -> list[CubeMap]:

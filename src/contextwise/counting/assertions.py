@@ -9,7 +9,7 @@ Assertions are sorted by pair. For each value of each variable, a row of bits ma
 where the variable has this value. So a feature answers for a pair by the conjunction of a few rows,
 over the bits of that pair. `ask_in_python` and `differing_in_python` are the twins of the kernel.
 
-`draw_difference` estimates |A ∖ B| by sampling from A, for pairs whose unions are too hard to count
+`draw_union` estimates |A ∖ B| by sampling from A, for pairs whose unions are too hard to count
 in time. The difference of two estimated unions would be worthless: its error is as large as the
 unions. Instead, contexts are drawn from the cubes of A and tested against B (Karp and Luby, 1983).
 A cube is drawn with probability proportional to its size, then a context inside it. The draw counts
@@ -131,12 +131,13 @@ def ask_in_python(features: Features, sample: Assertions) -> tuple[WordArray, In
         (i, j): slice(*sample.starts[k : k + 2]) for k, (i, j) in enumerate(sample.pairs.tolist())
     }
     offsets = sample.offsets
-    for feature, literals in enumerate(features.literals()):
+    literals_and_scopes = zip(features.literals(), features.covered_scopes(), strict=True)
+    for feature, (literals, scope) in enumerate(literals_and_scopes):
         rows = {
             v: np.bitwise_or.reduce(sample.holds[offsets[v] + members(values)])
             for v, values in literals
         }
-        for pair in combinations(rows, 2):
+        for pair in combinations(scope, 2):
             if pair in ranges:
                 inside = ranges[pair]
                 begin, end = inside.start // WORD, -(-inside.stop // WORD)
@@ -179,10 +180,17 @@ class UnionDraws:
 
     shares: FloatArray  # the summed sizes of the cubes of each pair, divided by its contexts
     pair: IntArray  # the place of the pair of each draw
-    hits: npt.NDArray[np.bool_]
+    states: IntArray  # the context of each draw, with any states of the pair itself
+    first: npt.NDArray[np.bool_]  # the cube of the draw is the first that contains its context
+    in_other: npt.NDArray[np.bool_]  # the other model's union contains the context, too
+
+    @property
+    def hits(self) -> npt.NDArray[np.bool_]:
+        """The draws that count and lie outside the other model's union."""
+        return self.first & ~self.in_other
 
 
-def draw_difference(
+def draw_union(
     a: Features,
     b: Features,
     pairs: IntArray,
@@ -191,7 +199,10 @@ def draw_difference(
     rng: np.random.Generator,
     space: ContextSpace = UNIFORM,
 ) -> UnionDraws:
-    """Draw contexts from the unions of ``a`` and find those outside the unions of ``b``."""
+    """Draw contexts from the unions of ``a`` and find those in the unions of ``b``.
+
+    Draws that are ``first`` are contexts of the unions of ``a``, each with the same probability.
+    """
     weights = space.weights or [[1] * c for c in a.cardinalities.tolist()]
     cubes = PairShares(a, space)
     place_of = {(i, j): k for k, (i, j) in enumerate(pairs.tolist())}
@@ -203,7 +214,8 @@ def draw_difference(
     np.add.at(shares, places, covered)
     chance = covered * sizes[places]
     if not chance.sum():
-        return UnionDraws(shares, np.zeros(0, np.int64), np.zeros(0, bool))
+        none = np.zeros(0, dtype=bool)
+        return UnionDraws(shares, np.zeros(0, np.int64), np.zeros((0, 0), np.int64), none, none)
     drawn = np.sort(rng.choice(len(owners), draws, p=chance / chance.sum()))
     drawn = drawn[np.argsort(places[drawn], kind="stable")]
     states = _contexts(a, owners[drawn], weights, rng)
@@ -215,9 +227,9 @@ def draw_difference(
         hold_bits(a.cardinalities, states),
         space.canonical,
     )
-    counts = answers(a, sample)[1] == owners[drawn]
+    first = answers(a, sample)[1] == owners[drawn]
     in_b = np.unpackbits(answers(b, sample)[0].astype("<u8").view(np.uint8), bitorder="little")
-    return UnionDraws(shares, places[drawn], counts & ~in_b[:draws].astype(bool))
+    return UnionDraws(shares, places[drawn], states, first, in_b[:draws].astype(bool))
 
 
 def _contexts(

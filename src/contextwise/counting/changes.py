@@ -67,7 +67,7 @@ class NativeChanges:
         else:
             rows = [as_words(s, self._words) for _, s in literals]
             values = np.array(rows, dtype=np.uint64).reshape(-1, self._words)
-        return self._tracker.know((starts, variables, values))
+        return self._tracker.know((starts, variables, values, None))
 
     def growth(
         self, pairs: PairList, more: list[int], less: list[int], deadline: Deadline = NEVER

@@ -195,7 +195,7 @@ def count_redrawn(
         a.cardinalities.tolist(),
         native.weight_rows(space),
         native.arrays(a),
-        (b.starts, b.variables, values.reshape(-1, values.shape[2])),
+        (b.starts, b.variables, values.reshape(-1, values.shape[2]), b.pairs),
         len(values),
         pairs,
         space.canonical,

@@ -42,13 +42,18 @@ def covering_features(features: Features, pairs: IntArray) -> Features:
         return features
     marked = np.zeros(len(features.cardinalities), dtype=np.int64)
     marked[pairs] = 1
-    before = np.concatenate([[0], np.cumsum(marked[features.variables])])
-    return features.take(np.diff(before[features.starts]) >= 2)
+    owners, variables = features.covered
+    both = np.bincount(owners, weights=marked[variables], minlength=len(features)) >= 2
+    return features.take(both)
 
 
 def scope_pairs(features: Features) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield the features of each length, with the codes of the pairs they cover."""
     n, lengths = len(features.cardinalities), features.lengths
+    if features.pairs is not None:
+        first, second = features.pairs.T.astype(np.int64)
+        yield np.arange(len(features)), (first * n + second)[:, None]
+        return
     for length in np.unique(lengths[lengths >= 2]).tolist():
         mine = np.flatnonzero(lengths == length)
         scopes = features.variables[features.starts[mine, None] + np.arange(length)]

@@ -40,7 +40,7 @@ except ImportError as error:
 MEMORY = 512 * 2**20
 """Bytes for remembered subproblems, over all threads."""
 NO_ROWS = np.zeros((0, 1), dtype=np.uint64)
-arrays = attrgetter("starts", "variables", "values")
+arrays = attrgetter("starts", "variables", "values", "pairs")
 """Return `Features` as the kernel takes them."""
 
 

@@ -152,7 +152,7 @@ class PairShares:
         pairs, self.starts, owners = pair_features(features)
         self.pairs, self.owners = pairs, owners
         logs = feature[owners].astype(np.float64)  # bincount of nothing gives ints
-        if not space.canonical:
+        if not space.canonical and features.pairs is None:
             place = features.owners * n + features.variables
             for variable in np.repeat(pairs, np.diff(self.starts), axis=0).T:
                 logs -= literal[np.searchsorted(place, owners * n + variable)]
@@ -241,7 +241,8 @@ def _dependent(
             words, variable = features.values[k].astype("<u8"), int(features.variables[k])
             refused = np.unpackbits(words.view(np.uint8), bitorder="little") == 0
             fails[variable] = refused[columns[variable]]
-        failing = sum(mask.astype(np.int16) for mask in fails.values())
+        failing = sum((mask.astype(np.int16) for mask in fails.values()), np.zeros(len(rows), "i2"))
+        own = None if canonical or features.pairs is not None else fails
         for p, i, j in its_pairs:
-            dependent[p] |= failing == (0 if canonical else fails[i].astype(np.int16) + fails[j])
+            dependent[p] |= failing == (0 if own is None else own[i].astype(np.int16) + own[j])
     return dependent

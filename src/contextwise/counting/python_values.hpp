@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -23,11 +24,13 @@
 
 namespace contextwise {
 
-using Model = std::tuple<Array<std::int64_t>, Array<std::int32_t>, Array<u64>>;
+using Model = std::tuple<Array<std::int64_t>, Array<std::int32_t>, Array<u64>,
+                         std::optional<Array<std::int32_t>>>;
 
 inline FeatureArrays arrays_of(const Model& model) {
-  const auto& [starts, variables, values] = model;
-  return {starts.data(), variables.data(), values.data(), starts.size() - 1, values.shape(1)};
+  const auto& [starts, variables, values, pairs] = model;
+  return {starts.data(),     variables.data(), values.data(),
+          starts.size() - 1, values.shape(1),  pairs ? pairs->data() : nullptr};
 }
 
 // Reads integers from rows of words, lowest word first.

@@ -40,7 +40,7 @@ from contextwise.distributions.proximal_newton import (
 )
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.formats import ModelLike, as_structure
-from contextwise.models.structure import LogLinear, Structure
+from contextwise.models.structure import LogLinear, Structure, require_features
 from contextwise.support.arrays import FloatArray, IntArray
 from contextwise.support.formatting import plural
 from contextwise.support.progress import Progress, progress_of
@@ -154,7 +154,7 @@ def fit(
     >>> fit(structure, rows, l1=0.5, l2=0).model.weights.round(3)
     array([0.788])
     """
-    structure = as_structure(structure)
+    structure = require_features(as_structure(structure), "fitting")
     rows, counts, total = _sample(structure, data)
     ridge = (L2 if total else 0.0) if l2 is None else l2
     check_penalties(ridge, l1)

@@ -30,7 +30,7 @@ from contextwise.evaluation.claims import (
 from contextwise.evaluation.g_test import ConditionalTest, conditional_test
 from contextwise.formats import ModelLike
 from contextwise.models.domain import Assignment, Domain
-from contextwise.models.structure import LogLinear, Structure, features_of
+from contextwise.models.structure import LogLinear, Structure, features_of, require_features
 from contextwise.support.arrays import IntArray
 from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.effort import Effort
@@ -262,6 +262,7 @@ def check(
     first = [claim for claims, _ in tested for claim in claims]
     simulated = None
     if overall:
+        require_features(structure, "the overall test")
         statistic = sum(claim.evidence for claim in first)
         simulated = _overall(work, structure, statistic, overall, effort)
     claims = [

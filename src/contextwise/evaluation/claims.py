@@ -123,14 +123,15 @@ class ClaimSource:
     def blanket(self, variable: int, literals: Literals) -> IntArray:
         """Return the variables that share a feature with this one somewhere in a region."""
         features = self.features
+        owners, variables = features.covered
         compatible = np.zeros(len(features), dtype=bool)
-        compatible[features.owners[features.variables == variable]] = True
+        compatible[owners[variables == variable]] = True
         for other, allowed in literals:
             words = as_words(allowed, features.values.shape[1])
             tested = np.flatnonzero(features.variables == other)
             never = ~(features.values[tested] & words).any(axis=1)
             compatible[features.owners[tested[never]]] = False
-        blanket = np.unique(features.variables[compatible[features.owners]])
+        blanket = np.unique(variables[compatible[owners]])
         others: IntArray = blanket[blanket != variable].astype(np.int64)
         return others
 

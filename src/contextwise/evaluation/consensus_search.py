@@ -26,7 +26,7 @@ from contextwise.counting.extraction import CoverSource
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation.claims import ClaimSource, NamedClaim, agrees, meets, name_claim
 from contextwise.formats import ModelLike
-from contextwise.models.structure import Structure, features_of
+from contextwise.models.structure import Structure, features_of, require_features
 from contextwise.support.arrays import IntArray
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 from contextwise.support.effort import Effort
@@ -230,6 +230,8 @@ def consensus(
     if not 0 < share < 1:
         raise ContextwiseError(f"threshold must be between 0 and 1, got {threshold}")
     question = pose(models, **restriction)
+    for structure in question.structures:
+        require_features(structure, "a consensus")
     count = len(question.structures)
     if count < 2:
         raise ContextwiseError("a consensus needs at least two models")

@@ -32,7 +32,7 @@ from contextwise.counting.pair_counts import PairCounts, count_rows
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
 from contextwise.formats import ModelLike
 from contextwise.models.features import WORD, Features, normalized
-from contextwise.models.structure import Structure
+from contextwise.models.structure import Structure, require_features
 from contextwise.support.arrays import IntArray, ObjectArray, WordArray
 from contextwise.support.deadline import Deadline
 from contextwise.support.formatting import Printed, number
@@ -72,6 +72,8 @@ class Null(ABC):
     """The way a guess is drawn, as a clause."""
     keeps: str
     """The part of the guess that a draw keeps."""
+    draws_claims = True
+    """Whether it can draw from a guess that is given by its claims."""
     keeps_counts = True
     """True if a pair whose scopes stay depends in as many contexts in every draw."""
 
@@ -116,7 +118,7 @@ class StatesNull(Null):
         order = np.argsort(keys, axis=1, kind="stable")
         bits = np.take_along_axis(_bits(features), order[features.variables], axis=1)
         values = _words(bits, features.values.shape[1])
-        return Features(cards, features.starts, features.variables, values)
+        return replace(features, values=values)
 
     def densities(
         self, guess: Features, canonical: bool, shares: PairShares, pairs: IntArray
@@ -143,8 +145,13 @@ class VariablesNull(StatesNull):
         variables = place[features.variables]
         # Owners are sorted already, so a stable sort is fast.
         order = np.argsort(features.owners * len(cards) + variables, kind="stable")
-        moved = Features(
-            cards, features.starts, variables[order].astype(np.int32), features.values[order]
+        moved = replace(
+            features,
+            variables=variables[order].astype(np.int32),
+            values=features.values[order],
+            pairs=None
+            if features.pairs is None
+            else np.sort(place[features.pairs], axis=1).astype(np.int32),
         )
         return super().draw(moved, generator), place
 
@@ -170,6 +177,7 @@ class VariablesNull(StatesNull):
 
 class ValuesNull(Null):
     name = "values"
+    draws_claims = False
     words = "every literal gets a random set of as many values"
     keeps = "the scopes of the features"
     keeps_counts = False
@@ -556,6 +564,8 @@ def chance(
         with deadline.enforced():
             comparison = compare(true, guess, engine=engine, **restriction)
             question = comparison.question
+            if not chosen.draws_claims:
+                require_features(comparison.guess, f"the null {chosen.name!r}")
             if question.rows is not None and not len(question.rows):
                 raise DomainError("no row agrees with the context, so there is nothing to compare")
             shares = _shares(comparison, chosen)

@@ -20,7 +20,7 @@ from typing import IO, Any, Literal
 from contextwise.errors import ContextwiseError
 from contextwise.formats import FORMATS, Format
 from contextwise.formats.reading import Source
-from contextwise.models.structure import LogLinear, Model, Structure, structure_of
+from contextwise.models.structure import LogLinear, Model, Structure, require_features, structure_of
 from contextwise.support import files
 
 ZeroWeights = Literal["keep", "drop"]
@@ -178,6 +178,8 @@ def encode(model: Model, format: str) -> bytes:
     chosen = _named(format)
     _check_writable(chosen)
     structure = structure_of(model)
+    if chosen.name != "json":
+        require_features(structure, f"a {chosen.suffixes[0]} file")
     is_directed = structure.directions is not None or structure.info.get("directed")
     if is_directed and not chosen.is_directed:
         warnings.warn(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.errors import ContextwiseError, DomainError
+from contextwise.errors import ContextwiseError, DomainError, ParseError
 from contextwise.formats.reading import (
     Source,
     check_states,
@@ -21,6 +21,7 @@ from contextwise.formats.reading import (
     most_literals,
     too_many_literals,
 )
+from contextwise.models.claims import Claims, claims_of_cubes, read_region
 from contextwise.models.directions import Directions, TableError, directions_of
 from contextwise.models.domain import Domain
 from contextwise.models.features import PairIndex, members, words_of
@@ -36,9 +37,10 @@ _KEYS = (
     "variables",
     "directions",
     "features",
+    "claims",
     "weights",
 )
-_ABOUT = ("description", "directed")
+_ABOUT = ("description", "directed", "by_values")
 _BLANK = " \t\n\r"
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
@@ -50,18 +52,23 @@ def read(source: Source) -> Model:
     """Read a ``.json`` file."""
     document = _document(source)
     domain = _domain(source, document["variables"])
-    lengths, variables, values = _literals(source, domain, document["features"])
-    weights = document.get("weights")
-    if weights is not None:
-        weights = _weights(source, weights, len(lengths))
     about = {key: document[key] for key in _ABOUT if document.get(key) is not None}
     if "description" in about:
         _text(source, about["description"], ("description",))
     if not isinstance(about.get("directed", True), bool):
         raise _error(source, "expected true or false", ("directed",))
+    if "by_values" in about:
+        _check_by_values(source, about["by_values"])
     directions = document.get("directions")
     if directions is not None:
         directions = _directions(source, domain, directions)
+    if "claims" in document:
+        info = {"file": source.name, "format": "json", "lines": source.text.count("\n")} | about
+        return _claims(source, domain, document["claims"], info=info, directions=directions)
+    lengths, variables, values = _literals(source, domain, document["features"])
+    weights = document.get("weights")
+    if weights is not None:
+        weights = _weights(source, weights, len(lengths))
     return model_of(domain, lengths, variables, values, weights, source, "json", about, directions)
 
 
@@ -84,7 +91,10 @@ def write(model: Model) -> bytes:
     if structure.directions is not None:
         items = ",\n  ".join(_direction_texts(structure.domain, structure.directions))
         text += f' "directions": {{\n  {items}\n }},\n'
-    text += f' "features": {_lines(_feature_texts(structure))}'
+    if isinstance(structure, Claims):
+        text += f' "claims": {_lines(_claim_texts(structure))}'
+    else:
+        text += f' "features": {_lines(_feature_texts(structure))}'
     if isinstance(model, LogLinear):
         weights = (f'"{w}"' if math.isinf(w) else repr(w) for w in model.weights.tolist())
         text += f',\n "weights": {_lines(weights)}'
@@ -108,6 +118,11 @@ def _feature_texts(structure: Structure) -> Iterator[str]:
 
     for literals in structure.features.literals():
         yield "{" + ", ".join(text_of(*literal) for literal in literals) + "}"
+
+
+def _claim_texts(claims: Claims) -> Iterator[str]:
+    for pair, where in claims.regions().items():
+        yield _dumped({"pair": pair, "where": True if "" in where else where})
 
 
 def _direction_texts(domain: Domain, directions: Directions) -> Iterator[str]:
@@ -173,9 +188,13 @@ def _document(source: Source) -> dict[str, Any]:
     if document.get("version") != VERSION or isinstance(document["version"], bool | float):
         shown = repr(document.get("version"))[:30]
         raise _error(source, f"unknown version {shown}; expected {VERSION}", ("version",))
-    for key in ("variables", "features"):
+    model = "claims" if "claims" in document else "features"
+    for key in ("variables", model):
         if key not in document:
             raise _error(source, f"the key {key!r} is missing", ())
+    for key in ("features", "weights"):
+        if model == "claims" and key in document:
+            raise _error(source, f"a model has either 'claims' or {key!r}", (key,))
     unknown = [key for key in document if key not in _KEYS]
     if unknown:
         raise _error(
@@ -235,6 +254,38 @@ def _literals(
         np.array(variables, dtype=np.int64),
         np.frombuffer(data, dtype="<u8").astype(np.uint64).reshape(-1, words),
     )
+
+
+def _check_by_values(source: Source, about: Any) -> None:
+    """Check how the claims were read from numbers; see `contextwise.convert.by_values`."""
+    _check_object(source, about, ("by_values",))
+    kinds = {"tolerance": (int, float), "zeros": (bool,), "pairs_by_table": (int,)}
+    if about.keys() != kinds.keys() or any(
+        not isinstance(about[key], kind) for key, kind in kinds.items()
+    ):
+        raise _error(source, f"expected an object with {', '.join(kinds)}", ("by_values",))
+
+
+def _claims(source: Source, domain: Domain, claims: Any, **about: Any) -> Claims:
+    _check_list(source, claims, ("claims",))
+    cubes: dict[PairIndex, list[dict[int, int]]] = {}
+    for i, claim in enumerate(claims):
+        here: Path = ("claims", i)
+        _check_object(source, claim, here)
+        if set(claim) != {"pair", "where"}:
+            raise _error(source, 'expected {"pair": [A, B], "where": […] or true}', here)
+        _check_list(source, claim["pair"], (*here, "pair"))
+        try:
+            pair, region = read_region(domain, tuple(claim["pair"]), claim["where"])
+        except (DomainError, ParseError) as error:
+            raise _error(source, str(error), here) from None
+        if pair in cubes:
+            raise _error(source, "this pair is listed twice", here)
+        cubes[pair] = list(map(dict, region))
+    try:
+        return claims_of_cubes(domain, cubes, **about)
+    except DomainError as error:
+        raise _error(source, str(error), ("claims",)) from None
 
 
 def _weights(

@@ -142,12 +142,13 @@ def _connected(structure: Structure, i: int, j: int) -> Flags:
     cards = structure.domain.cardinalities
     shape = [1 if v in (i, j) else c + 1 for v, c in enumerate(cards)]
     edges = np.zeros([*shape, n, n], dtype=bool)
-    for literals in structure.features.literals():
+    features = structure.features
+    for literals, scope in zip(features.literals(), features.covered_scopes(), strict=True):
         compatible = np.ones(shape, dtype=bool)
         for v, allowed in literals:
             roles = [True, *(bool(allowed >> k & 1) for k in range(shape[v] - 1))]
             compatible &= _along(np.array(roles), v, n)
-        for a, b in permutations([v for v, _ in literals], 2):
+        for a, b in permutations(scope, 2):
             edges[..., a, b] |= compatible
     for v, length in enumerate(shape):
         free = _along(np.arange(length) == 0, v, n)[..., None]

@@ -216,9 +216,9 @@ def network(features: Features, box: Box) -> Network:
     compatible[features.owners[refused]] = False
     assigned = np.zeros(len(features.cardinalities), dtype=bool)
     assigned[list(box)] = True
-    owners = features.owners
-    stays = compatible[owners] & ~assigned[features.variables]
-    return Network(len(assigned), assigned, owners[stays], features.variables[stays], len(features))
+    owners, variables = features.covered
+    stays = compatible[owners] & ~assigned[variables]
+    return Network(len(assigned), assigned, owners[stays], variables[stays], len(features))
 
 
 def minimal_separator(graph: Network, first: Mask, second: Mask, within: Mask) -> Mask | None:

@@ -103,8 +103,9 @@ def context_specific_independencies(
     structure = as_structure(model)
     i, j = structure.domain.pair((first, second))
     features = structure.features
-    touched = (features.variables == i) | (features.variables == j)
-    of_pair = np.bincount(features.owners[touched], minlength=len(features)) == 2
+    owners, variables = features.covered
+    touched = (variables == i) | (variables == j)
+    of_pair = np.bincount(owners[touched], minlength=len(features)) == 2
     return _Lister(structure, CoverSource(features.take(of_pair)), top, boxes, deadline).pair(i, j)
 
 

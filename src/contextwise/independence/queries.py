@@ -333,10 +333,8 @@ class Links:
 
 def links_of(features: Features, free: Mask, given: Mask) -> Links:
     """Turn features into links of their free variables that need values of their given ones."""
-    scopes, needs = [], []
-    for literals in features.literals():
-        scopes.append(tuple(v for v, _ in literals if free[v]))
-        needs.append([literal for literal in literals if given[literal[0]]])
+    needs = [[lit for lit in literals if given[lit[0]]] for literals in features.literals()]
+    scopes = [tuple(v for v in scope if free[v]) for scope in features.covered_scopes()]
     space = class_space(features.cardinalities.tolist(), needs)
     forbidden = [space.everything ^ space.encode(literals) for literals in needs]
     return _linked(space, map(Link, scopes, forbidden))

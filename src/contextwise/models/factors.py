@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import log10, prod
 from typing import TypeVar
 
@@ -151,6 +152,28 @@ def numbers(factor: Factor, what: str) -> FloatArray:
             f"a weight is too large or too small for {what}, which holds probabilities, not logs"
         )
     return np.asarray(values)
+
+
+def log_odds_ratio(logs: FloatArray) -> FloatArray:
+    """Return the largest absolute log odds ratio of the first two axes, for each other cell.
+
+    It is infinite if the cells above ``-inf`` are not a product of rows and columns, and 0 if all
+    cells are ``-inf``.
+
+    >>> log_odds_ratio(np.log([[0.2, 0.4], [0.4, 0.8]])).round(9), log_odds_ratio(np.eye(2))
+    (array(0.), array(2.))
+    """
+    possible = logs > -np.inf
+    product = possible.any(axis=1, keepdims=True) & possible.any(axis=0, keepdims=True)
+    largest = np.zeros(logs.shape[2:])
+    for first, second in combinations(range(len(logs)), 2):
+        both = possible[first] & possible[second]
+        with np.errstate(invalid="ignore"):
+            gap = logs[first] - logs[second]
+        highest = np.where(both, gap, -np.inf).max(axis=0)
+        lowest = np.where(both, gap, np.inf).min(axis=0)
+        largest = np.maximum(largest, highest - lowest)
+    return np.where((possible == product).all(axis=(0, 1)), largest, np.inf)
 
 
 def cells_of(

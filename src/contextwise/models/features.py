@@ -9,6 +9,10 @@ are stored in four arrays, without a Python object per literal:
 - ``values[l]``: the values that literal ``l`` allows, as a bit set of 64-bit words (value ``k`` is
   bit ``k % 64`` of word ``k // 64``).
 
+A model given by its claims (`contextwise.models.claims`) has a fifth array, ``pairs``: row ``f``
+then covers the one pair ``pairs[f]``, wherever its literals hold, and has no literal on the two
+variables. Without it, a feature covers every pair of its scope.
+
 Invariant: a literal allows at least one value and not all of them, no variable occurs twice in a
 feature, and no two features are equal. `normalized` establishes it from any literals.
 """
@@ -17,7 +21,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -76,6 +80,7 @@ class Features:
     starts: IntArray
     variables: npt.NDArray[np.int32]
     values: WordArray
+    pairs: npt.NDArray[np.int32] | None = None  # the pair that each row covers; None: its scope
 
     def __post_init__(self) -> None:
         for name in ("cardinalities", "starts", "variables", "values"):
@@ -100,6 +105,23 @@ class Features:
         """The feature each literal belongs to."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
+    @property
+    def covered(self) -> tuple[IntArray, npt.NDArray[np.int32]]:
+        """The variables whose pairs each feature covers, and the feature each belongs to.
+
+        These are the variables of its literals, or the two of its pair.
+        """
+        if self.pairs is None:
+            return self.owners, self.variables
+        return np.repeat(np.arange(len(self)), 2), self.pairs.ravel()
+
+    def covered_scopes(self) -> list[list[int]]:
+        """Return for each feature the variables whose pairs it covers."""
+        if self.pairs is not None:
+            return [[i, j] for i, j in self.pairs.tolist()]
+        variables = self.variables.tolist()
+        return [variables[a:b] for a, b in itertools.pairwise(self.starts.tolist())]
+
     @cached_property
     def rows(self) -> tuple[bytes, ...]:
         """Each feature as bytes; equal features have equal bytes."""
@@ -108,8 +130,11 @@ class Features:
         table[:, 0] = self.variables
         table[:, 1:] = self.values
         data, step = table.tobytes(), 8 * width
-        bounds = (self.starts * step).tolist()
-        return tuple(data[a:b] for a, b in itertools.pairwise(bounds))
+        bounds = itertools.pairwise((self.starts * step).tolist())
+        if self.pairs is None:
+            return tuple(data[a:b] for a, b in bounds)
+        pairs = self.pairs.astype("<i4")
+        return tuple(pair.tobytes() + data[a:b] for pair, (a, b) in zip(pairs, bounds, strict=True))
 
     def literals(self) -> list[list[tuple[int, int]]]:
         """Return each feature as a list of (variable, value set as an int)."""
@@ -138,7 +163,10 @@ class Features:
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         shift = np.repeat(self.starts[chosen] - starts[:-1], lengths)
         literals = np.arange(int(starts[-1])) + shift
-        return Features(self.cardinalities, starts, self.variables[literals], self.values[literals])
+        pairs = None if self.pairs is None else self.pairs[chosen]
+        return Features(
+            self.cardinalities, starts, self.variables[literals], self.values[literals], pairs
+        )
 
     def allowing(self, variable: int, state: int) -> npt.NDArray[np.bool_]:
         """Return a mask of the features that are compatible with a state of a variable."""
@@ -166,13 +194,15 @@ def normalized(
     variables: npt.ArrayLike,
     values: WordArray,
     count: int,
+    pairs: npt.NDArray[np.int32] | None = None,
 ) -> tuple[Features, IntArray]:
     """Make distinct features from the literals of ``count`` raw ones.
 
     ``owners``, ``variables`` and ``values`` have the raw feature, the variable and the value set of
-    each literal. Literals on one variable of a feature intersect. A literal that allows every value
-    is dropped, and so is a feature that allows no value of some variable. Also returns the new
-    index of each raw feature, or -1 if it can never hold.
+    each literal, ``pairs`` the pair of each raw feature if it covers one only. Literals on one
+    variable of a feature intersect. A literal that allows every value is dropped, and so is a
+    feature that allows no value of some variable. Also returns the new index of each raw feature,
+    or -1 if it can never hold.
     """
     cards = np.asarray(cardinalities, dtype=np.int64)
     owner = np.asarray(owners, dtype=np.int64)
@@ -192,7 +222,7 @@ def normalized(
 
     starts = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.bincount(owner, minlength=count), out=starts[1:])
-    raw = Features(cards, starts, variable.astype(np.int32), np.ascontiguousarray(values))
+    raw = Features(cards, starts, variable.astype(np.int32), np.ascontiguousarray(values), pairs)
     alive = np.flatnonzero(possible)
     first = _first_equal(raw, alive)
     fresh = first == alive
@@ -225,12 +255,17 @@ def _hashes(features: Features) -> WordArray:
         literal ^= literal >> np.uint64(29)
     before = np.concatenate([np.zeros(1, np.uint64), np.cumsum(literal, dtype=np.uint64)])
     hashes: WordArray = before[features.starts[1:]] - before[features.starts[:-1]]
+    if features.pairs is not None:
+        first, second = features.pairs.T.astype(np.uint64)
+        hashes ^= first * np.uint64(0x94D049BB133111EB) + second * np.uint64(0xBF58476D1CE4E5B9)
     return hashes
 
 
 def restrict(features: Features, fixed: Mapping[int, int]) -> Features:
     """Return the features compatible with fixed states, over the other variables."""
     left = np.ones(len(features), dtype=bool)
+    if features.pairs is not None:
+        left &= ~np.isin(features.pairs, list(fixed)).any(axis=1)
     for variable, state in fixed.items():
         left &= features.allowing(variable, state)
     stays = left[features.owners] & ~np.isin(features.variables, list(fixed))
@@ -243,14 +278,53 @@ def restrict(features: Features, fixed: Mapping[int, int]) -> Features:
         place[features.variables[stays]],
         features.values[stays][:, : words_of(cardinalities)],
         int(left.sum()),
+        None if features.pairs is None else place[features.pairs[left]].astype(np.int32),
     )
     return result
 
 
 def concatenated(*parts: Features) -> tuple[Features, IntArray]:
-    """Return the distinct features of all parts, and the new index of each part's features."""
+    """Return the distinct features of all parts, and the new index of each part's features.
+
+    If some part covers one pair per row, so does the result, and the indices are of those rows.
+    """
+    if any(part.pairs is not None for part in parts):
+        parts = tuple(map(by_pairs, parts))
     before = np.cumsum([0, *map(len, parts)])
     owners = np.concatenate([part.owners + k for part, k in zip(parts, before, strict=False)])
     variables = np.concatenate([part.variables for part in parts])
     values = np.concatenate([part.values for part in parts])
-    return normalized(parts[0].cardinalities, owners, variables, values, int(before[-1]))
+    pairs = None
+    if any(part.pairs is not None for part in parts):
+        pairs = np.concatenate([part.pairs for part in parts if part.pairs is not None])
+    return normalized(parts[0].cardinalities, owners, variables, values, int(before[-1]), pairs)
+
+
+def by_pairs(features: Features) -> Features:
+    """Return the same claims with one row for each pair of each feature."""
+    if features.pairs is not None:
+        return features
+    owners, variables, values, pairs = [], [], [], []
+    count = 0
+    for length in np.unique(features.lengths[features.lengths >= 2]).tolist():
+        mine = np.flatnonzero(features.lengths == length)
+        literals = features.starts[mine, None] + np.arange(length)
+        for pair in itertools.combinations(range(length), 2):
+            others = np.delete(literals, pair, axis=1)
+            owners.append(np.repeat(np.arange(count, count + len(mine)), length - 2))
+            variables.append(features.variables[others].ravel())
+            values.append(features.values[others].reshape(-1, features.values.shape[1]))
+            pairs.append(features.variables[literals[:, pair]])
+            count += len(mine)
+    if not count:
+        empty = no_features(features.cardinalities)
+        return replace(empty, pairs=np.zeros((0, 2), dtype=np.int32))
+    result, _ = normalized(
+        features.cardinalities,
+        np.concatenate(owners),
+        np.concatenate(variables),
+        np.concatenate(values),
+        count,
+        np.concatenate(pairs),
+    )
+    return result

@@ -20,12 +20,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.errors import DomainError
+from contextwise.errors import ContextwiseError, DomainError
 from contextwise.models.domain import Assignment, Domain, State, listed
 from contextwise.models.features import (
     Features,
@@ -78,6 +78,7 @@ class Structure:
     features: Features
     info: Mapping[str, Any] = field(default_factory=dict)
     directions: Directions | None = None
+    given_by_claims: ClassVar[bool] = False  # True for `Claims`
 
     def __init__(
         self,
@@ -94,6 +95,8 @@ class Structure:
             features = features_of(domain, (literals_of(domain, f) for f in features))
         elif tuple(features.cardinalities.tolist()) != domain.cardinalities:
             raise DomainError("the cardinalities of the features and of the domain differ")
+        elif (features.pairs is not None) != self.given_by_claims:
+            raise DomainError("rows that cover one pair each make Claims, not a Structure")
         object.__setattr__(self, "domain", domain)
         object.__setattr__(self, "features", features)
         object.__setattr__(self, "info", dict(info or {}))
@@ -161,7 +164,11 @@ class Structure:
     def pairs(self) -> list[tuple[str, str]]:
         """Return the pairs of variables that occur together in some feature, in order."""
         names = self.domain.names
-        pairs = {pair for scope in self.features.scopes() for pair in combinations(scope, 2)}
+        if self.features.pairs is None:
+            scopes = self.features.scopes()
+            pairs = {pair for scope in scopes for pair in combinations(scope, 2)}
+        else:
+            pairs = {(i, j) for i, j in self.features.pairs.tolist()}
         return [(names[i], names[j]) for i, j in sorted(pairs)]
 
     def statistics(self) -> dict[str, float]:
@@ -179,13 +186,14 @@ class Structure:
     def restrict(self, context: Assignment) -> Structure:
         """Return the features compatible with a partial assignment, over the other variables."""
         fixed = self.domain.assignment(context)
-        return Structure(self.domain.without(fixed), restrict(self.features, fixed))
+        return type(self)(self.domain.without(fixed), restrict(self.features, fixed))
 
     def union(self, other: Structure | LogLinear) -> Structure:
         """Return the features of both structures, aligned by name; also written ``a | b``."""
         aligned = structure_of(other).aligned_to(self.domain)
         features, _ = concatenated(self.features, aligned.features)
-        return Structure(self.domain, features)
+        kind = type(aligned if self.features.pairs is None else self)
+        return kind(self.domain, features)
 
     __or__ = union
 
@@ -197,7 +205,7 @@ class Structure:
     ) -> Structure:
         """Rename some variables and states; see `Domain.renamed`."""
         domain = self.domain.renamed(names, states=states)
-        return Structure(domain, self.features, info=self.info, directions=self.directions)
+        return type(self)(domain, self.features, info=self.info, directions=self.directions)
 
     def aligned_to(self, domain: Domain, *, align: Align = "names") -> Structure:
         """Return the same structure over another domain.
@@ -223,7 +231,7 @@ class Structure:
     def _realigned(self, over: Alignment) -> tuple[Structure, IntArray]:
         features, places = realigned(self.features, over)
         directions = self.directions and self.directions.aligned(over)
-        return Structure(over.target, features, info=self.info, directions=directions), places
+        return type(self)(over.target, features, info=self.info, directions=directions), places
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -247,6 +255,7 @@ class LogLinear:
     weights: npt.NDArray[np.float64]
 
     def __init__(self, structure: Structure, weights: npt.ArrayLike) -> None:
+        require_features(structure, "a model with weights")
         try:
             array = np.array(weights, dtype=np.float64)
         except (TypeError, ValueError):
@@ -317,6 +326,8 @@ class LogLinear:
 
     def aligned_to(self, domain: Domain, *, align: Align = "names") -> LogLinear:
         """Return the same model over another domain; see `Structure.aligned_to`."""
+        if domain == self.domain and align == "names":
+            return self
         over = alignment(self.domain, domain, align=align)
         structure, places = self.structure._realigned(over)
         weights = np.empty(len(self))
@@ -350,10 +361,23 @@ def structure_of(model: Model) -> Structure:
     )
 
 
-def _repr(kind: str, model: Model, shown: list[str]) -> str:
+def require_features(model: Model, what: str) -> Structure:
+    """Return the structure of a model; raise if the model is given by claims, not by features.
+
+    ``what`` needs the features, as in "fitting weights".
+    """
+    structure = structure_of(model)
+    if structure.given_by_claims:
+        raise ContextwiseError(
+            f"{what} needs features, and this model is given by its claims about pairs"
+        )
+    return structure
+
+
+def _repr(kind: str, model: Model, shown: list[str], unit: str = "feature") -> str:
     more = len(model) - len(shown)
     shown = [*shown, f"… {more} more"] if more else shown
-    sizes = (len(model.domain), "variable"), (len(model), "feature")
+    sizes = (len(model.domain), "variable"), (len(model), unit)
     size = ", ".join(f"{count} {what}{'s' * (count != 1)}" for count, what in sizes)
     return printable(f"{kind}({size}{': ' if shown else ''}{'; '.join(shown)})")
 
@@ -386,21 +410,27 @@ def literals_of(domain: Domain, feature: Feature) -> Iterator[tuple[int, int]]:
 
 def features_of(domain: Domain, features: Iterable[Iterable[tuple[int, int]]]) -> Features:
     """Make features from lists of (variable, value set as an int)."""
+    listed = list(features)
+    result, places = normalized(domain.cardinalities, *literal_arrays(domain, listed), len(listed))
+    warn_of_contradictions(int((places < 0).sum()))
+    return result
+
+
+def literal_arrays(
+    domain: Domain, features: Iterable[Iterable[tuple[int, int]]]
+) -> tuple[list[int], list[int], WordArray]:
+    """Return the feature, the variable and the value set of each literal."""
     words = words_of(domain.cardinalities)
     owners: list[int] = []
     variables: list[int] = []
     sets: list[int] = []
-    count = 0
-    for literals in features:
+    for feature, literals in enumerate(features):
         for variable, allowed in literals:
-            owners.append(count)
+            owners.append(feature)
             variables.append(variable)
             sets.append(allowed)
-        count += 1
     values = np.array([as_words(s, words) for s in sets], dtype=np.uint64).reshape(-1, words)
-    result, places = normalized(domain.cardinalities, owners, variables, values, count)
-    warn_of_contradictions(int((places < 0).sum()))
-    return result
+    return owners, variables, values
 
 
 def warn_of_contradictions(count: int, where: str = "", stacklevel: int = 4) -> None:
@@ -500,4 +530,9 @@ def realigned(features: Features, over: Alignment) -> tuple[Features, IntArray]:
         for old, new in enumerate(places):
             bit = features.values[tested, old // 64] >> np.uint64(old % 64) & np.uint64(1)
             values[tested, new // 64] |= bit << np.uint64(new % 64)
-    return normalized(over.target.cardinalities, features.owners, variables, values, len(features))
+    pairs = features.pairs
+    if pairs is not None:
+        pairs = np.sort(np.array(over.variables, dtype=np.int32)[pairs], axis=1)
+    return normalized(
+        over.target.cardinalities, features.owners, variables, values, len(features), pairs
+    )

@@ -31,6 +31,7 @@ from contextwise.support.loading import lazy_names
 if TYPE_CHECKING:
     from contextwise.testing.strategies import (
         assignments,
+        claims,
         covers,
         domains,
         families,
@@ -47,6 +48,7 @@ __all__ = [
     "assignments",
     "brute_force",
     "brute_force_pairs",
+    "claims",
     "contexts_of",
     "covers",
     "depends",
@@ -76,7 +78,8 @@ if not TYPE_CHECKING:
 def depends(structure: Structure, pair: Pair, context: Mapping[str, str]) -> bool:
     """Decide whether a pair depends in a context.
 
-    It does if some feature has both variables in its scope and is compatible with the context.
+    It does if some feature has both variables in its scope, or some claim is about them, and is
+    compatible with the context.
 
     Parameters
     ----------
@@ -90,10 +93,12 @@ def depends(structure: Structure, pair: Pair, context: Mapping[str, str]) -> boo
     >>> depends(model, ("A", "B"), {"C": "0"}), depends(model, ("A", "B"), {"C": "1"})
     (True, False)
     """
+    names, pairs = structure.domain.names, structure.features.pairs
+    covered = [None] * len(structure) if pairs is None else pairs.tolist()
     return any(
-        feature.keys() >= set(pair)
+        (feature.keys() if own is None else {names[v] for v in own}) >= set(pair)
         and all(context[v] in allowed for v, allowed in feature.items() if v in context)
-        for feature in structure
+        for feature, own in zip(structure, covered, strict=True)
     )
 
 

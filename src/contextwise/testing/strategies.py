@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import combinations
 
 from contextwise.counting.cover import Cover, cover_of
 from contextwise.errors import require
+from contextwise.models.claims import Claims
 from contextwise.models.domain import Domain
 from contextwise.models.features import members
 from contextwise.models.structure import LogLinear, Structure
@@ -80,16 +82,41 @@ def structures(
 
 
 @st.composite
+def claims(
+    draw: st.DrawFn,
+    domain: Domain | st.SearchStrategy[Domain] | None = None,
+    *,
+    max_regions: int = 6,
+) -> Claims:
+    """Draw models given by their claims, with regions of one or several cubes."""
+    over = domain if isinstance(domain, Domain) else draw(domains() if domain is None else domain)
+    able = [v for v, cardinality in enumerate(over.cardinalities) if cardinality > 1]
+    pairs = list(combinations(able, 2))
+    regions: dict[tuple[str, str], list[dict[str, list[str]]]] = {}
+    for _ in range(draw(st.integers(0, max_regions)) if pairs else 0):
+        pair = draw(st.sampled_from(pairs))
+        cube = draw(features(over))
+        first, second = (over.names[v] for v in pair)
+        cube = {name: states for name, states in cube.items() if name not in (first, second)}
+        regions.setdefault((first, second), []).append(cube)
+    return Claims(over, regions)
+
+
+@st.composite
 def families(
     draw: st.DrawFn,
     count: int = 2,
     domain: Domain | st.SearchStrategy[Domain] | None = None,
     *,
     max_features: int = 6,
+    with_claims: bool = False,
 ) -> tuple[Structure, ...]:
-    """Draw ``count`` structures over one domain."""
+    """Draw ``count`` structures over one domain, some of them `Claims` if asked."""
     over = domain if isinstance(domain, Domain) else draw(domains() if domain is None else domain)
-    return tuple(draw(structures(over, max_features=max_features)) for _ in range(count))
+    model: st.SearchStrategy[Structure] = structures(over, max_features=max_features)
+    if with_claims:
+        model |= claims(over, max_regions=max_features)
+    return tuple(draw(model) for _ in range(count))
 
 
 @st.composite

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "bigint.hpp"
@@ -45,13 +46,15 @@ class Answers {
   // so.
   void run(const FeatureArrays& model, u64* answers, std::int64_t* first) {
     for (std::size_t f = 0; f < model.count; ++f) {
-      const auto begin = static_cast<std::size_t>(model.starts[f]);
-      const auto end = static_cast<std::size_t>(model.starts[f + 1]);
-      for (std::size_t a = begin; a < end; ++a)
-        for (std::size_t b = a + 1; b < end; ++b) {
-          const u32 pair = number_[static_cast<std::size_t>(model.variables[a]) * n_ +
-                                   static_cast<std::size_t>(model.variables[b])];
-          if (pair != NONE) answer(model, f, a, b, pair, answers, first);
+      const auto scope = model.covered(static_cast<u32>(f));
+      // Without literals of the pair, `skipped` is beyond all literals.
+      const auto skipped = model.pairs ? std::numeric_limits<std::size_t>::max() / 2
+                                       : static_cast<std::size_t>(model.starts[f]);
+      for (std::size_t a = 0; a < scope.size(); ++a)
+        for (std::size_t b = a + 1; b < scope.size(); ++b) {
+          const u32 pair =
+              number_[static_cast<std::size_t>(scope[a]) * n_ + static_cast<std::size_t>(scope[b])];
+          if (pair != NONE) answer(model, f, skipped + a, skipped + b, pair, answers, first);
         }
     }
   }

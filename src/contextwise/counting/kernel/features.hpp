@@ -19,12 +19,18 @@ struct FeatureArrays {
   const std::int64_t* starts;
   const std::int32_t* variables;
   const u64* values;
-  std::size_t count;  // number of features
-  std::size_t words;  // words per value set
+  std::size_t count;                    // number of features
+  std::size_t words;                    // words per value set
+  const std::int32_t* pairs = nullptr;  // the two variables of each feature's one pair, or null
 
   std::size_t begin(u32 feature) const { return static_cast<std::size_t>(starts[feature]); }
   std::span<const std::int32_t> scope(u32 feature) const {
     return {variables + starts[feature], begin(feature + 1) - begin(feature)};
+  }
+  // The variables whose pairs a feature covers.
+  std::span<const std::int32_t> covered(u32 feature) const {
+    return pairs ? std::span<const std::int32_t>{pairs + 2 * std::size_t{feature}, 2}
+                 : scope(feature);
   }
   std::span<const u64> value_set(std::size_t literal) const {
     return {values + literal * words, words};
@@ -102,7 +108,7 @@ class PairTable {
   std::size_t count_ = 0;
 };
 
-// The features of a model that have both variables of some pair in their scope. If there are many
+// The features of a model that cover some pair. If there are many
 // pairs, it keeps all features: nearly all would pass, and the test would not pay.
 struct RelevantFeatures {
   FeatureArrays arrays;
@@ -116,7 +122,7 @@ struct RelevantFeatures {
     const bool all = pairs.size() > model.count / 32;
     features.reserve(all ? model.count : 0);
     for (u32 f = 0; f < model.count; ++f)
-      if (all || pairs.any_of(model.scope(f), [](u32) { return true; })) features.push_back(f);
+      if (all || pairs.any_of(model.covered(f), [](u32) { return true; })) features.push_back(f);
   }
 
   std::size_t literals() const {
@@ -126,7 +132,7 @@ struct RelevantFeatures {
   }
 };
 
-// Lists the pairs that some feature has in its scope, in rising order. It uses one bit per pair of
+// Lists the pairs that some feature covers, in rising order. It uses one bit per pair of
 // variables.
 inline std::vector<Pair> covered_pairs(std::span<const FeatureArrays> models,
                                        std::size_t variables) {
@@ -134,7 +140,7 @@ inline std::vector<Pair> covered_pairs(std::span<const FeatureArrays> models,
   std::vector<u64> seen(variables * words, 0);
   for (const FeatureArrays& model : models)
     for (u32 f = 0; f < model.count; ++f) {
-      const auto scope = model.scope(f);
+      const auto scope = model.covered(f);
       for (std::size_t i = 0; i + 1 < scope.size(); ++i) {
         u64* const row = seen.data() + static_cast<std::size_t>(scope[i]) * words;
         for (const std::int32_t second : scope.subspan(i + 1))
@@ -155,7 +161,7 @@ inline std::vector<Pair> covered_pairs(std::span<const FeatureArrays> models, st
   std::vector<char> seen(among.size(), 0);
   for (const FeatureArrays& model : models)
     for (u32 f = 0; f < model.count; ++f)
-      table.any_of(model.scope(f), [&](u32 pair) {
+      table.any_of(model.covered(f), [&](u32 pair) {
         seen[pair] = 1;
         return false;
       });

@@ -43,9 +43,10 @@ struct MergedFeatures {
   // Adds a feature without merging it. Returns its number.
   u32 add(const FeatureArrays& model, u32 feature, const ValueClasses& classes) {
     std::size_t literal = model.begin(feature);
+    for (const std::int32_t variable : model.covered(feature))
+      scopes.push_back(static_cast<u32>(variable));
     for (const std::int32_t variable : model.scope(feature)) {
       const auto v = static_cast<u32>(variable);
-      scopes.push_back(v);
       variables.push_back(v);
       forbidden.resize(forbidden.size() + stride, 0);
       classes.forbid(v, model.value_set(literal++), forbidden.data() + forbidden.size() - stride);
@@ -92,7 +93,12 @@ class FeatureMerger {
     return model_.arrays.scope(model_.features[place]);
   }
 
-  // Links the features of each scope into a chain from firsts_ through next_.
+  std::span<const std::int32_t> covered_by(u32 place) const {
+    return model_.arrays.covered(model_.features[place]);
+  }
+
+  // Links the features that test the same scope and cover the same pairs into a chain from firsts_
+  // through next_.
   void group_by_scope() {
     const auto count = static_cast<u32>(model_.features.size());
     table_.reset(count);
@@ -101,7 +107,11 @@ class FeatureMerger {
     for (u32 f = 0; f < count; ++f) {
       const auto scope = scope_of(f);
       const u32 first = table_.find_or_insert(
-          hash_of(scope), f, [&](u32 g) { return std::ranges::equal(scope_of(g), scope); });
+          hash_of(scope) ^ (model_.arrays.pairs ? mix(1, hash_of(covered_by(f))) : 0), f,
+          [&](u32 g) {
+            return std::ranges::equal(scope_of(g), scope) &&
+                   (!model_.arrays.pairs || std::ranges::equal(covered_by(g), covered_by(f)));
+          });
       if (first == NONE)
         firsts_.push_back(f);
       else
@@ -181,10 +191,10 @@ class FeatureMerger {
   }
 
   void emit(u32 first) {
-    const auto scope = scope_of(first);
+    const auto scope = scope_of(first), covered = covered_by(first);
     for (u32 r = 0; r < alive_.size(); ++r) {
       if (!alive_[r]) continue;
-      merged_.scopes.insert(merged_.scopes.end(), scope.begin(), scope.end());
+      merged_.scopes.insert(merged_.scopes.end(), covered.begin(), covered.end());
       merged_.scope_start.push_back(static_cast<u32>(merged_.scopes.size()));
       for (std::size_t x = 0; x < width_; ++x) {
         const u64* const set = cell(r, x);
