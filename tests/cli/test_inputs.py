@@ -184,7 +184,9 @@ def test_nothing_to_list_is_told_beside_the_list() -> None:
 
 def test_a_target_names_the_suffixes_that_can_be_written() -> None:
     message = said(run("consensus", "lung", "lung-learned", "--out", "agreed.txt"))
-    assert message.endswith("use one of .mn, .json, .uai, .bif (each also with .gz)")
+    assert message.endswith(
+        "cannot write .txt; use one of .mn, .json, .uai, .bif (each also with .gz or .xz)"
+    )
 
 
 def test_more_processes_than_units_are_not_started(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,7 +54,7 @@ class TestTrouble:
             (["info", "."], [".: "]),
             (["nonsense"], ["No such command 'nonsense'"]),
             (["convert", "lung", "no/such/folder/lung.json"], ["no/such/folder/lung.json"]),
-            (["convert", "lung", "lung.xyz"], ["lung.xyz: unknown suffix"]),
+            (["convert", "lung", "lung.xyz"], ["lung.xyz: cannot write .xyz; use one of .mn"]),
             (["info", "-"], ["standard input: the input is empty"]),
             (["compare", "lung", "lung", "--format", "xyz"], ["--format", "'xyz' is not one of"]),
             (["compare", "lung", "lung", "--pairs", "a"], ["as in --pairs A,B; got 'a'. Try: "]),
@@ -89,8 +89,8 @@ class TestTrouble:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["fit", "lung", "missing.csv", "--out", "x.xyz"], "x.xyz: unknown suffix"),
-            (["fit", "lung", "missing.csv", "--out", "x.dn"], "cannot write dn files"),
+            (["fit", "lung", "missing.csv", "--out", "x.xyz"], "x.xyz: cannot write .xyz; use"),
+            (["fit", "lung", "missing.csv", "--out", "x.dn"], "cannot write .dn; use one of .mn"),
             (["fit", "lung", "missing.csv", "--out", "no/x.mn"], "no/x.mn: No such file"),
             (["report", "missing.mn", "x.mn", "--out", "no/x.html"], "no/x.html: No such file"),
             (["matrix", "missing.mn", "--out", "no/x.csv"], "no/x.csv: No such file"),

@@ -216,7 +216,7 @@ def test_comments_before_the_first_word_are_read_once(comment: str) -> None:
 def test_a_bif_file_with_unobserved_rows_gives_a_structure() -> None:
     """bnlearn writes NaN where a parent configuration was never observed."""
     text = f"{A}{B}{PA}probability (B|A) {{\n(a) 0.5 0.5;\n(b) NaN, NaN; }}"
-    with pytest.warns(MissingProbabilities, match=r"1 variable without some probabilities \(NaN\)"):
+    with pytest.warns(MissingProbabilities, match="1 variable without some probabilities"):
         model = read_stream(io.StringIO(text), format="bif")
     assert isinstance(model, Structure)
     assert model.info["zero_weights"] == 0

@@ -208,10 +208,29 @@ def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
 
 
 def test_a_suffix_that_says_nothing(tmp_path: Path) -> None:
-    message = refused(tmp_path / "model.txt", HEAD + "}")
-    assert "model.txt: unknown suffix; use one of .mn, .json" in message
+    message = refused(tmp_path / "model.abc", HEAD + "}")
+    assert "model.abc: unknown suffix; use one of .mn, .json" in message
     assert "or name the format, one of mn, json" in message
-    assert len(read(tmp_path / "model.txt", format="mn")) == 0
+    assert len(read(tmp_path / "model.abc", format="mn")) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("n.dne", "Netica and GeNIe save such files as .dsc or .xdsl"),
+        ("n.pgmx", "OpenMarkov saves such files as .net or .bif"),
+        ("n.xlsx", "learn a structure first: contextwise learn edge-trees FILE"),
+    ],
+)
+def test_a_file_of_another_program_names_one_that_converts_it(
+    tmp_path: Path, name: str, advice: str
+) -> None:
+    assert advice in refused(tmp_path / name, "anything")
+
+
+def test_rows_that_are_given_as_a_model(tmp_path: Path) -> None:
+    message = refused(tmp_path / "rows.csv", "A,B\nno,yes\nyes,yes\nno,no\n")
+    assert "these are rows, not a model; learn a structure first: contextwise learn" in message
 
 
 def test_an_unknown_format_and_an_unknown_option(tmp_path: Path) -> None:
@@ -224,7 +243,7 @@ def test_an_unknown_format_and_an_unknown_option(tmp_path: Path) -> None:
 
 
 def test_formats_that_are_only_read(tmp_path: Path) -> None:
-    with pytest.raises(ContextwiseError, match="cannot write bn files; use one of mn"):
+    with pytest.raises(ContextwiseError, match=r"cannot write \.bn; use one of \.mn"):
         write(Structure({"A": 2}), tmp_path / "x.bn")
     assert not list(tmp_path.iterdir())
 

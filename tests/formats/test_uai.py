@@ -13,7 +13,7 @@ from hypothesis import given
 from contextwise import Domain, LogLinear, Structure, distance, read, write
 from contextwise.errors import ContextwiseError, ParseError
 from contextwise.formats import encode, read_stream
-from contextwise.formats.io import DirectionsLost
+from contextwise.formats.io import FactsLost
 from contextwise.formats.reading import ClaimsChange
 from contextwise.formats.uai import NamesLost
 from contextwise.models.factors import Factor
@@ -97,7 +97,7 @@ def test_a_model_with_fewer_cells_than_its_tables_warns() -> None:
 @pytest.mark.parametrize("format", ["mn", "uai"])
 def test_a_file_that_loses_the_directions_warns(kind: str, format: str) -> None:
     network = from_text(f"{kind} 2 2 2 2 1 0 2 0 1 2 0.5 0.5 4 0.1 0.9 0.4 0.6", "uai")
-    with pytest.warns(DirectionsLost, match="does not record that the model is directed"):
+    with pytest.warns(FactsLost, match="does not record that the model is directed"):
         encode(network, format)
     assert read_stream(io.BytesIO(encode(network, "bif"))).directions is not None
 

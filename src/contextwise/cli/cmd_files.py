@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from contextwise.cli import options
 from contextwise.cli.inputs import load, only_one_from_stdin, short_names
 from contextwise.formats import FORMATS
 from contextwise.models.notation import quoted
-from contextwise.support.files import write_bytes
+from contextwise.support.files import read_bytes, without_packing, write_bytes
 from contextwise.support.formatting import columns, plural, printable
 from contextwise.support.formatting import name as short
 
@@ -25,7 +26,7 @@ MOST_FEATURES = 100
 """Models with more features are summarized without listing them."""
 MOST_ARCS = 100
 """Networks with more arcs are summarized without listing them."""
-OF_THE_FILE = ("lines", "raw_features", "duplicates", "contradictory")
+OF_THE_FILE = ("graph", "lines", "raw_features", "duplicates", "contradictory")
 LABELS = {
     "largest_length": "longest",
     "zero_weights": "weight 0",
@@ -64,10 +65,7 @@ def info(models: tuple[str, ...], format_name: str | None, output: str) -> None:
         return
     only_one_from_stdin(list(models))
 
-    suffixes = (".csv", ".data", ".csv.gz", ".data.gz")
-    data = [
-        name for name in models if name in cw.data.rows.BUNDLED or name.lower().endswith(suffixes)
-    ]
+    data = [name for name in models if format_name is None and _is_data(name)]
     if data and len(data) < len(models):
         raise click.UsageError("cannot mix models and data files; run the command twice")
     if data:
@@ -95,6 +93,15 @@ def _list_examples(as_json: bool) -> None:
     for name in cw.truths.bundled.names():
         click.echo(f"{name}\n{click.wrap_text(cw.truths.bundled.describe(name), 78, '  ', '  ')}")
     click.echo(f"\nBundled data sets: {', '.join(cw.data.rows.BUNDLED)}")
+
+
+def _is_data(name: str) -> bool:
+    """Check for a bundled data set, or a file of rows that is no graph."""
+    plain = without_packing(name).lower()
+    if name in cw.data.rows.BUNDLED or not plain.endswith((".csv", ".data")):
+        return name in cw.data.rows.BUNDLED
+    claiming = [known for known in FORMATS if plain.endswith(known.suffixes)]
+    return not (os.path.isfile(name) and any(known.fits(read_bytes(name)) for known in claiming))
 
 
 def _show_data(names: Sequence[str], as_json: bool) -> None:
@@ -131,6 +138,7 @@ def _record(name: str, model: Model) -> dict[str, object]:
         **_arcs(model),
         "smallest_cardinality": min(cardinalities, default=0),
         "largest_cardinality": max(cardinalities, default=0),
+        "states": "unknown: 2 assumed" if model.info.get("unknown_states") else None,
         "zero_weights": zeros,
         **{key: model.info.get(key) for key in OF_THE_FILE},
     }
@@ -233,7 +241,9 @@ TARGETS = [*(known.name for known in FORMATS if known.writer), *GRAPHS]
     help=f"Format of OUT: {', '.join(TARGETS)}.",
 )
 @options.model_option(
-    "--names-from", help="Rename variables and states as in MODEL, in the same order."
+    "--names-from",
+    help="Rename variables and states as in MODEL, in the same order; a graph without states "
+    "takes those of the variables with the same names.",
 )
 @options.context
 @options.zero_weights
@@ -272,7 +282,11 @@ def convert(
     if names_from is not None:
         only_one_from_stdin([source, names_from])
         with cw.models.structure.named(names_from, source):
-            model = model.aligned_to(load(names_from).domain, align="position")
+            domain = load(names_from).domain
+            if model.info.get("unknown_states"):
+                model = model.aligned_to(domain)
+            else:
+                model = model.aligned_to(domain, align="position")
     if graph is not None:
         content = cw.independence.graphs.encode_graph(
             cw.independence.graphs.edges_of(model, context), graph

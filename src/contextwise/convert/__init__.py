@@ -14,6 +14,8 @@ from contextwise.convert.hierarchical import (
     from_split_model,
     to_generators,
 )
+from contextwise.convert.ising import from_ising
+from contextwise.convert.model_string import from_model_string
 from contextwise.convert.packages import (
     from_causal_learn,
     from_pgmpy,
@@ -32,7 +34,9 @@ __all__ = [
     "from_generators",
     "from_graph",
     "from_interactions",
+    "from_ising",
     "from_ldag",
+    "from_model_string",
     "from_pgmpy",
     "from_pyagrum",
     "from_split_model",

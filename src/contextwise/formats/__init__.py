@@ -61,8 +61,8 @@ class Format(NamedTuple):
     reader: str
     writer: str = ""
     """Empty if the format cannot be written."""
-    start: bytes = b"(?!)"
-    """A pattern of the first bytes of a file, for data without a name."""
+    start: bytes | str = b"(?!)"
+    """A pattern of the first bytes of a file, or a function of all of them."""
     is_directed: bool = False
     """Whether a file can state that its model is directed."""
     example: str = ""
@@ -79,13 +79,17 @@ class Format(NamedTuple):
         return data
 
     def fits(self, data: bytes) -> bool:
-        """Return whether data starts like a file of this format."""
+        """Return whether data looks like a file of this format."""
+        if isinstance(self.start, str):
+            return bool(_function(self.start)(data))
         return re.match(self.start, data) is not None
 
 
 def without_suffix(name: str) -> str:
     """Remove the suffix of a model file: ``truth.bif.gz`` becomes ``truth``."""
-    plain = name.removesuffix(".gz")
+    from contextwise.support import files
+
+    plain = files.without_packing(name)
     for suffix in (suffix for known in FORMATS for suffix in known.suffixes):
         if plain.lower().endswith(suffix):
             return plain[: -len(suffix)]
@@ -163,6 +167,112 @@ FORMATS = (
         words="network variable probability type discrete table default property A B no yes "
         "{ } ( ) [ ] ; , | 2 0.5 1e400 NaN \" ' // /* */",
     ),
+    Format(
+        "xmlbif",
+        (".bifxml", ".xmlbif", ".xbif", ".xml"),
+        "xml_networks.read_xmlbif",
+        start=rb"(?i)(?:\s|<\?[^>]*>|<!--(?:[^-]|-(?!->))*-->)*+<(?:!DOCTYPE\s+)?BIF\b",
+        is_directed=True,
+        example='<BIF VERSION="0.3"><NETWORK>\n<VARIABLE TYPE="nature"><NAME>A</NAME>'
+        "<OUTCOME>no</OUTCOME><OUTCOME>yes</OUTCOME></VARIABLE>\n<VARIABLE><NAME>B</NAME>"
+        "<OUTCOME>x</OUTCOME><OUTCOME>y</OUTCOME></VARIABLE>\n<DEFINITION><FOR>A</FOR><TABLE>0.5 "
+        "0.5</TABLE></DEFINITION>\n<DEFINITION><FOR>B</FOR><GIVEN>A</GIVEN><TABLE>0.2 0.8 0.6 0.4"
+        "</TABLE></DEFINITION>\n</NETWORK></BIF>\n",
+        words="<BIF> </BIF> <NETWORK> </NETWORK> <VARIABLE> <NAME> A </NAME> <OUTCOME> </OUTCOME> "
+        "<DEFINITION> <FOR> <GIVEN> <TABLE> 0.5 -1 </TABLE> <!ENTITY > &lt; &a; <!-- --> <?xml ?>",
+    ),
+    Format(
+        "net",
+        (".net",),
+        "hugin.read",
+        start=rb"(?:\s|%[^\n]*\n)*+(?:net\s*\{|class\s)",
+        is_directed=True,
+        example='net { }\nnode A { states = ("no" "yes"); }\nnode B { states = ("x" "y" "z"); }\n'
+        "potential (A) { data = (0.5 0.5); } % even\n"
+        "potential (B | A) { data = ((0.2 0.3 0.5) (0.1 0.1 0.8)); }\n",
+        words='net node potential class continuous A B states data = ( ) { } | ; "no" 0.5 NaN % \\',
+    ),
+    Format(
+        "xdsl",
+        (".xdsl",),
+        "xml_networks.read_xdsl",
+        start=rb"(?:\s|<\?[^>]*>|<!--(?:[^-]|-(?!->))*-->)*+<smile\b",
+        is_directed=True,
+        example='<smile version="1.0"><nodes>\n<cpt id="A"><state id="no"/><state id="yes"/>'
+        '<probabilities>0.5 0.5</probabilities></cpt>\n<deterministic id="B"><state id="x"/>'
+        '<state id="y"/><parents>A</parents><resultingstates>y x</resultingstates>'
+        "</deterministic>\n</nodes></smile>\n",
+        words='<smile> </smile> <nodes> </nodes> <cpt id="A"> </cpt> <state id="x"/> <parents> A '
+        '</parents> <probabilities> 0.5 </probabilities> <equation/> <noisymax id="B"> &a; " <',
+    ),
+    Format(
+        "dsc",
+        (".dsc",),
+        "bif.read_dsc",
+        start=rb"\s*(?:belief\s+network\b|node\b)",
+        is_directed=True,
+        example='belief network "n"\nnode A { type : discrete [ 2 ] = { "no", "yes" }; }\n'
+        'node B { type : discrete [ 2 ] = { "x", "y" }; }\nprobability ( A ) { 0.5, 0.5; }\n'
+        "probability ( B | A ) { (0) : 0.2, 0.8; (1) : 0.6, 0.4; }\n",
+        words='belief network node probability type : discrete = { } ( ) [ ] ; , | "no" A B 2 0.5',
+    ),
+    Format(
+        "modelstring",
+        (".txt", ".modelstring"),
+        "graphs.read_modelstring",
+        start=rb"\s*\[[^\[\]\n]+\]",
+        is_directed=True,
+        example="[A][C][B|A:C]\n",
+        words="[ ] | : [A] [B|A] [C|A:B] [ ]",
+    ),
+    Format(
+        "tetrad",
+        (".txt", ".graph"),
+        "graphs.read_tetrad",
+        start=rb"\s*Graph Nodes:",
+        is_directed=True,
+        example="Graph Nodes:\nA;B;C\n\nGraph Edges:\n1. A --> B\n2. C --> B\n",
+        words="Graph Nodes: Edges: A;B;C --> --- o-> <-> 1. A B C ;",
+    ),
+    Format(
+        "dot",
+        (".dot", ".gv"),
+        "graphs.read_dot",
+        start=rb"(?:\s|//[^\n]*\n|/\*[^*]*(?:\*(?!/)[^*]*)*\*/)*+"
+        rb"(?:strict\s+)?(?:di)?(?:graph|dag)\b[^\[]*?\{",
+        is_directed=True,
+        example='digraph G {\n  A [label="a b"];\n  edge [dir=forward] A -> B;\n  C -> B\n}\n',
+        words='digraph graph dag strict subgraph { } [ ] = ; -> -- <-> A B "C" dir none // /* */',
+    ),
+    Format(
+        "gml",
+        (".gml",),
+        "graphs.read_gml",
+        start=rb"(?s)(?!\s*[\[{<]).{0,2000}?\bgraph\s*\[",
+        is_directed=True,
+        example='graph [\n directed 1\n node [ id 0 label "A" ]\n node [ id 1 label "B" ]\n'
+        " edge [ source 0 target 1 ]\n]\n",
+        words='graph node edge [ ] id label source target directed 0 1 "A" "B" 1e9999',
+    ),
+    Format(
+        "bnet",
+        (".bnet",),
+        "graphs.read_bnet",
+        start=rb"(?i)\s*(?:#[^\n]*\n\s*)*+targets\s*,\s*factors",
+        is_directed=True,
+        example="targets, factors\nB, A & !C\nD, B | C\n",
+        words="targets, factors A B C , & | ! ( ) # 1 0",
+    ),
+    Format(
+        "edges",
+        (".csv", ".txt", ".tsv", ".edges"),
+        "matrices.read",
+        start="matrices.is_graph",
+        is_directed=True,
+        example="from,to\nA,B\nC,B\n",
+        words="from,to source,target A,B A --> B ,0,1 0,1,0 1,0,0 0.5 -1 2 ; , \t",
+    ),
+    Format("rda", (".rda", ".rds", ".rdata"), "matrices.read_r", start="matrices.is_r_matrix"),
 )
 """The formats; data without a file name has the first that fits."""
 

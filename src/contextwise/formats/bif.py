@@ -33,13 +33,16 @@ from contextwise.models.notation import quoted
 from contextwise.models.structure import Model
 from contextwise.support.arrays import FloatArray
 
-_TOKEN = re.compile(
-    r"""(?P<skip>[\s,|]+|//[^\n]*|/\*.*?\*/)
-      | (?P<open>/\*)
-      | (?P<quoted>"[^"\n]*")
-      | (?P<sign>[{}()\[\];])
-      | (?P<word>(?:[^\s,|{}()\[\];"/]+|/(?![/*]))+)""",
-    re.VERBOSE | re.DOTALL,
+_BIF, _DSC = (
+    re.compile(
+        rf"""(?P<skip>[\s{blanks}]+|//[^\n]*|/\*.*?\*/)
+          | (?P<open>/\*)
+          | (?P<quoted>"[^"\n]*")
+          | (?P<sign>[{{}}()\[\];])
+          | (?P<word>(?:[^\s{blanks}{{}}()\[\];"/]+|/(?![/*]))+)""",
+        re.VERBOSE | re.DOTALL,
+    )
+    for blanks in (",|", ",|:=")
 )
 
 
@@ -66,17 +69,21 @@ class _Token(NamedTuple):
 
 
 class _Parser:
-    def __init__(self, source: Source) -> None:
+    """Parse BIF, or the dialect of Microsoft's ``.dsc`` files, in which rows number the states."""
+
+    def __init__(self, source: Source, *, is_dsc: bool = False) -> None:
         self.source = source
+        self.is_dsc = is_dsc
         self.tokens = self.split()
         self.at = 0
         self.variables: dict[str, list[str]] = {}
 
     def split(self) -> list[_Token]:
-        text, line, at = self.source.text, 1, 0
+        text, line, at = self.source.legacy_text, 1, 0
+        next_token = (_DSC if self.is_dsc else _BIF).match
         tokens = []
         while at < len(text):
-            match = _TOKEN.match(text, at)
+            match = next_token(text, at)
             if match is None or match.lastgroup == "open":
                 what = "a quoted name" if match is None else "a comment"
                 raise self.source.error(f"{what} has no end", line)
@@ -95,13 +102,18 @@ class _Parser:
         distributions = []
         while self.tokens[self.at].kind != "end":
             keyword = self.take("word")
-            if keyword.text.lower() == "network":
+            word = keyword.text.lower()
+            if word == "belief" and self.is_dsc:  # "belief network NAME", without braces
+                self.take("word")
+                if self.tokens[self.at].text.lower() not in ("node", "probability"):
+                    self.take("word")
+            elif word == "network":
                 while self.tokens[self.at].kind != "{":
                     self.take("word")
                 self.skip_to("}")
-            elif keyword.text.lower() == "variable":
+            elif word == ("node" if self.is_dsc else "variable"):
                 self.variable()
-            elif keyword.text.lower() == "probability":
+            elif word == "probability":
                 distributions.append(self.probability())
             else:
                 raise self.error(
@@ -120,7 +132,7 @@ class _Parser:
         while (token := self.take("word", "}")).kind != "}":
             if token.text.lower() == "type":
                 states = self.states(name)
-            elif token.text.lower() == "property":
+            elif token.text.lower() == "property" or self.is_dsc:
                 self.skip_to(";")
             else:
                 raise self.error(f"expected type or property, got {token.text[:30]!r}", token)
@@ -161,6 +173,8 @@ class _Parser:
         while (token := self.take("word", "(", "}")).kind != "}":
             if token.kind == "(":
                 states = [state.text for state in self.words_until(")")]
+                if self.is_dsc:
+                    states = self.labels(block, states, token)
                 block.rows.append((states, token.line, self.numbers()))
             elif token.text.lower() == "table":
                 block.table = self.numbers()
@@ -168,10 +182,23 @@ class _Parser:
                 block.default = self.numbers()
             elif token.text.lower() == "property":
                 self.skip_to(";")
+            elif self.is_dsc and not block.parents:  # numbers without a keyword
+                self.at -= 1
+                block.table = self.numbers()
             else:
                 text = token.text[:30]
                 raise self.error(f"expected table, default or a row, got {text!r}", token)
         return block
+
+    def labels(self, block: Distribution, numbers: list[str], token: _Token) -> list[str]:
+        """Return the states of the parents that a row of a ``.dsc`` file numbers from 0."""
+        labels = []
+        for parent, number in zip(block.parents, numbers, strict=False):
+            states = self.variables[parent]
+            if number not in map(str, range(len(states))):
+                raise self.error(f"{parent!r} has no state number {number[:30]!r}", token)
+            labels.append(states[int(number)])
+        return labels + numbers[len(labels) :]
 
     def numbers(self) -> list[float]:
         values = []
@@ -217,9 +244,14 @@ class _Parser:
 # -- from blocks to a model ------------------------------------------------------------------------
 
 
-def read(source: Source) -> Model:
+def read_dsc(source: Source) -> Model:
+    """Read a ``.dsc`` file of Microsoft's Belief Networks."""
+    return read(source, is_dsc=True)
+
+
+def read(source: Source, *, is_dsc: bool = False) -> Model:
     """Read a ``.bif`` file."""
-    parser = _Parser(source)
+    parser = _Parser(source, is_dsc=is_dsc)
     blocks = parser.network()
     check_states(source, [len(states) for states in parser.variables.values()])
     try:
@@ -238,7 +270,8 @@ def read(source: Source) -> Model:
     parents = [[domain.positions[name] for name in block.parents] for block in families]
     tables = [_table(source, domain, v, parents[v], block) for v, block in enumerate(families)]
     lines = [block.line for block in families]
-    return model_of_network(domain, parents, tables, source, "bif", lines=lines)
+    format = "dsc" if is_dsc else "bif"
+    return model_of_network(domain, parents, tables, source, format, lines=lines)
 
 
 def _table(

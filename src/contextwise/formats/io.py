@@ -39,8 +39,20 @@ EXAMPLES = (
 """The bundled examples; a variant follows the model it differs from."""
 
 
-class DirectionsLost(UserWarning):
-    """A file does not record that its model is directed."""
+HINTS = {
+    (".dne", ".neta"): "Netica and GeNIe save such files as .dsc or .xdsl",
+    (".pgmx", ".elv"): "OpenMarkov saves such files as .net or .bif",
+    (".o3prm", ".cnf"): "pyAgrum converts such files to .bif",
+    (".aeon", ".sbml"): "biodivine_aeon converts such files to .bnet",
+    (".graphml", ".gexf", ".pickle", ".pkl"): "networkx converts graphs to .gml",
+    (".xlsx", ".xls", ".parquet", ".arff", ".sav", ".dta", ".data"): "If the file has rows, learn "
+    "a structure first: contextwise learn edge-trees FILE",
+}
+"""Advice on files of other programs, by their suffixes."""
+
+
+class FactsLost(UserWarning):
+    """A file does not record that its model is directed, or that its states are unknown."""
 
 
 def as_model(
@@ -117,6 +129,8 @@ def read(
         )
     chosen = format_of(path, format)
     source = Source(files.read_bytes(path), name)
+    if format is None:
+        chosen = _of_content(source, chosen)
     return _with_zero_weights(chosen.read(source), zero_weights)
 
 
@@ -162,39 +176,36 @@ def write(model: Model, path: str | os.PathLike[str], *, format: str | None = No
     >>> read(path)
     Structure(2 variables, 1 feature: A=1 & B=1)
     """
-    data = encode(_learned(model, "model_"), format_of(path, format).name)
-    is_packed = os.fspath(path).lower().endswith(".gz")
-    files.write_bytes(path, files.packed(data) if is_packed else data)
+    data = encode(_learned(model, "model_"), format_of(path, format, to_write=True).name)
+    files.write_bytes(path, files.packed(data, path))
 
 
 def check_target(path: str | os.PathLike[str]) -> None:
     """Raise, before long work, if `write` could not write to this path."""
-    _check_writable(format_of(path, to_write=True))
+    format_of(path, to_write=True)
     files.check_target(path)
 
 
 def encode(model: Model, format: str) -> bytes:
     """Return the bytes of a model file."""
     chosen = _named(format)
-    _check_writable(chosen)
+    if not chosen.writer:
+        able = ", ".join(f.name for f in FORMATS if f.writer)
+        raise ContextwiseError(f"cannot write {chosen.name} files; use one of {able}")
     structure = structure_of(model)
     if chosen.name != "json":
         require_features(structure, f"a {chosen.suffixes[0]} file")
     is_directed = structure.directions is not None or structure.info.get("directed")
-    if is_directed and not chosen.is_directed:
+    lost = "the model is directed" if is_directed and not chosen.is_directed else ""
+    if structure.info.get("unknown_states") and chosen.name != "json":
+        lost = "the states are unknown" + (f", and that {lost}" if lost else "")
+    if lost:
         warnings.warn(
-            f"a {chosen.suffixes[0]} file does not record that the model is directed; "
-            "write .json to keep it",
-            DirectionsLost,
+            f"a {chosen.suffixes[0]} file does not record that {lost}; write .json to keep it",
+            FactsLost,
             stacklevel=3,
         )
     return chosen.write(model)
-
-
-def _check_writable(chosen: Format) -> None:
-    if not chosen.writer:
-        able = ", ".join(f.name for f in FORMATS if f.writer)
-        raise ContextwiseError(f"cannot write {chosen.name} files; use one of {able}")
 
 
 def format_of(
@@ -206,16 +217,28 @@ def format_of(
     """
     if format is not None:
         return _named(format)
-    name = os.fspath(path).lower().removesuffix(".gz")
-    for candidate in FORMATS:
+    name = files.without_packing(os.fspath(path)).lower()
+    able = [f for f in FORMATS if f.writer or not to_write]
+    for candidate in able:
         if name.endswith(candidate.suffixes):
             return candidate
-    able = [f for f in FORMATS if f.writer or not to_write]
-    known = ", ".join(suffix for f in able for suffix in f.suffixes)
-    raise ContextwiseError(
-        f"{os.fspath(path)}: unknown suffix; use one of {known} (each also with .gz)"
-        + ("" if to_write else f", or name the format, one of {_names()}")
-    )
+    known = ", ".join(dict.fromkeys(suffix for f in able for suffix in f.suffixes))
+    wrong = "unknown suffix"
+    if to_write:
+        wrong = f"cannot write {os.path.splitext(name)[1] or 'a file without a suffix'}"
+    message = f"{os.fspath(path)}: {wrong}; use one of {known} (each also with .gz or .xz)"
+    if not to_write:
+        hints = [f". {hint}" for suffixes, hint in HINTS.items() if name.endswith(suffixes)]
+        message += f", or name the format, one of {_names()}{''.join(hints)}"
+    raise ContextwiseError(message)
+
+
+def _of_content(source: Source, chosen: Format) -> Format:
+    """Return the format of a file whose suffix several formats share: the first that fits."""
+    shared = [f for f in FORMATS if set(f.suffixes) & set(chosen.suffixes)]
+    name = files.without_packing(source.name).lower()
+    able = [f for f in shared if name.endswith(f.suffixes)]
+    return next((f for f in able if f.fits(source.data)), able[-1])
 
 
 def _named(name: str) -> Format:

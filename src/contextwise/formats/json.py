@@ -34,13 +34,14 @@ _KEYS = (
     "version",
     "description",
     "directed",
+    "unknown_states",
     "variables",
     "directions",
     "features",
     "claims",
     "weights",
 )
-_ABOUT = ("description", "directed", "by_values")
+_ABOUT = ("description", "directed", "unknown_states", "by_values")
 _BLANK = " \t\n\r"
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
@@ -55,8 +56,9 @@ def read(source: Source) -> Model:
     about = {key: document[key] for key in _ABOUT if document.get(key) is not None}
     if "description" in about:
         _text(source, about["description"], ("description",))
-    if not isinstance(about.get("directed", True), bool):
-        raise _error(source, "expected true or false", ("directed",))
+    for key in ("directed", "unknown_states"):
+        if not isinstance(about.get(key, True), bool):
+            raise _error(source, "expected true or false", (key,))
     if "by_values" in about:
         _check_by_values(source, about["by_values"])
     directions = document.get("directions")

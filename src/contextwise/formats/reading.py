@@ -57,6 +57,10 @@ class NotANetwork(UserWarning):
     """The tables of a file are not those of a Bayesian network, so the model has no directions."""
 
 
+class OtherEncoding(UserWarning):
+    """A text is not UTF-8."""
+
+
 @dataclass(frozen=True)
 class Source:
     """The unpacked bytes of a file, and its name for messages."""
@@ -68,6 +72,22 @@ class Source:
     def text(self) -> str:
         """The bytes as UTF-8 text, with all line ends as ``\\n``."""
         return decoded(self.data, self.name).replace("\r\n", "\n").replace("\r", "\n")
+
+    @cached_property
+    def legacy_text(self) -> str:
+        """The text of a format that is older than UTF-8; other bytes are read as Windows-1252."""
+        try:
+            return self.text
+        except ParseError:
+            if b"\0" in self.data:
+                raise
+            warnings.warn(
+                f"{self.name}: this is not UTF-8 text; reading it as Windows-1252",
+                OtherEncoding,
+                stacklevel=7,
+            )
+            text = self.data.decode("cp1252", "replace")
+            return text.replace("\r\n", "\n").replace("\r", "\n")
 
     def error(self, message: str, line: int | None = None) -> ParseError:
         """Return an error at a line of this source; a very long message is cut."""
@@ -165,6 +185,7 @@ def model_of_factors(
     source: Source,
     format: str,
     directions: Directions | None = None,
+    about: Mapping[str, Any] | None = None,
 ) -> Model:
     """Make the model of the tables of a file: each cell is a feature, its log the weight."""
     try:
@@ -175,9 +196,7 @@ def model_of_factors(
     if logs is not None:
         weights = np.concatenate([np.zeros(0), *(table.ravel() for table in logs)])
     lengths = np.bincount(owners, minlength=count)
-    return model_of(
-        domain, lengths, variables, values, weights, source, format, directions=directions
-    )
+    return model_of(domain, lengths, variables, values, weights, source, format, about, directions)
 
 
 def model_of_network(
@@ -189,6 +208,7 @@ def model_of_network(
     *,
     undirected: Iterable[PairIndex] = (),
     lines: Sequence[int] | None = None,
+    about: Mapping[str, Any] | None = None,
 ) -> Model:
     """Make the model of the Bayesian network in a file, with its directions.
 
@@ -217,13 +237,13 @@ def model_of_network(
     missing = sum(table is None for table in directions.tables)
     if tables is not None and missing:
         warnings.warn(
-            f"{source.name}: {plural(missing, 'variable')} without some probabilities (NaN), so "
-            "the model is read without weights",
+            f"{source.name}: {plural(missing, 'variable')} without some probabilities (NaN or a "
+            "row of zeros), so the model is read without weights",
             MissingProbabilities,
             stacklevel=6,
         )
     scopes, logs = directions.scopes(), directions.logs()
-    return model_of_factors(domain, scopes, logs, source, format, directions)
+    return model_of_factors(domain, scopes, logs, source, format, directions, about)
 
 
 def network_in_tables(

@@ -225,8 +225,29 @@ class Structure:
         """
         if domain == self.domain and align == "names":
             return self
-        over = alignment(self.domain, domain, align=align)
-        return self._realigned(over)[0]
+        known = self.with_states_of(domain, align=align)
+        over = alignment(known.domain, domain, align=align)
+        return known._realigned(over)[0]
+
+    def with_states_of(self, domain: Domain, *, align: Align = "names") -> Structure:
+        """Give the graph of a file without states those of another domain's variables.
+
+        Any other structure, and one whose variables do not match, is returned unchanged.
+        """
+        if not self.info.get("unknown_states"):
+            return self
+        matching = list(range(len(domain)))
+        if align == "names":
+            matching = [domain.positions[n] for n in self.domain.names if n in domain.positions]
+        if len(matching) != len(self.domain):
+            return self
+        from contextwise.models.factors import tables  # imports this module
+
+        names = self.domain.names
+        own = Domain({name: domain.states[v] for name, v in zip(names, matching, strict=True)})
+        info = {key: value for key, value in self.info.items() if key != "unknown_states"}
+        features = tables(own, sorted(self.features.scopes())).features
+        return Structure(own, features, info=info, directions=self.directions)
 
     def _realigned(self, over: Alignment) -> tuple[Structure, IntArray]:
         features, places = realigned(self.features, over)

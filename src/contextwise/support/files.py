@@ -1,7 +1,7 @@
-"""Read and write the bytes of files: gzip unpacked, writes all or nothing.
+"""Read and write the bytes of files: gzip and xz unpacked, writes all or nothing.
 
 `write_bytes` writes to a temporary file in the same folder and renames it, so that a reader never
-sees half a file. Unpacking stops at a limit, because a small gzip file can unpack to fill memory.
+sees half a file. Unpacking stops at a limit, because a small packed file can unpack to fill memory.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import lzma
 import os
 import stat
 import zlib
@@ -17,7 +18,9 @@ from errno import EACCES, EISDIR
 from contextwise.errors import FileError, ParseError
 
 MOST_UNPACKED_BYTES = 2**29
-_GZIP_MAGIC = b"\x1f\x8b"
+PACKINGS = (".gz", ".xz")
+"""The suffixes of packed files."""
+_PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz"}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors put it before a text
 _OTHER_KINDS = {
     b"PK\x03\x04": "this is a ZIP archive, such as an Excel workbook (.xlsx); save it as CSV first",
@@ -40,26 +43,36 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def unpacked(data: bytes, name: str) -> bytes:
-    """Unpack gzip data, up to a limit; return other data unchanged but for a byte order mark."""
-    if not data.startswith(_GZIP_MAGIC):
+    """Unpack gzip or xz data, up to a limit; of other data drop a byte order mark."""
+    kind = next((name for magic, name in _PACKED.items() if data.startswith(magic)), None)
+    if kind is None:
         return data.removeprefix(_BYTE_ORDER_MARK)
+    packed_file = io.BytesIO(data)
     try:
-        with gzip.open(io.BytesIO(data)) as file:
+        with gzip.open(packed_file) if kind == "gzip" else lzma.open(packed_file) as file:
             plain: bytes = file.read(MOST_UNPACKED_BYTES + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise ParseError(f"this gzip file is damaged: {error}", path=name) from None
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise ParseError(f"this {kind} file is damaged: {error}", path=name) from None
     if len(plain) > MOST_UNPACKED_BYTES:
         raise ParseError(
             f"unpacks to more than {MOST_UNPACKED_BYTES >> 20} MiB; if it is meant to be that "
-            "large, unpack it with gunzip and pass the plain file",
+            "large, unpack it first and pass the plain file",
             path=name,
         )
     return plain.removeprefix(_BYTE_ORDER_MARK)
 
 
-def packed(data: bytes) -> bytes:
-    """Return the data as a gzip file; equal data give equal files."""
-    return gzip.compress(data, mtime=0)
+def packed(data: bytes, path: str | os.PathLike[str] = ".gz") -> bytes:
+    """Pack data as the suffix of a path says; equal data give equal files."""
+    name = os.fspath(path).lower()
+    if name.endswith(".xz"):
+        return lzma.compress(data)
+    return gzip.compress(data, mtime=0) if name.endswith(".gz") else data
+
+
+def without_packing(name: str) -> str:
+    """Remove the suffix of a packed file, such as ``.gz``."""
+    return name[: -len(".gz")] if name.lower().endswith(PACKINGS) else name
 
 
 def decoded(data: bytes, name: str) -> str:

@@ -1,0 +1,389 @@
+"""Read graphs without tables: model strings, Tetrad, DOT, GML, lists of edges, Boolean networks.
+
+Such a file has no states, so two are assumed, and ``info["unknown_states"]`` is true; a comparison
+takes the states of the other model. An arc ``A --> B`` makes A a parent of B; the graph of all arcs
+must be a DAG. A graph of edges alone is undirected. Arcs and edges together are an equivalence
+class of DAGs (a CPDAG): all its DAGs make the same claims, and the directions are dropped. Edges
+with circles or two heads are refused, because a hidden variable may be behind them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from contextwise.errors import DomainError, ParseError, require
+from contextwise.formats.reading import Source, check_states, model_of_factors, model_of_network
+from contextwise.models.directions import moral_pairs
+from contextwise.models.domain import Domain
+from contextwise.models.features import PairIndex
+from contextwise.models.structure import Model
+from contextwise.support.formatting import plural
+
+ASSUMED = {"unknown_states": True}
+"""The ``info`` of a model whose file has no states."""
+
+
+@dataclass
+class Graph:
+    """Nodes with their numbers, and the marks of each pair, as a reader collects them."""
+
+    source: Source
+    nodes: dict[str, int] = field(default_factory=dict)
+    marks: dict[PairIndex, set[str]] = field(default_factory=dict)
+    """The heads of the edges of each pair (a, b) with a < b: ``>`` at b, ``<`` at a, or none."""
+
+    def node(self, name: str, line: int | None = None) -> int:
+        if not name:
+            raise self.source.error("a node has no name", line)
+        return self.nodes.setdefault(name, len(self.nodes))
+
+    def add(self, first: str, mark: str, second: str, line: int | None = None) -> None:
+        """Add an edge as Tetrad writes it: ``-->``, ``<--`` or ``---``, or shorter."""
+        head = mark.replace("-", "")
+        if head not in ("", ">", "<"):
+            raise self.source.error(
+                f"the edge {first[:60]} {mark} {second[:60]} has a circle or two heads, so it "
+                "leaves open which of the two is the cause; orient it, or write it as ---",
+                line,
+            )
+        if first == second:
+            raise self.source.error(f"the node {first[:60]!r} has an edge to itself: a cycle", line)
+        a, b = self.node(first, line), self.node(second, line)
+        if a > b:
+            a, b, head = b, a, head.translate({ord(">"): "<", ord("<"): ">"})
+        self.marks.setdefault((a, b), set()).add(head)
+
+    def model(self, format: str, *, both_is_edge: bool = False) -> Model:
+        """Make the model; if ``both_is_edge``, arcs in both directions are an undirected edge."""
+        source, names = self.source, list(self.nodes)
+        if not names:
+            raise source.error("the graph has no nodes")
+        check_states(source, [2] * len(names))
+        try:
+            domain = Domain(dict.fromkeys(names, 2))
+        except DomainError as error:
+            raise source.error(str(error)) from None
+        edges: list[PairIndex] = []
+        parents: list[list[int]] = [[] for _ in names]
+        for (a, b), heads in sorted(self.marks.items()):
+            if heads == {""} or (both_is_edge and heads == {"<", ">"}):
+                edges.append((a, b))
+            elif "" in heads:
+                message = f"{names[a]!r} and {names[b]!r} have an edge with and without a direction"
+                raise source.error(message)
+            else:
+                for parent, child in [(a, b)] * (">" in heads) + [(b, a)] * ("<" in heads):
+                    parents[child].append(parent)
+        if not edges:
+            return model_of_network(domain, parents, None, source, format, about=ASSUMED)
+        about: dict[str, object] = dict(ASSUMED)
+        if any(parents):
+            number = len(edges)
+            edges = moral_pairs(self._extension(parents, edges))
+            about["graph"] = (
+                f"partly directed: {plural(number, 'edge')} without a direction; all DAGs of this "
+                "class have the same pairs, and the directions are dropped"
+            )
+        return model_of_factors(domain, edges, None, source, format, about=about)
+
+    def _extension(self, parents: list[list[int]], edges: list[PairIndex]) -> list[list[int]]:
+        """Return the parents in a DAG with the same skeleton and colliders (Dor and Tarsi)."""
+        near: list[set[int]] = [set(above) for above in parents]
+        children: list[set[int]] = [set() for _ in parents]
+        undirected: list[set[int]] = [set() for _ in parents]
+        for child, above in enumerate(parents):
+            for parent in above:
+                near[parent].add(child)
+                children[parent].add(child)
+        for a, b in edges:
+            for v, w in ((a, b), (b, a)):
+                near[v].add(w)
+                undirected[v].add(w)
+        extended: list[list[int]] = [[] for _ in parents]
+        left = set(range(len(parents)))
+        while left:
+            for v in left:
+                if not children[v] and all(near[v] <= near[w] | {w} for w in undirected[v]):
+                    break
+            else:
+                raise self.source.error(
+                    "no DAG has these arcs and undirected edges: to orient the edges makes a cycle "
+                    "or a new collider"
+                )
+            extended[v] = sorted(near[v])
+            left.remove(v)
+            for w in near[v]:
+                for sets in (near, children, undirected):
+                    sets[w].discard(v)
+        return extended
+
+
+# -- model strings of bnlearn ----------------------------------------------------------------------
+
+_FAMILY = re.compile(r"\s*\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\s*")
+
+
+def read_modelstring(source: Source) -> Model:
+    """Read a model string of bnlearn, such as ``[A][B|A:C][C]``."""
+    text = source.legacy_text.strip().strip("\"'")
+    graph, at, families = Graph(source), 0, {}
+    while at < len(text):
+        match = _FAMILY.match(text, at)
+        line = text.count("\n", 0, at) + 1
+        if match is None:
+            raise source.error(f"expected a family such as [B|A:C], got {text[at:][:30]!r}", line)
+        child = match[1].strip()
+        if child in families:
+            raise source.error(f"the variable {child!r} has two families", line)
+        graph.node(child, line)
+        families[child] = match[2], line
+        at = match.end()
+    for child, (parents, line) in families.items():
+        for parent in (parents or "").split(":") if parents else ():
+            if parent.strip() not in families:
+                raise source.error(f"the parent {parent.strip()[:60]!r} has no family", line)
+            graph.add(parent.strip(), "->", child, line)
+    return graph.model("modelstring")
+
+
+# -- the text of Tetrad and causal-learn -----------------------------------------------------------
+
+_EDGE = re.compile(
+    r"\s*(?:\d+\.\s+)?(?P<first>\S.*?)\s+(?P<mark>[<o]?-{1,2}[->o]|[<o]-|-)\s+(?P<second>\S+)(?:\s.*)?"
+)
+
+
+def read_tetrad(source: Source) -> Model:
+    """Read the text of a graph that Tetrad or causal-learn writes."""
+    graph, part = Graph(source), ""
+    for number, line in enumerate(source.legacy_text.split("\n"), 1):
+        text = line.strip()
+        if text.endswith(":"):
+            part = text.lower()
+        elif not text:
+            continue
+        elif part == "graph nodes:":
+            for name in re.split("[;,]", text):
+                graph.node(name.strip(), number)
+        elif part == "graph edges:":
+            match = _EDGE.fullmatch(line)
+            if match is None:
+                raise source.error(f"expected an edge such as A --> B, got {text[:40]!r}", number)
+            for name in (match["first"], match["second"]):
+                if name not in graph.nodes:
+                    raise source.error(f"the node {name[:60]!r} is not in the list", number)
+            graph.add(match["first"], match["mark"], match["second"], number)
+    return graph.model("tetrad")
+
+
+# -- DOT -------------------------------------------------------------------------------------------
+
+_DOT = re.compile(
+    r"""(?P<skip>[\s;,]+|//[^\n]*|/\*.*?\*/|^[ \t]*\#[^\n]*)
+      | (?P<quoted>"(?:[^"\\]|\\.)*")
+      | (?P<mark><->|<-|->|--|@->|@-@|o->)
+      | (?P<html><[^<>]*>)
+      | (?P<sign>[{}\[\]=:])
+      | (?P<word>-?[\w.\x80-\U0010ffff]+)""",
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
+)
+_HEADS = {"normal": ">", "none": "", "odot": "o", "dot": "o"}
+
+
+class _Dot:
+    """Parse DOT, also as dagitty writes it: ``dag { A -> B }``."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.graph = Graph(source)
+        self.tokens = list(self.split())
+        self.at = 0
+        self.labels: dict[str, str] = {}
+        self.edges: list[tuple[str, str, dict[str, str], str, int]] = []
+        if self.word() == "strict":
+            self.at += 1
+        self.kind = self.word()
+        self.at += 1
+        if self.kind not in ("graph", "digraph", "dag", "pdag"):
+            raise self.error(f"expected graph or digraph, got {self.kind[:30]!r}")
+        if self.text() != "{":
+            self.at += 1  # a name
+        self.block({})
+        names = [name for name in self.graph.nodes if name in self.labels]
+        if len(names) == len(self.graph.nodes) and all(name.isdigit() for name in names):
+            if len(set(self.labels.values())) < len(names):
+                raise source.error("two nodes have the same label")
+            self.graph.nodes = {self.labels[name]: k for name, k in self.graph.nodes.items()}
+        else:
+            self.labels = {}
+        for first, second, attributes, mark, line in self.edges:
+            ends = (self.labels.get(end, end) for end in (first, second))
+            self.graph.add(next(ends), _mark(mark, attributes), next(ends), line)
+
+    def split(self) -> Iterator[tuple[str, str, int]]:
+        text, line, at = self.source.legacy_text, 1, 0
+        while at < len(text):
+            match = _DOT.match(text, at)
+            if match is None:
+                raise self.source.error(f"unexpected {text[at]!r}", line)
+            if match.lastgroup == "quoted":
+                yield "word", match[0][1:-1].replace('\\"', '"'), line
+            elif match.lastgroup != "skip":
+                kind = "word" if match.lastgroup == "html" else str(match.lastgroup)
+                yield kind, match[0], line
+            line += match[0].count("\n")
+            at = match.end()
+
+    def text(self, ahead: int = 0) -> str:
+        """Return a sign or a mark, or an empty text for a word."""
+        token = self.tokens[self.at + ahead : self.at + ahead + 1]
+        return token[0][1] if token and token[0][0] != "word" else ""
+
+    def word(self) -> str:
+        token = self.tokens[self.at : self.at + 1]
+        return token[0][1] if token and token[0][0] == "word" else ""
+
+    def error(self, message: str) -> ParseError:
+        line = self.tokens[min(self.at, len(self.tokens) - 1)][2] if self.tokens else 1
+        return self.source.error(message, line)
+
+    def block(self, edge: dict[str, str]) -> list[str]:
+        """Read ``{ … }``; return the nodes in it."""
+        if self.text() != "{":
+            raise self.error("expected '{'")
+        self.at += 1
+        inside: dict[str, None] = {}
+        edge = dict(edge)
+        while self.text() != "}":
+            if self.at >= len(self.tokens):
+                raise self.error("the file ends inside a graph")
+            word = self.word().lower()
+            if word in ("graph", "node", "edge") and self.text(1) == "[":
+                self.at += 1
+                attributes = self.attributes()
+                if word == "edge":
+                    edge |= attributes
+            elif word and self.text(1) == "=":
+                self.at += 3
+            else:
+                inside |= dict.fromkeys(self.statement(edge))
+        self.at += 1
+        return list(inside)
+
+    def statement(self, edge: dict[str, str]) -> list[str]:
+        """Read nodes, or a chain of edges between them."""
+        groups, marks = [self.group(edge)], []
+        while self.at < len(self.tokens) and self.tokens[self.at][0] == "mark":
+            marks.append((self.text(), self.tokens[self.at][2]))
+            self.at += 1
+            groups.append(self.group(edge))
+        attributes = self.attributes()
+        if not marks and "label" in attributes:
+            self.labels |= dict.fromkeys(groups[0], attributes["label"])
+        for first, (mark, line), second in zip(groups, marks, groups[1:], strict=False):
+            for a in first:
+                self.edges += [(a, b, edge | attributes, mark, line) for b in second]
+        return [name for group in groups for name in group]
+
+    def group(self, edge: dict[str, str]) -> list[str]:
+        """Read one end of an edge: a node or a subgraph."""
+        if self.word().lower() == "subgraph":
+            self.at += 1
+            self.at += bool(self.word())
+        if self.text() == "{":
+            return self.block(edge)
+        name = self.word()
+        if not name:
+            raise self.error(f"expected a node, got {self.text() or 'the end of the file'!r}")
+        self.graph.node(name, self.tokens[self.at][2])
+        self.at += 1
+        while self.text() == ":":  # a port
+            self.at += 2
+        return [name]
+
+    def attributes(self) -> dict[str, str]:
+        values: dict[str, str] = {}
+        while self.text() == "[":
+            self.at += 1
+            while self.text() != "]":
+                if self.at >= len(self.tokens):
+                    raise self.error("a list of attributes has no end")
+                key = self.word()
+                self.at += 1
+                if self.text() == "=":
+                    self.at += 1
+                    values[key] = self.word().lower() if key != "label" else self.word()
+                    self.at += 1
+            self.at += 1
+        return values
+
+
+def _mark(mark: str, attributes: dict[str, str]) -> str:
+    """Return an edge as Tetrad writes it, with what DOT draws at its ends."""
+    if mark in ("<-", "<->") or "@" in mark or "o" in mark:
+        return mark.replace("@", "o")
+    direction = attributes.get("dir", "none" if mark == "--" else "forward")
+    head, tail = (attributes.get(f"arrow{end}", "normal") for end in ("head", "tail"))
+    left = _HEADS.get(tail, ">") if direction in ("back", "both") else ""
+    right = _HEADS.get(head, ">") if direction in ("forward", "both") else ""
+    return f"{left.replace('>', '<')}--{right}"
+
+
+def read_dot(source: Source) -> Model:
+    """Read a graph in DOT, the language of Graphviz."""
+    try:
+        return _Dot(source).graph.model("dot")
+    except RecursionError:
+        raise source.error("the graph is nested too deeply") from None
+
+
+# -- GML -------------------------------------------------------------------------------------------
+
+
+def read_gml(source: Source) -> Model:
+    """Read a graph in GML, with networkx."""
+    networkx = require("networkx", "graphs")
+    text = source.legacy_text
+    label = "label" if re.search(r"\blabel\b", text) else "id"
+    try:
+        found = networkx.parse_gml(text, label=label, destringizer=None)
+    except Exception as error:  # networkx raises errors of many kinds
+        raise source.error(f"this is not valid GML: {str(error)[:200]}") from None
+    graph = Graph(source)
+    for name in found.nodes:
+        graph.node(str(name))
+    mark = "->" if found.is_directed() else "--"
+    for first, second in found.edges():
+        graph.add(str(first), mark, str(second))
+    return graph.model("gml")
+
+
+# -- Boolean networks ------------------------------------------------------------------------------
+
+
+def read_bnet(source: Source) -> Model:
+    """Read the arcs of a Boolean network in BoolNet's format, if it has no feedback."""
+    graph, rules = Graph(source), {}
+    for number, line in enumerate(source.legacy_text.split("\n"), 1):
+        text = line.partition("#")[0].strip()
+        if not text or re.fullmatch(r"targets\s*,\s*factors", text, re.IGNORECASE):
+            continue
+        target, comma, rule = text.partition(",")
+        if not comma or not target.strip() or target.strip() in rules:
+            raise source.error(f"expected one rule for each target, got {text[:40]!r}", number)
+        graph.node(target.strip(), number)
+        rules[target.strip()] = rule, number
+    for target, (rule, number) in rules.items():
+        for name in dict.fromkeys(re.findall(r"[^\s!&|()~+*,]+", rule)):
+            if name not in ("0", "1", "true", "false"):
+                graph.add(name, "->", target, number)
+    try:
+        return graph.model("bnet")
+    except ParseError as error:
+        if "cycle" not in str(error):
+            raise
+        raise source.error(
+            f"{error.message}; with feedback the rules are a dynamic model, not a distribution"
+        ) from None

@@ -1,0 +1,253 @@
+"""Read square matrices and lists of edges in text: adjacency, endpoints, Ising weights.
+
+The rows and columns of a matrix are the variables; a first row, and a first column, of names is
+optional. What the numbers are decides how they are read:
+
+- 0 and 1: ``[i, j] = 1`` is an arc from i to j, in both places an undirected edge;
+- -1, 0, 1, 2: the endpoints of causal-learn (``[i, j]`` is the end at i: a tail, none, a head, a
+  circle);
+- other numbers, symmetric: the weights of an Ising model of variables with the values 0 and 1.
+
+Anything else is rows of data, which are no model.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import tempfile
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from contextwise.errors import ContextwiseError, require
+from contextwise.formats.graphs import Graph
+from contextwise.formats.reading import Source, check_states, model_of
+from contextwise.models.domain import Domain
+from contextwise.models.features import single_values
+from contextwise.models.structure import Model
+from contextwise.support.arrays import FloatArray, IntArray
+
+_ENDS = {
+    ("from", "to"),
+    ("source", "target"),
+    ("parent", "child"),
+    ("cause", "effect"),
+    ("variable 1", "variable 2"),
+    ("node1", "node2"),
+}
+_UNDIRECTED = ("node1", "node2")
+_ARROW = re.compile(r"[<o]?-{1,3}[>o]?")
+_ENDPOINTS = {(-1, 1): "->", (1, -1): "<-", (-1, -1): "--", (1, 1): "<->"}
+
+
+class ThresholdsUnknown(UserWarning):
+    """A matrix has the weights of pairs, but not those of single variables."""
+
+
+def read(source: Source) -> Model:
+    """Read a list of edges, or a square matrix."""
+    table = _cells(source.legacy_text)
+    edges = _edges(source, table)
+    if edges is not None:
+        return edges
+    matrix = _matrix(table)
+    if matrix is None:
+        raise source.error(
+            "these are rows, not a model; learn a structure first: contextwise learn edge-trees "
+            f"{source.name}"
+        )
+    return _model(source, *matrix)
+
+
+def is_graph(data: bytes) -> bool:
+    """Return whether a text is a list of edges or a square matrix, and not rows of data."""
+    text = data.decode("latin-1")
+    head = _cells(text[:10_000].rpartition("\n")[0] or text[:10_000])
+    if _edge_columns(head) is not None:
+        return True
+    lines = data.count(b"\n")
+    return bool(head) and lines <= len(head[0]) + 9 and _matrix(_cells(text)) is not None
+
+
+def _cells(text: str) -> list[list[str]]:
+    """Split a text into cells; the first line shows by what they are separated."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    first = lines[0] if lines else ""
+    mark = max("\t;,", key=first.count)
+    if mark not in first:
+        return [line.replace('"', "").split() for line in lines]
+    try:
+        rows = list(csv.reader(lines, delimiter=mark, skipinitialspace=True))
+    except csv.Error:
+        return []
+    return [[cell.strip() for cell in row] for row in rows]
+
+
+# -- lists of edges --------------------------------------------------------------------------------
+
+
+def _edge_columns(table: list[list[str]]) -> tuple[int, int, int | None, int] | None:
+    """Find the columns of both ends and of the marks, and the first row, or return None."""
+    if not table:
+        return None
+    header = [cell.lower().replace("_", " ") for cell in table[0]]
+    for first in range(len(header) - 2):  # A -> B
+        is_headed = not _ARROW.fullmatch(header[first + 1])
+        marks = [row[first + 1] if len(row) > first + 2 else "" for row in table[is_headed:]]
+        if marks and all(_ARROW.fullmatch(mark) for mark in marks):
+            return first, first + 2, first + 1, int(is_headed)
+    for ends in _ENDS:
+        if all(header.count(end) == 1 for end in ends):
+            return header.index(ends[0]), header.index(ends[1]), None, 1
+    return None
+
+
+def _edges(source: Source, table: list[list[str]]) -> Model | None:
+    columns = _edge_columns(table)
+    if columns is None:
+        return None
+    first, second, mark, start = columns
+    graph = Graph(source)
+    if start:
+        header = table[0]
+        known = {first, second, mark}
+        for k, name in enumerate(header):
+            numbers = [row[k] for row in table[1:] if len(row) > k]
+            is_index = numbers in (
+                [str(i) for i in range(len(numbers))],
+                [str(i + 1) for i in range(len(numbers))],
+            )
+            if k not in known and not is_index:
+                raise source.error(
+                    f"this list of edges also has the column {name[:40]!r}; keep the edges that "
+                    "you want and the columns of their ends",
+                    1,
+                )
+    ends = (table[0][first].lower(), table[0][second].lower())
+    plain = "--" if ends == _UNDIRECTED else "->"
+    for number, row in enumerate(table[start:], start + 1):
+        if len(row) <= max(first, second):
+            raise source.error(f"expected an edge, got {' '.join(row)[:40]!r}", number)
+        graph.add(row[first], plain if mark is None else row[mark], row[second], number)
+    return graph.model("edges", both_is_edge=True)
+
+
+# -- matrices --------------------------------------------------------------------------------------
+
+
+def _matrix(table: list[list[str]]) -> tuple[list[str] | None, FloatArray] | None:
+    """Return the names and the numbers of a square matrix, or None for other cells."""
+    if len(table) < 2:
+        return None
+    for names, body in ((table[0], table[1:]), (None, table)):
+        size = len(body)
+        rows = body
+        if all(len(row) == size + 1 for row in body):  # a first column of names
+            rows = [row[1:] for row in body]
+            if names is not None and len(names) == size + 1:
+                names = names[1:]
+            if names is not None and [row[0] for row in body] != names:
+                continue
+        if not all(len(row) == size for row in rows):
+            continue
+        if names is not None and not len(set(names)) == len(names) == size:
+            continue
+        try:
+            values = np.array([[float(cell) for cell in row] for row in rows])
+        except ValueError:
+            continue
+        if np.isfinite(values).all() and not np.diag(values).any():
+            return names, values
+    return None
+
+
+def _model(source: Source, names: Sequence[str] | None, values: FloatArray) -> Model:
+    variables = list(names) if names else [f"X{k + 1}" for k in range(len(values))]
+    kinds = set(np.unique(values).tolist())
+    if kinds <= {0.0, 1.0}:
+        graph = Graph(source)
+        for name in variables:
+            graph.node(name)
+        for i, j in np.argwhere(values).tolist():
+            graph.add(variables[i], "->", variables[j])
+        return graph.model("edges", both_is_edge=True)
+    if kinds <= {-1.0, 0.0, 1.0, 2.0} and len(kinds & {-1.0, 2.0}):
+        return _endpoints(source, variables, values)
+    if not np.array_equal(values, values.T):
+        raise source.error(
+            "the matrix is not symmetric and has numbers other than 0 and 1: weights of arcs are "
+            "those of continuous variables; write 1 for each arc"
+        )
+    warnings.warn(
+        f"{source.name}: read as the weights of an Ising model (values 0 and 1); the file has no "
+        "thresholds, so they are 0",
+        ThresholdsUnknown,
+        stacklevel=6,
+    )
+    check_states(source, [2] * len(variables))
+    lengths, places, weights = ising(values, np.zeros(len(values)))
+    ones = single_values(np.ones(len(places), dtype=np.int64), 1)
+    domain = Domain(dict.fromkeys(variables, 2))
+    return model_of(domain, lengths, places, ones, weights, source, "ising")
+
+
+def _endpoints(source: Source, names: list[str], values: FloatArray) -> Model:
+    graph = Graph(source)
+    for name in names:
+        graph.node(name)
+    for i, j in np.argwhere(np.triu((values != 0) | (values.T != 0))).tolist():
+        # [i, j] is the end at i: -1 a tail, 1 a head, 2 a circle
+        mark = _ENDPOINTS.get((int(values[i, j]), int(values[j, i])), "o-o")
+        graph.add(names[i], mark, names[j])
+    return graph.model("edges")
+
+
+def ising(weights: FloatArray, thresholds: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the features of an Ising model of values 0 and 1, one for each number that is not 0.
+
+    These are the number of literals of each feature, the variables, and the weights; a literal
+    requires the value 1.
+    """
+    single = np.flatnonzero(thresholds)
+    first, second = np.nonzero(np.triu(weights))
+    lengths = np.repeat([1, 2], [len(single), len(first)])
+    variables = np.concatenate([single, np.stack([first, second], axis=1).ravel()])
+    return lengths, variables, np.concatenate([thresholds[single], weights[first, second]])
+
+
+def read_r(source: Source) -> Model:
+    """Read a matrix of weights in a file of R (``.rda``, ``.rds``), with pyreadr."""
+    names, values = _r_matrix(source)
+    return _model(source, names, values)
+
+
+def is_r_matrix(data: bytes) -> bool:
+    """Return whether a file of R has a square matrix."""
+    try:
+        return data.startswith((b"RDX", b"X\n", b"A\n")) and bool(_r_matrix(Source(data, "")))
+    except ContextwiseError:
+        return False
+
+
+def _r_matrix(source: Source) -> tuple[list[str], FloatArray]:
+    pyreadr = require("pyreadr", "containers")
+    with tempfile.TemporaryDirectory() as folder:  # pyreadr takes paths only
+        path = os.path.join(folder, "file.rds")
+        with open(path, "wb") as file:
+            file.write(source.data)
+        try:
+            objects = pyreadr.read_r(path)
+        except Exception as error:  # pyreadr raises errors of many kinds
+            raise source.error(
+                f"cannot read this file of R ({str(error)[:100]}); for a network of bnlearn, write "
+                "it in R with write.bif(fit, 'network.bif')"
+            ) from None
+    for frame in objects.values():
+        values = frame.to_numpy()
+        is_square = frame.shape[0] == frame.shape[1] > 1 and values.dtype.kind in "biuf"
+        if is_square and np.isfinite(values).all() and not np.diag(values).any():
+            return [str(name) for name in frame.columns], values.astype(float)
+    raise source.error("this file of R has no square matrix; if it has rows, learn a structure")

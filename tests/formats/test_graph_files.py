@@ -1,0 +1,220 @@
+"""Graphs without tables: model strings, Tetrad, DOT, GML, lists of edges, matrices, .bnet."""
+
+from __future__ import annotations
+
+import io
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+
+import networkx
+import numpy as np
+import pytest
+
+from contextwise import LogLinear, compare, read, write
+from contextwise.errors import ContextwiseError, DomainError, ParseError
+from contextwise.formats import read_stream
+from contextwise.formats.matrices import ThresholdsUnknown
+from contextwise.models.directions import moral_pairs
+from contextwise.models.structure import Model, Structure
+
+
+def graph(text: str, format: str) -> Model:
+    return read_stream(io.StringIO(text), format=format)
+
+
+def arcs(model: Model) -> list[tuple[str, str]]:
+    assert model.directions is not None
+    names = model.domain.names
+    return sorted((names[a], names[b]) for a, b in model.directions.arcs)
+
+
+COLLIDER = {
+    "modelstring": "[A][B|A:C][C]\n",
+    "tetrad": "Graph Nodes:\nA;B;C\n\nGraph Edges:\n1. A --> B\n2. C --> B dd nl\n\n"
+    "Graph Attributes:\nBIC: 3\n",
+    "dot": '/* x */ strict digraph "n" { graph [dpi=300]; rankdir=LR\n'
+    'A [label="<b>" pos="1,2!"]; {A "C"} -> B:n [color=red] // y\n}',
+    "gml": 'Creator "x"\ngraph [ directed 1 node [ id 0 label "A" ] node [ id 1 label "B" ]\n'
+    'node [ id 2 label "C" ] edge [ source 0 target 1 ] edge [ source 2 target 1 ] ]',
+    "edges": "ID;Variable 1;Dependency;Variable 2\n1;A;->;B\n2;B;<-;C\n",
+    "bnet": "targets, factors\n# x\nB, A & !(C | A)\n",
+}
+
+
+@pytest.mark.parametrize("format", COLLIDER)
+def test_a_collider_in_each_format(format: str) -> None:
+    model = graph(COLLIDER[format], format)
+    assert arcs(model) == [("A", "B"), ("C", "B")]
+    assert isinstance(model, Structure)
+    assert sorted(map(sorted, model.pairs())) == [["A", "B"], ["A", "C"], ["B", "C"]]
+    assert model.info["unknown_states"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from,to\nA,B\nC,B\n",
+        '"","from","to"\n"1","A","B"\n"2","C","B"\n',
+        "source\ttarget\nA\tB\nC\tB\n",
+        "A --> B\nB <-- C\n",
+        "1. A -> B\n2. C -> B\n",
+        "A,B,C\n0,1,0\n0,0,0\n0,1,0\n",
+        '"","A","B","C"\n"A",0,1,0\n"B",0,0,0\n"C",0,1,0\n',
+        "A B C\nA 0 1 0\nB 0 0 0\nC 0 1 0\n",
+    ],
+)
+def test_lists_of_edges_and_matrices(text: str, tmp_path: Path) -> None:
+    for name in ("graph.csv", "graph.txt", "graph.csv.gz"):
+        (tmp_path / name).write_text(text)
+        assert arcs(read(tmp_path / name)) == [("A", "B"), ("C", "B")]
+    assert arcs(read_stream(io.StringIO(text))) == [("A", "B"), ("C", "B")]
+
+
+def test_a_matrix_without_names_and_the_endpoints_of_causal_learn() -> None:
+    assert arcs(graph("0 1 0\n0 0 0\n0 1 0\n", "edges")) == [("X1", "X2"), ("X3", "X2")]
+    # [i, j] is the end at i: a tail (-1) or a head (1)
+    assert arcs(graph("0 -1 0\n1 0 1\n0 -1 0\n", "edges")) == [("X1", "X2"), ("X3", "X2")]
+    with pytest.raises(ParseError, match="the edge X1 o-o X2 has a circle or two heads"):
+        graph("0 2 0\n1 0 1\n0 -1 0\n", "edges")
+
+
+@pytest.mark.parametrize(
+    ("text", "format"),
+    [
+        ("graph { A -- B -- C }", "dot"),
+        ("digraph { edge [dir=none] A -> B -> C }", "dot"),
+        ("A -- B\nB -- C\n", "edges"),
+        ("A,B,C\n0,1,0\n1,0,1\n0,1,0\n", "edges"),
+        ("from,to\nA,B\nB,A\nB,C\nC,B\n", "edges"),
+        ("Graph Nodes:\nA,B,C\n\nGraph Edges:\n1. A --- B\n2. B --- C\n", "tetrad"),
+        (COLLIDER["gml"].replace("directed 1", ""), "gml"),
+    ],
+)
+def test_an_undirected_graph_has_no_directions(text: str, format: str) -> None:
+    model = graph(text, format)
+    assert isinstance(model, Structure)
+    assert model.pairs() == [("A", "B"), ("B", "C")]
+    assert model.directions is None
+
+
+def test_the_ends_of_an_edge_as_dot_draws_them() -> None:
+    """As causal-learn writes them: numbers with labels, and both ends as attributes."""
+
+    def drawn(tail: str, head: str) -> Model:
+        edge = f"0 -> 1 [dir=both, arrowtail={tail}, arrowhead={head}];"
+        return graph(f'digraph {{ 0 [label="age"]; 1 [label="ill"]; {edge} }}', "dot")
+
+    assert arcs(drawn("none", "normal")) == [("age", "ill")]
+    assert arcs(drawn("normal", "none")) == [("ill", "age")]
+    assert drawn("none", "none").directions is None
+    assert arcs(graph("digraph { A -> B [dir=back] }", "dot")) == [("B", "A")]
+    assert arcs(graph("dag { A [exposure]; A -> B; C -> B; B [outcome] }", "dot")) == [
+        ("A", "B"),
+        ("C", "B"),
+    ]
+    for ends in (("odot", "normal"), ("normal", "normal")):
+        with pytest.raises(ParseError, match="has a circle or two heads"):
+            drawn(*ends)
+
+
+def test_a_partly_directed_graph_has_the_pairs_of_its_dags() -> None:
+    text = "Graph Nodes:\nA;B;C;D\n\nGraph Edges:\n1. A --> C\n2. B --> C\n3. A --- D\n"
+    model = graph(text, "tetrad")
+    assert isinstance(model, Structure)
+    assert model.pairs() == [("A", "B"), ("A", "C"), ("A", "D"), ("B", "C")]
+    assert model.directions is None
+    assert "1 edge without a direction" in model.info["graph"]
+    cycle = "A --> B\nB --- C\nC --> D\nD --> A\n"
+    with pytest.raises(ParseError, match="no DAG has these arcs and undirected edges"):
+        graph(cycle, "edges")
+
+
+def colliders(dag: Any) -> set[tuple[int, int, int]]:
+    return {
+        (a, v, b)
+        for v in dag
+        for a, b in combinations(sorted(dag.predecessors(v)), 2)
+        if not dag.has_edge(a, b) and not dag.has_edge(b, a)
+    }
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_dags_and_their_patterns_have_the_same_pairs(seed: int) -> None:
+    """Keep the arcs of colliders and drop all other directions."""
+    rng = np.random.default_rng(seed)
+    n = 6
+    dag: Any = networkx.DiGraph()
+    dag.add_nodes_from(range(n))
+    order = rng.permutation(n).tolist()
+    dag.add_edges_from(
+        (order[i], order[j]) for i, j in combinations(range(n), 2) if rng.random() < 0.4
+    )
+    kept = {arc for a, v, b in colliders(dag) for arc in ((a, v), (b, v))}
+    lines = [f"v{a} {'-->' if (a, b) in kept else '---'} v{b}" for a, b in dag.edges]
+    nodes = ";".join(f"v{k}" for k in range(n))
+    model = graph(f"Graph Nodes:\n{nodes}\n\nGraph Edges:\n" + "\n".join(lines), "tetrad")
+    moral = moral_pairs([sorted(dag.predecessors(v)) for v in range(n)])
+    assert isinstance(model, Structure)
+    assert model.pairs() == [(f"v{a}", f"v{b}") for a, b in moral]
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "message"),
+    [
+        ("[A][B|A", "modelstring", "expected a family such as [B|A:C], got '[B|A'"),
+        ("[A][B|Z]", "modelstring", "the parent 'Z' has no family"),
+        ("[A][A|B][B]", "modelstring", "'A' has two families"),
+        ("[A|B][B|A]", "modelstring", "a cycle: "),
+        ("[A|A]", "modelstring", "has an edge to itself: a cycle"),
+        ("Graph Nodes:\nA;B\nGraph Edges:\n1. A --> Z", "tetrad", "'Z' is not in the list"),
+        ("Graph Nodes:\nA;B\nGraph Edges:\n1. A o-> B", "tetrad", "A o-> B has a circle or two"),
+        ("Graph Nodes:\nA;B\nGraph Edges:\n1. A ~ B", "tetrad", "expected an edge such as A -->"),
+        ("Graph Nodes:\n\nGraph Edges:\n", "tetrad", "the graph has no nodes"),
+        ("digraph { A -> B; B -> A }", "dot", "a cycle: "),
+        ("digraph { A -> B; A -> B [dir=none] }", "dot", "with and without a direction"),
+        ("digraph { A -> }", "dot", "expected a node, got '}'"),
+        ("digraph { A", "dot", "the file ends inside a graph"),
+        ("digraph { A [x=1", "dot", "a list of attributes has no end"),
+        ("graph A -- B", "dot", "expected '{'"),
+        ("digraph " + "{" * 5000, "dot", "nested too deeply"),
+        ("graph [ node [ id 0 ]", "gml", "this is not valid GML"),
+        ("B, A\nA, B", "bnet", "with feedback the rules are a dynamic model"),
+        ("B, A\nB, C", "bnet", "expected one rule for each target, got 'B, C'"),
+        ("from,to,strength\nA,B,0.1\n", "edges", "also has the column 'strength'"),
+        ("A,B\n0,0.5\n0,0\n", "edges", "not symmetric and has numbers other than 0 and 1"),
+        ("A,B\n0,1\n0,0\n1,1\n", "edges", "these are rows, not a model; learn a structure first"),
+        ("A,B,C\n0,1,0\n0,0,1\n1,0,0\n", "edges", "a cycle: "),
+    ],
+)
+def test_bad_graph_files(text: str, format: str, message: str) -> None:
+    with pytest.raises(ContextwiseError) as caught:
+        graph(text, format)
+    assert message in str(caught.value)
+
+
+WEIGHTS = "A,B,C\n0,0.5,0\n0.5,0,-1.25\n0,-1.25,0\n"
+
+
+def test_a_symmetric_matrix_has_the_weights_of_an_ising_model() -> None:
+    with pytest.warns(ThresholdsUnknown, match="the file has no thresholds, so they are 0"):
+        model = graph(WEIGHTS, "edges")
+    assert isinstance(model, LogLinear)
+    assert repr(model) == "LogLinear(3 variables, 2 features: 0.5 A=1 & B=1; -1.25 B=1 & C=1)"
+
+
+def test_a_graph_takes_the_states_of_the_model_it_is_compared_with(tmp_path: Path) -> None:
+    known = Structure(
+        {"B": ["x", "y"], "A": ["no", "yes", "maybe"], "C": 2},
+        [{"A": a, "B": b} for a, b in product(["no", "yes", "maybe"], "xy")],
+    )
+    (tmp_path / "graph.txt").write_text("A -- B\n")
+    two = tmp_path / "graph.dot"
+    two.write_text("graph { A -- B; C }")
+    for pair in ((known, two), (two, known)):
+        assert compare(*pair).distance == 0
+    write(read(two), tmp_path / "graph.json")
+    assert compare(known, tmp_path / "graph.json").distance == 0
+    assert compare(two, two).distance == 0
+    with pytest.raises(DomainError, match="different variables"):
+        compare(known, tmp_path / "graph.txt")
