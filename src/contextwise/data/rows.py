@@ -1,20 +1,22 @@
-"""Read rows of observed states from files, frames, arrays and lists: `as_data` makes `Data`.
+"""Read rows of observed states from files, frames, arrays and lists: `read_data` makes `Data`.
 
-**Files.** One row per line; cells are separated by commas, semicolons or tabs (or blanks between
-whole numbers) and may be quoted as in any CSV file. With a domain, a first line that contains all
-its names is a header, and other columns are ignored; otherwise the columns are the variables in
-order. Without a domain, a first line of whole numbers is a row of codes, and any other first line
-is a header.
+**Files** are text (CSV and its relatives, ARFF), or the files of Excel, SPSS, Stata, R, Parquet and
+Feather; the content decides, not the name. `contextwise.data.text` finds the separator, the header
+and the encoding.
+
+**Columns.** `contextwise.data.columns` judges each column. Columns that number the rows are
+dropped. Columns that are not categories, and missing values, are refused in one message with the
+options that solve all of it. The same content in a file and in a frame gives the same answer.
 
 **Variables and states** without a domain. A named column has the labels that occur in it, sorted; a
-pandas categorical has its categories. A column without a name is called ``v0``, ``v1``, …; whole
-numbers in it are codes, so that it has the states 0 to the largest. A whole float stands for its
-int, and a bool for ``True`` or ``False``. A column with too many values to be a category is
-refused.
+declared category has its declared states. A column without a name is called ``v0``, ``v1``, …;
+whole numbers in it are codes, so that it has the states 0 to the largest (in a file without zeros,
+1 to the largest). A whole float stands for its int, and a bool for ``True`` or ``False``. Bins are
+called ``up to 25``, ``25 to 40`` and ``above 40``, and include their upper edge.
 
-**Missing values** are refused: None, NaN and pandas' NA; in a file an empty cell, ``*``, ``?``,
-``NA`` and ``NaN`` too, unless a state has that label. Libra's row weights (``2.5|0,1,1``) are
-refused, because counts are exact.
+**With a domain** a first line that contains all its names is a header, and other columns are
+ignored; otherwise the columns are the variables in order. A number is read as the bin that contains
+it if the states are bins, and a missing value as the state ``missing`` if there is one.
 """
 
 from __future__ import annotations
@@ -23,19 +25,32 @@ import csv
 import io
 import os
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
-from itertools import islice
+from itertools import pairwise
 from pkgutil import get_data
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.errors import ContextwiseError, DomainError, ParseError, require
+from contextwise.data.columns import (
+    COUNT_NAMES,
+    ColumnSummary,
+    DataSummary,
+    Decisions,
+    UnclearData,
+    check_counts,
+    judge,
+    without_missing,
+)
+from contextwise.data.containers import container_table
+from contextwise.data.options import RowOptions, find_names, row_options
+from contextwise.data.table import Column, Table, label_of, number_of, python_table
+from contextwise.data.text import text_table
+from contextwise.errors import ContextwiseError, DomainError, TooLargeError, require
 from contextwise.models.domain import Domain, State, listed
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.support import files
@@ -51,25 +66,30 @@ DataLike = Any
 BUNDLED = ("titanic", "women-math")
 """The bundled data sets; see the README in this folder for their sources."""
 
-MISSING = frozenset({"", "*", "?", "NA", "NaN", "nan"})
 LARGEST_CODE = 9_999
 """The largest code of a column without a name; larger numbers are measurements."""
-FEWEST_ROWS, MOST_VALUES, MOST_FRACTIONS = 30, 20, 12
-"""A column is not a category if it has over `MOST_FRACTIONS` different numbers that are not whole,
-or, from `FEWEST_ROWS` rows on, more different values than `MOST_VALUES` and half the rows."""
-SEPARATORS = "\t;,"
-SNIFFED = 20
-"""The number of lines that decide about the separator."""
+MISSING_STATE = "missing"
+MOST_EXPANDED = 50_000_000
+"""The most cells into which counted rows are expanded."""
 
 
 @dataclass(frozen=True, eq=False)
 class Data:
     """Rows over a domain, as positions of states.
 
+    ``len`` is the number of observations. Counted rows are kept as they are, with the number of
+    observations that each stands for; `expanded` repeats them.
+
     Attributes
     ----------
     domain : Domain
     rows : int array of shape (rows, variables)
+    multiplicity : int array, optional
+        How often each row occurs; None if every row is one observation.
+    notes : tuple of str
+        What was decided when the data was read.
+    decisions : mapping
+        What other rows need to be read in the same way: bins, dropped columns, missing values.
 
     Examples
     --------
@@ -82,6 +102,9 @@ class Data:
 
     domain: Domain
     rows: IntArray
+    multiplicity: IntArray | None = None
+    notes: tuple[str, ...] = ()
+    decisions: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.rows.ndim != 2 or self.rows.shape[1] != len(self.domain):
@@ -96,10 +119,33 @@ class Data:
             )
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.rows) if self.multiplicity is None else int(self.multiplicity.sum())
 
     def __repr__(self) -> str:
-        return f"Data({len(self)} rows, {len(self.domain)} variables)"
+        counted = "" if self.multiplicity is None else f" in {len(self.rows)} counted cells"
+        notes = "".join(f"; {note}" for note in self.notes)
+        return f"Data({len(self)} rows{counted}, {len(self.domain)} variables{notes})"
+
+    @cached_property
+    def weights(self) -> IntArray:
+        """How often each row occurs, also if every row occurs once."""
+        if self.multiplicity is None:
+            return np.ones(len(self.rows), dtype=np.int64)
+        return self.multiplicity
+
+    @cached_property
+    def expanded(self) -> Data:
+        """The same data with one row per observation; raises if there are too many cells."""
+        if self.multiplicity is None:
+            return self
+        if len(self) * max(1, len(self.domain)) > MOST_EXPANDED:
+            raise TooLargeError(
+                f"{len(self):,} counted rows of {len(self.domain)} variables would have to be "
+                f"expanded here, and at most {MOST_EXPANDED:,} cells are possible"
+            )
+        return replace(
+            self, rows=np.repeat(self.rows, self.multiplicity, axis=0), multiplicity=None
+        )
 
     @cached_property
     def fingerprint(self) -> str:
@@ -107,21 +153,31 @@ class Data:
         digest = sha256(repr((self.domain.names, self.domain.states)).encode())
         kind = "<u1" if max(self.domain.cardinalities, default=1) <= 256 else "<u4"
         digest.update(self.rows.astype(kind, order="C").tobytes())
+        if self.multiplicity is not None:
+            digest.update(self.multiplicity.astype("<i8").tobytes())
         return digest.hexdigest()[:16]
 
     def take(self, rows: Any) -> Data:
-        """Return some of the rows, by number or mask."""
-        return Data(self.domain, np.ascontiguousarray(self.rows[np.asarray(rows)]))
+        """Return some of the observations, by number or mask."""
+        chosen = np.asarray(rows)
+        if self.multiplicity is None:
+            return replace(self, rows=np.ascontiguousarray(self.rows[chosen]))
+        chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
+        cells = np.searchsorted(np.cumsum(self.multiplicity), chosen, side="right")
+        counts = np.bincount(cells, minlength=len(self.rows))
+        kept = np.flatnonzero(counts)
+        return replace(self, rows=self.rows[kept], multiplicity=counts[kept])
 
     def labels(self) -> list[list[str]]:
-        """Return the rows as labels."""
+        """Return the observations as labels."""
         states = self.domain.states
-        return [[states[v][code] for v, code in enumerate(row)] for row in self.rows.tolist()]
+        rows = self.expanded.rows.tolist()
+        return [[states[v][code] for v, code in enumerate(row)] for row in rows]
 
     def frame(self) -> Any:
         """Return a pandas DataFrame of categorical columns; every state is a category."""
         pandas = require("pandas", "frames")
-        columns = zip(self.domain.names, self.domain.states, self.rows.T, strict=True)
+        columns = zip(self.domain.names, self.domain.states, self.expanded.rows.T, strict=True)
         return pandas.DataFrame(
             {
                 name: pandas.Categorical.from_codes(codes, categories=list(states))
@@ -132,11 +188,63 @@ class Data:
     def counts(self) -> list[IntArray]:
         """Count how often each state of each variable occurs."""
         columns = zip(self.rows.T, self.domain.cardinalities, strict=True)
-        return [np.bincount(codes, minlength=c).astype(np.int64) for codes, c in columns]
+        return [
+            np.bincount(codes, self.multiplicity, minlength=c).astype(np.int64)
+            for codes, c in columns
+        ]
 
 
-def as_data(data: DataLike, domain: DomainLike | None = None) -> Data:
-    """Read rows from a frame, an array, a list, a file or a bundled data set.
+def read_data(data: DataLike, domain: DomainLike | None = None, **keywords: Any) -> Data:
+    """Read rows from a file, a frame, an array, a list or a bundled data set.
+
+    Parameters
+    ----------
+    data : path, name of a data set, DataFrame, array, list of rows or mappings, or Data
+    domain : Domain, or a mapping that makes one, optional
+        The variables and their states. Without it they are inferred from the data.
+    columns, drop : name or list of names
+        Use only these columns; leave out these columns.
+    missing : "error", "drop" or "state"
+        Refuse missing values, drop their rows, or make ``missing`` a state.
+    na : token, list of tokens, or mapping from columns to tokens
+        Values that stand for missing ones, such as 99.
+    bins : int, or mapping from columns to ints
+        Cut numbers into this many bins with about equally many rows.
+    counts : name
+        The column that tells how often each row occurs.
+    category : name or list of names
+        Columns whose values are categories, whatever they look like.
+    header : bool
+        Whether the first line has the names of the columns.
+    separator, encoding : str
+        Of a text file; both are detected by default.
+
+    Returns
+    -------
+    Data
+
+    Raises
+    ------
+    UnclearData
+        If columns cannot be used as they are. The message has all of them, and the keywords that
+        solve them.
+
+    Examples
+    --------
+    >>> rows = [{"age": 20 + k, "ill": k % 2} for k in range(40)]
+    >>> read_data(rows, bins={"age": 2}).domain
+    Domain(age: up to 39|above 39, ill: 0|1)
+    >>> rows = [{"sex": "f", "ill": "no", "Freq": 3}, {"sex": "m", "ill": "no", "Freq": 2}]
+    >>> read_data(rows, counts="Freq")
+    Data(5 rows in 2 counted cells, 2 variables; 5 rows counted by 'Freq')
+    """
+    return as_data(data, domain, row_options(**keywords))
+
+
+def as_data(
+    data: DataLike, domain: DomainLike | None = None, options: RowOptions | None = None
+) -> Data:
+    """Read rows as `read_data` does, with its keywords as one object, if any.
 
     Parameters
     ----------
@@ -144,6 +252,8 @@ def as_data(data: DataLike, domain: DomainLike | None = None) -> Data:
         The names are ``titanic`` and ``women-math``; write ``./titanic`` for a file of that name.
     domain : Domain, or a mapping that makes one, optional
         The variables and their states. Without it they are inferred from the data.
+    options : RowOptions, optional
+        How to read the rows.
 
     Examples
     --------
@@ -155,41 +265,342 @@ def as_data(data: DataLike, domain: DomainLike | None = None) -> Data:
     Data(2201 rows, 4 variables)
     """
     known = domain if domain is None or isinstance(domain, Domain) else Domain(domain)
+    how = (options or RowOptions())._replace(domain=known)
     if isinstance(data, Data):
         return data if known is None or known == data.domain else _aligned(data, known)
-    if isinstance(data, str | os.PathLike):
-        path = os.fspath(data)
-        if isinstance(data, str) and path in BUNDLED:  # a Path drops "./", so it is a file
-            return parse_data(get_data("contextwise", f"data/{path}.csv") or b"", path, known)
-        if path and not os.path.splitext(path)[1] and not os.path.exists(path):
-            raise ContextwiseError(
-                f"{path}: no such file or bundled data set; the data sets are {', '.join(BUNDLED)}"
-            )
-        return parse_data(files.read_bytes(path), path, known)
-    table = _python_table(data, known)
-    return _encoded(table, _inferred(table) if known is None else known)
+    return _read(_source_table(data, how), how)
+
+
+def parse_data(
+    content: bytes, name: str, domain: Domain | None = None, options: RowOptions | None = None
+) -> Data:
+    """Read the rows of a data file from its bytes; ``name`` is for messages."""
+    how = (options or RowOptions())._replace(domain=domain)
+    return _read(_file_table(content, name, how), how)
+
+
+def summarize_data(data: DataLike, options: RowOptions | None = None) -> DataSummary:
+    """Describe the columns of any source, with advice; raise only if it is not a table.
+
+    Examples
+    --------
+    >>> summary = summarize_data([{"age": 20 + k, "ill": k % 2} for k in range(40)])
+    >>> [(column.name, column.kind, column.advice) for column in summary.columns]
+    [('age', 'measurement', '--bins age=4, or --category age'), ('ill', 'category', '')]
+    >>> summary.try_line(["learn", "trees", "people.csv"])
+    'Try: contextwise learn trees people.csv --bins age=4'
+    """
+    how = options or RowOptions()
+    return judge(_source_table(data, how), how).summary
 
 
 def infer_domain(data: DataLike) -> Domain:
-    """Return the variables and states of data, which may have missing values unless in a file."""
-    if isinstance(data, Data | str | os.PathLike):
-        return as_data(data).domain
-    return _inferred(_python_table(data, None))
+    """Return the variables and states of data, which may have missing values."""
+    if isinstance(data, Data):
+        return data.domain
+    how = RowOptions(missing="drop")
+    table = _source_table(data, how)
+    return _inferred(_decided(table, how).columns, table)
 
 
-def parse_data(content: bytes, name: str, domain: Domain | None = None) -> Data:
-    """Read the rows of a data file from its bytes; ``name`` is for messages."""
-    codes = _codes(content)
-    if codes is not None and domain is None and codes.max(initial=0) <= LARGEST_CODE:
-        for variable, column in enumerate(codes.T):
-            if column.max() >= MOST_VALUES:
-                labels = list(map(str, np.unique(column).tolist()))
-                _check_category(f"v{variable}", labels, len(codes), name)
-        return Data(Domain.of_cardinalities((codes.max(axis=0) + 1).tolist()), codes)
-    if codes is not None and domain is not None and _are_codes(codes, domain):
-        return Data(domain, codes)
-    table = _file_table(content, name, domain)
-    return _encoded(table, _inferred(table) if domain is None else domain)
+def following(model: Any, options: RowOptions | None = None) -> RowOptions:
+    """Return options that read rows as those that a model was learned from."""
+    learned = getattr(model, "info", {}).get("data")
+    return (options or RowOptions())._replace(learned=learned)
+
+
+def _source_table(data: DataLike, how: RowOptions) -> Table:
+    if not isinstance(data, str | os.PathLike):
+        return python_table(data, how.domain)
+    path = os.fspath(data)
+    if isinstance(data, str) and path in BUNDLED:  # a Path drops "./", so it is a file
+        content = get_data("contextwise", f"data/{path}.csv") or b""
+    elif path and not os.path.splitext(path)[1] and not os.path.exists(path):
+        raise ContextwiseError(
+            f"{path}: no such file or bundled data set; the data sets are {', '.join(BUNDLED)}"
+        )
+    else:
+        content = files.read_bytes(path)
+    return _file_table(content, path, how)
+
+
+def _file_table(content: bytes, name: str, how: RowOptions) -> Table:
+    table = container_table(content, name)
+    return text_table(content, name, how) if table is None else table
+
+
+def _read(table: Table, how: RowOptions) -> Data:
+    if how.domain is not None:
+        return _with_domain(table, how, how.domain)
+    decisions = _decided(table, how)
+    columns, counts, lines = decisions.columns, None, None
+    if decisions.counts is not None:
+        counts = check_counts(decisions.counts, table)
+    binned: dict[str, list[float]] = {}
+    for k, column in enumerate(columns):
+        if column.name in decisions.bins:
+            columns[k], binned[column.name] = _binned(column, decisions.bins[column.name], counts)
+    notes = decisions.notes
+    if how.missing == "drop":
+        columns, counts, lines, dropped = _complete(columns, counts, table)
+        notes = [*notes, *dropped]
+        table = replace(table, lines=lines)
+    elif how.missing == "state":
+        columns = [_with_missing_state(column) for column in columns]
+    if counts is not None:
+        notes = [*notes, f"{plural(int(counts.sum()), 'row')} counted by {how.counts!r}"]
+    domain = _inferred(columns, table)
+    kept: dict[str, Any] = {
+        "dropped": decisions.dropped,
+        "bins": binned,
+        "missing": None if how.missing == "error" else how.missing,
+        "na": list(how.na),
+        "counts": how.counts,
+    }
+    encoded = _encoded(columns, domain, table)
+    stored = {key: value for key, value in kept.items() if value}
+    return Data(domain, encoded, counts, tuple(notes), stored)
+
+
+def _decided(table: Table, how: RowOptions) -> Decisions:
+    decisions = judge(table, how)
+    if decisions.summary.obstacle or decisions.summary.unclear:
+        raise UnclearData(decisions.summary)
+    return decisions
+
+
+def _complete(
+    columns: Sequence[Column], counts: IntArray | None, table: Table
+) -> tuple[list[Column], IntArray | None, IntArray | None, list[str]]:
+    """Drop the rows with missing values, and report how many."""
+    gaps = {column.name: column.codes < 0 for column in columns}
+    cost = {name: int(gap.sum()) for name, gap in gaps.items() if gap.any()}
+    if not cost:
+        return list(columns), counts, table.lines, []
+    complete = ~np.logical_or.reduce(list(gaps.values()))
+    if not complete.any():
+        most = ", ".join(f"{name} ({lost:,})" for name, lost in sorted(cost.items(), key=_last)[:5])
+        raise DomainError(
+            f"every row has a missing value; drop columns with many of them ({most}), or use "
+            "--missing state"
+        )
+    lost = ", ".join(f"{n!r} {k:,}" for n, k in sorted(cost.items(), key=_last)[:5])
+    note = (
+        f"{int((~complete).sum()):,} rows with missing values dropped, {int(complete.sum()):,} "
+        f"rows left (missing in {lost}); this biases results unless values are missing at random"
+    )
+    lines = None if table.lines is None else table.lines[complete]
+    kept = None if counts is None else counts[complete]
+    return [column.take(complete) for column in columns], kept, lines, [note]
+
+
+def _last(entry: tuple[str, int]) -> int:
+    return -entry[1]
+
+
+def _with_missing_state(column: Column) -> Column:
+    if not (column.codes < 0).any():
+        return column
+    labels = [*column.labels, MISSING_STATE]
+    codes = np.where(column.codes < 0, len(column.labels), column.codes)
+    declared = None if column.declared is None else (*column.declared, MISSING_STATE)
+    return replace(column, declared=declared).mapped(labels, codes)
+
+
+# -- bins ------------------------------------------------------------------------------------------
+
+_BIN = re.compile(r"(?:up to|.+ to) (\S+)|above (\S+)")
+
+
+def _binned(column: Column, bins: int, counts: IntArray | None) -> tuple[Column, list[float]]:
+    """Cut numbers into bins with about equally many observations; return their upper edges."""
+    present = column.codes >= 0
+    weights = np.bincount(
+        column.codes[present],
+        None if counts is None else counts[present],
+        minlength=len(column.labels),
+    )
+    order = np.argsort(column.numbers)
+    values, running = column.numbers[order], np.cumsum(weights[order])
+    wanted = running[-1] * np.arange(1, bins) / bins
+    places = np.unique(np.searchsorted(running, wanted * (1 - 1e-12)))
+    places = places[places < len(values) - 1]
+    edges = [_short_edge(values[k], values[k + 1]) for k in places.tolist()]
+    states = bin_labels(edges, bool((values % 1 == 0).all()))
+    labels = [states[k] for k in np.searchsorted(edges, column.numbers)]
+    return replace(column.mapped(labels), declared=tuple(states)), edges
+
+
+def _short_edge(value: float, following: float) -> float:
+    """Return the shortest decimal number from a value to just below the next one."""
+    if value % 1 == 0:
+        return float(value)
+    for digits in range(1, 17):
+        edge = float(f"{value:.{digits}g}")
+        if value <= edge < following:
+            return edge
+    return float(value)
+
+
+def bin_labels(edges: Sequence[float], whole: bool) -> list[str]:
+    """Return the labels of bins; each includes its upper edge.
+
+    >>> bin_labels([25, 40], True), bin_labels([2.5], False)
+    (['up to 25', '26 to 40', 'above 40'], ['up to 2.5', 'above 2.5'])
+    """
+    if not edges:
+        return ["all"]
+    inner = [
+        f"{label_of(low + 1 if whole else low)} to {label_of(high)}"
+        for low, high in pairwise(edges)
+    ]
+    return [f"up to {label_of(edges[0])}", *inner, f"above {label_of(edges[-1])}"]
+
+
+def _upper_edges(states: Sequence[str]) -> npt.NDArray[np.float64] | None:
+    """Return the upper edges of states that are bins, else None."""
+    matches = [_BIN.fullmatch(state) for state in states if state != MISSING_STATE]
+    if len(matches) < 2 or not all(matches):
+        return None
+    edges = np.array([number_of(match[1] or "") for match in matches[:-1] if match])
+    last = matches[-1]
+    is_last = last is not None and last[2] is not None
+    return edges if is_last and not np.isnan(edges).any() and (np.diff(edges) > 0).all() else None
+
+
+# -- from columns to positions of states -----------------------------------------------------------
+
+
+def _inferred(columns: Sequence[Column], table: Table) -> Domain:
+    """Infer the states of each column."""
+    variables: dict[str, Sequence[str] | int] = {}
+    least = 0
+    if table.are_codes and table.file is not None:
+        smallest = [column.numbers.min() for column in columns if len(column.labels)]
+        least = int(bool(smallest) and min(smallest) >= 1)
+    for column in columns:
+        if column.declared is not None:
+            extra = [label for label in column.labels if label not in column.declared]
+            variables[column.name] = [*column.declared, *extra] or ["0"]
+            continue
+        stated = [label for label in column.labels if label != MISSING_STATE]
+        numbers = np.array([number_of(label) for label in stated])
+        whole = bool(len(stated)) and bool((numbers % 1 == 0).all())
+        if table.are_codes and whole and all(re.fullmatch(r"-?\d+", x) for x in stated):
+            if numbers.min() >= 0 and numbers.max() <= LARGEST_CODE and len(stated) > 0:
+                states = list(map(str, range(least, int(numbers.max()) + 1)))
+                variables[column.name] = states + [MISSING_STATE] * (
+                    len(stated) < len(column.labels)
+                )
+                continue
+            if table.file is None:
+                bad = numbers.min() if numbers.min() < 0 else numbers.max()
+                raise DomainError(
+                    f"{bad:.0f} is not a code of {column.name!r} (codes are 0 to "
+                    f"{LARGEST_CODE:,}); pass the domain, or bin the values first"
+                )
+        ordered = sorted(stated)
+        if len(stated) and not np.isnan(numbers).any():
+            ordered = [stated[k] for k in np.argsort(numbers, kind="stable")]
+        labels = list(dict.fromkeys(_plain_number(label) for label in ordered))
+        variables[column.name] = labels + [MISSING_STATE] * (len(stated) < len(column.labels)) or [
+            "0"
+        ]
+    return Domain(variables)
+
+
+def _plain_number(label: str) -> str:
+    """Write a number as a frame would: ``1.0`` is ``1``, ``2.50`` is ``2.5``; keep ``007``."""
+    if re.fullmatch(r"-?(0|[1-9]\d{0,14})\.\d{1,14}", label):
+        return label_of(float(label))
+    return label
+
+
+def _encoded(columns: Sequence[Column], domain: Domain, table: Table) -> IntArray:
+    """Look up the position of every cell."""
+    count = len(columns[0].codes) if columns else 0
+    rows = np.empty((count, len(domain)), dtype=np.int64)
+    for variable, column in enumerate(columns):
+        states = domain.states[variable]
+        known, edges = domain.state_positions[variable], _upper_edges(states)
+        positions = np.full(len(column.labels) + 1, known.get(MISSING_STATE, -1))
+        for k, label in enumerate(column.labels):
+            place = next((known[text] for text in _spellings(label) if text in known), -1)
+            if place < 0 and edges is not None and column.numbers[k] == column.numbers[k]:
+                place = int(np.searchsorted(edges, column.numbers[k]))
+            positions[k] = place
+        rows[:, variable] = positions[column.codes]
+        for row in np.flatnonzero(rows[:, variable] < 0)[:1].tolist():
+            code = int(column.codes[row])
+            cell = None if code < 0 else column.labels[code]
+            raise table.error(row, _problem(cell, variable, domain, table.file is not None))
+    return rows
+
+
+def _spellings(label: str) -> list[str]:
+    """Return the states that a label can mean; a bool may be called ``True``, ``true`` or ``1``."""
+    if label in ("True", "False"):
+        return [label, label.lower(), label.upper(), str(int(label == "True"))]
+    return [label, label.strip(), _plain_number(label.strip())]
+
+
+def _problem(cell: str | None, variable: int, domain: Domain, in_file: bool) -> str:
+    name = domain.names[variable]
+    if cell is None:
+        return (
+            f"the value of {name!r} is missing; drop such rows (--missing drop; in Python "
+            "missing='drop'), or fill them in"
+        )
+    if in_file and not variable and "|" in cell:
+        return (
+            f"{cell!r} looks like a row with a weight (weight|…), which is not supported; put "
+            "whole numbers into a column of their own (--counts)"
+        )
+    states = listed(domain.states[variable])
+    return f"variable {name!r} has no state {cell!r}; its states are {states}"
+
+
+def _with_domain(table: Table, how: RowOptions, domain: Domain) -> Data:
+    """Read the columns of a domain; others are ignored, unless they look like counts."""
+    lacking = [name for name in domain.names if name not in table.names]
+    if lacking:
+        raise DomainError(f"the data has no column for {listed(lacking)}")
+    learned = how.learned or {}
+    name = how.counts
+    if name is not None:
+        (name,) = find_names([name], table.names, "counts")
+    elif learned.get("counts") in table.names:
+        name = learned["counts"]
+    wanted, _ = without_missing(table.only(domain.names), how)
+    counts = None if name is None else check_counts(table.column(name), table)
+    if counts is None:
+        _refuse_counts(table, wanted)
+    columns, notes = wanted.columns, list(table.notes)
+    if (how.missing or learned.get("missing")) == "drop":
+        columns, counts, lines, dropped = _complete(columns, counts, table)
+        notes += dropped
+        table = replace(table, lines=lines)
+    if name is not None and counts is not None:
+        notes.append(f"{plural(int(counts.sum()), 'row')} counted by {name!r}")
+    return Data(domain, _encoded(columns, domain, table), counts, tuple(notes))
+
+
+def _refuse_counts(table: Table, wanted: Table) -> None:
+    """Raise if a column that is not used looks like counts of the others."""
+    for column in table.columns:
+        others = [c.codes for c in wanted.columns]
+        if column.name in wanted.names or column.name.lower() not in COUNT_NAMES or not others:
+            continue
+        repeats = len(np.unique(np.column_stack(others), axis=0)) < table.rows
+        if not repeats and table.rows > 1 and (column.numbers % 1 == 0).all():
+            reason = "looks like counts of the other columns"
+            remedies = ("counts", column.name), ("columns", ",".join(wanted.names))
+            summary = ColumnSummary(
+                column.name, "counts", len(column.labels), 0, (), ((reason, remedies),)
+            )
+            remedy = RowOptions(counts=column.name)
+            source = table.file or "the data"
+            raise UnclearData(DataSummary(source, table.rows, (summary,), remedy=remedy))
 
 
 def format_rows(rows: npt.NDArray[Any], names: Sequence[str] | None = None) -> str:
@@ -236,371 +647,3 @@ def _aligned(data: Data, domain: Domain) -> Data:
             places[code] = domain.state_position(variable, data.domain.states[source][code])
         rows[:, variable] = places[data.rows[:, source]]
     return Data(domain, rows)
-
-
-# -- from any source to columns --------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Table:
-    """Columns of cells with their names, and how to report an error in a row."""
-
-    names: list[str]
-    columns: list[Any]
-    rows: int
-    error: Callable[[int, str], ContextwiseError]
-    are_coded: bool = False
-    path: str | None = None
-    categories: Mapping[str, list[str]] = field(default_factory=dict)
-
-    @cached_property
-    def distinct(self) -> list[tuple[list[Any], IntArray]]:
-        return [_distinct(column) for column in self.columns]
-
-    def is_missing(self, cell: Any) -> bool:
-        return _is_empty(cell) or (self.path is not None and cell in MISSING)
-
-
-def _python_table(data: Any, domain: Domain | None) -> _Table:
-    if hasattr(data, "columns"):
-        return _frame_table(data, domain)
-    width = None if domain is None else len(domain)
-    if hasattr(data, "shape"):
-        array = _unmasked(data)
-        if array.ndim != 2 or width not in (None, array.shape[1]):
-            expected = "cells" if width is None else f"{width} cells"
-            raise DomainError(f"the data has shape {array.shape}; expected rows of {expected}")
-        columns: list[Any] = list(array.T)
-        return _Table(_names(columns, domain), columns, len(array), _row_error, domain is None)
-    if isinstance(data, bytes) or not isinstance(data, Iterable):
-        raise DomainError(
-            f"{type(data).__name__!r} cannot be read as data; pass a frame, an array, a list of "
-            "rows or a path"
-        )
-    rows = list(data)
-    if rows and isinstance(rows[0], Mapping):
-        seen = dict.fromkeys(name for row in rows for name in row)
-        names = list(seen) if domain is None else list(domain.names)
-        for r, row in enumerate(rows):
-            lacking = [name for name in names if name not in row]
-            if lacking:
-                raise DomainError(f"row {r} of the data lacks {listed(map(str, lacking))}")
-        return _Table(
-            list(map(str, names)), [[row[n] for row in rows] for n in names], len(rows), _row_error
-        )
-    for r, row in enumerate(rows):
-        if isinstance(row, str | bytes) or not isinstance(row, Iterable):
-            raise DomainError(f"row {r} of the data is {row!r}; expected a list of cells")
-        rows[r] = list(row)
-        width = len(rows[r]) if width is None else width
-        if len(rows[r]) != width:
-            raise DomainError(f"row {r} of the data has {len(rows[r])} cells for {width} variables")
-    columns = [[row[v] for row in rows] for v in range(width or 0)]
-    return _Table(_names(columns, domain), columns, len(rows), _row_error, domain is None)
-
-
-def _frame_table(frame: Any, domain: Domain | None) -> _Table:
-    held = list(map(str, frame.columns))
-    names = held if domain is None else list(domain.names)
-    lacking = [name for name in names if name not in held]
-    if lacking:
-        raise DomainError(f"the data has no column for {listed(lacking)}")
-    _check_unique([name for name in held if name in set(names)])
-    columns, categories = [], {}
-    for name in names:
-        column = frame.iloc[:, held.index(name)]
-        states = getattr(getattr(column, "cat", None), "categories", None)
-        if states is not None:
-            categories[name] = [_label(state) for state in states]
-        columns.append(np.asarray(column))
-    return _Table(names, columns, len(frame), _row_error, categories=categories)
-
-
-def _unmasked(array: Any) -> npt.NDArray[Any]:
-    """Return a plain array; masked cells become None, which is missing."""
-    plain = np.asarray(array)
-    if np.ma.is_masked(array):
-        plain = plain.astype(object)
-        plain[np.ma.getmaskarray(array)] = None
-    return plain
-
-
-def _names(columns: Sequence[object], domain: Domain | None) -> list[str]:
-    return [f"v{v}" for v in range(len(columns))] if domain is None else list(domain.names)
-
-
-def _row_error(row: int, message: str) -> ContextwiseError:
-    return DomainError(f"row {row} of the data: {message}")
-
-
-def _check_unique(
-    names: Sequence[object], path: str | None = None, line: int | None = None
-) -> None:
-    twice = [str(name) for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise ParseError(
-            f"two columns have the name {listed(twice)}; rename or remove one of them",
-            path=path,
-            line=line,
-        )
-
-
-# -- files -----------------------------------------------------------------------------------------
-
-
-def _codes(content: bytes) -> IntArray | None:
-    """Read a file of codes quickly; return None for any other file."""
-    if not content.strip() or content.translate(None, b"0123456789,\r\n"):
-        return None
-    if re.search(rb"(?:^|[,\r\n])0[0-9]|[0-9]{6}", content):
-        return None
-    try:
-        text = io.StringIO(content.decode("ascii"))
-        return np.loadtxt(text, np.int64, delimiter=",", ndmin=2)
-    except ValueError:
-        return None
-
-
-def _are_codes(rows: IntArray, domain: Domain) -> bool:
-    """Check that the labels of the domain are codes and include all codes of the rows."""
-    if rows.shape[1] != len(domain) or (rows.max(axis=0) >= domain.cardinalities).any():
-        return False
-    if set(domain.names) <= set(map(str, rows[0].tolist())):
-        return False  # the first row is a header
-    return all(states == tuple(map(str, range(len(states)))) for states in set(domain.states))
-
-
-def _file_table(content: bytes, path: str, domain: Domain | None) -> _Table:
-    lines = _lines(files.decoded(content, path), path, domain)
-    if not lines:
-        raise ParseError("there are no rows in this file", path=path)
-    number, first = lines[0]
-    if domain is None:
-        are_coded = all(_is_whole(cell) or cell in MISSING for cell in first)
-        has_header = not are_coded
-        names = [f"v{k}" for k in range(len(first))] if are_coded else first
-        places: Sequence[int] = range(len(first))
-        if "" in names:
-            raise ParseError(
-                f"column {names.index('') + 1} has no name; name it, or remove it if it is an "
-                "index (pandas: to_csv(..., index=False))",
-                path=path,
-                line=number,
-            )
-        _check_unique(names, path, number)
-    else:
-        are_coded, names = False, list(domain.names)
-        has_header = set(names) <= set(first)
-        places = [first.index(name) for name in names] if has_header else range(len(names))
-        if has_header:
-            _check_unique([cell for cell in first if cell in set(names)], path, number)
-    width = len(first) if has_header else len(names)
-    body = lines[has_header:]
-    if not body:
-        raise ParseError("there are no rows below the header", path=path)
-    for line, cells in body:
-        if len(cells) != width:
-            raise ParseError(
-                f"{plural(len(cells), 'cell')} where {width} are expected"
-                + _hint(cells, domain, line == number),
-                path=path,
-                line=line,
-            )
-
-    def error(row: int, message: str) -> ContextwiseError:
-        return ParseError(message, path=path, line=body[row][0])
-
-    columns: list[Sequence[str]] = [[cells[place] for _, cells in body] for place in places]
-    return _Table(names, columns, len(body), error, are_coded, path)
-
-
-def _lines(text: str, path: str, domain: Domain | None) -> list[tuple[int, list[str]]]:
-    """Split a text into the cells of its lines, without blank lines, with line numbers."""
-    reader = csv.reader(
-        io.StringIO(text, newline=""),
-        delimiter=_separator(text, domain),
-        skipinitialspace=True,
-        strict=True,
-    )
-    lines = []
-    try:
-        for raw in reader:
-            cells = [cell.strip() for cell in raw]
-            if cells not in ([], [""]):
-                lines.append((reader.line_num, cells))
-    except csv.Error as error:
-        message = f"this is not CSV: {error}"
-        if "field limit" in str(error):
-            most = csv.field_size_limit()
-            message = f"a cell has more than {most:,} characters; is a closing quote missing?"
-        raise ParseError(message, path=path, line=reader.line_num) from None
-    return lines
-
-
-def _separator(text: str, domain: Domain | None) -> str:
-    """Return the separator that gives the first lines the same number of cells, above one."""
-    head = text[: 2**16]
-    for separator in SEPARATORS:
-        reader = csv.reader(io.StringIO(head, newline=""), delimiter=separator)
-        try:
-            widths = [len(cells) for cells in islice(reader, SNIFFED) if cells]
-        except csv.Error:
-            continue
-        if len(head) < len(text) and len(widths) > 1:
-            widths.pop()  # the last line may be cut
-        if len(set(widths)) == 1 and widths[0] > 1 and (domain is None or len(domain) > 1):
-            return separator
-    first = head.lstrip().partition("\n")[0].split()
-    return " " if len(first) > 1 and all(map(_is_whole, first)) else ","
-
-
-def _hint(cells: list[str], domain: Domain | None, is_first: bool) -> str:
-    if len(cells) == 1:
-        return "; cells are separated by commas, semicolons or tabs"
-    if not is_first or domain is None:
-        return ""
-    missing = [name for name in domain.names if name not in cells]
-    if len(missing) < len(domain):
-        return f"; if this line is a header, it lacks {listed(missing)}"
-    return f": the variables are {listed(domain.names)}"
-
-
-# -- from cells to states --------------------------------------------------------------------------
-
-
-def _inferred(table: _Table) -> Domain:
-    """Infer the states of each column."""
-    variables: dict[str, Sequence[str] | int] = {}
-    for name, (distinct, _) in zip(table.names, table.distinct, strict=True):
-        if name in table.categories:
-            variables[name] = table.categories[name]
-            continue
-        cells = [cell for cell in distinct if not table.is_missing(cell)]
-        labels = sorted(set(map(_label, cells)))
-        _check_category(name, labels, table.rows, table.path)
-        codes = [_code(cell, table.path is not None) for cell in cells] if table.are_coded else []
-        numbers = [code for code in codes if code is not None]
-        if numbers and len(numbers) == len(cells):
-            if min(numbers) >= 0 and max(numbers) <= LARGEST_CODE:
-                variables[name] = max(numbers) + 1
-                continue
-            if table.path is None:
-                bad = min(numbers) if min(numbers) < 0 else max(numbers)
-                raise DomainError(
-                    f"{bad} is not a code of {name!r} (codes are 0 to {LARGEST_CODE:,}); pass the "
-                    "domain, or bin the values first"
-                )
-        are_whole = all(map(_is_whole, labels))
-        variables[name] = (sorted(labels, key=int) if are_whole else labels) or ["0"]
-    return Domain(variables)
-
-
-def _check_category(name: str, labels: Sequence[str], rows: int, path: str | None) -> None:
-    """Raise if a column has too many different values to be a category."""
-    fractions = sum(map(_is_fraction, labels))
-    if fractions > MOST_FRACTIONS:
-        reason = f"it has {fractions:,} different numbers that are not whole"
-    elif rows >= FEWEST_ROWS and len(labels) > max(MOST_VALUES, rows / 2):
-        reason = f"it has {len(labels):,} different values in {rows:,} rows"
-    else:
-        return
-    message = (
-        f"column {name!r} is not a category: {reason}. Remove it, bin its values, or give its "
-        "states (domain= in Python, --domain-from on the command line)"
-    )
-    raise DomainError(message) if path is None else ParseError(message, path=path)
-
-
-def _encoded(table: _Table, domain: Domain) -> Data:
-    """Look up the position of every cell."""
-    rows = np.empty((table.rows if len(domain) else 0, len(domain)), dtype=np.int64)
-    for variable, (cells, inverse) in enumerate(table.distinct):
-        known = domain.state_positions[variable]
-        positions = np.empty(len(cells), dtype=np.int64)
-        for d, cell in enumerate(cells):
-            place = next((known[text] for text in _spellings(cell) if text in known), None)
-            if place is None:
-                row = int(np.flatnonzero(inverse == d)[0])
-                raise table.error(row, _problem(cell, variable, domain, table))
-            positions[d] = place
-        rows[:, variable] = positions[inverse]
-    return Data(domain, rows)
-
-
-def _problem(cell: Any, variable: int, domain: Domain, table: _Table) -> str:
-    name = domain.names[variable]
-    if table.is_missing(cell):
-        return (
-            f"the value of {name!r} is missing; remove such rows (pandas: dropna()), fill them in, "
-            "or make 'missing' a state of its own"
-        )
-    if table.path is not None and not variable and "|" in cell:
-        return (
-            f"{cell!r} looks like a row with a weight (weight|…), which is not supported; repeat "
-            "the row as often as it counts"
-        )
-    states = listed(domain.states[variable])
-    return f"variable {name!r} has no state {_label(cell)!r}; its states are {states}"
-
-
-def _distinct(column: Any) -> tuple[list[Any], IntArray]:
-    """Return the distinct cells of a column, and for each row the number of its cell."""
-    if isinstance(column, np.ndarray) and np.issubdtype(column.dtype, np.integer):
-        distinct, inverse = np.unique(column, return_inverse=True)
-        return distinct.tolist(), inverse
-    known: dict[tuple[type, Any], int] = {}  # with the type as key too, because True == 1 == 1.0
-    try:
-        numbers = (known.setdefault((type(cell), cell), len(known)) for cell in column)
-        inverse = np.fromiter(numbers, np.int64, len(column))
-    except TypeError:
-        raise DomainError("a cell is a list or a mapping; expected a text or a number") from None
-    return [cell for _, cell in known], inverse
-
-
-def _label(cell: Any) -> str:
-    """Return the label of a state; a whole float stands for its int."""
-    if isinstance(cell, str):
-        return cell
-    if isinstance(cell, bool | np.bool_):
-        return str(bool(cell))
-    if isinstance(cell, int | np.integer):
-        return str(int(cell))
-    if isinstance(cell, float | np.floating):
-        return str(int(cell)) if float(cell).is_integer() else repr(float(cell))
-    raise DomainError(f"{cell!r} is not a state; expected a text or a number")
-
-
-def _spellings(cell: Any) -> list[str]:
-    """Return the labels that a cell can mean; a bool may be called ``True``, ``true`` or ``1``."""
-    if _is_empty(cell):
-        return []
-    label = _label(cell)
-    if isinstance(cell, bool | np.bool_):
-        return [label, label.lower(), label.upper(), str(int(cell))]
-    return [label]
-
-
-def _code(cell: Any, is_file: bool) -> int | None:
-    """Return the code that a cell without a name for its column stands for, if any."""
-    label = _label(cell)
-    is_number = is_file or not isinstance(cell, str | bool | np.bool_)
-    return int(label) if is_number and _is_whole(label.removeprefix("-")) else None
-
-
-def _is_empty(cell: object) -> bool:
-    """Check for None, NaN, and pandas' NA and NaT."""
-    is_nan = isinstance(cell, float | np.floating) and bool(np.isnan(cell))
-    return cell is None or is_nan or type(cell).__name__ in ("NAType", "NaTType")
-
-
-def _is_whole(text: str) -> bool:
-    """Check for a whole number; a very long row of digits is a label."""
-    return text.isdecimal() and len(text) < 19
-
-
-def _is_fraction(text: str) -> bool:
-    try:
-        value = float(text)
-    except ValueError:
-        return False
-    return np.isfinite(value) and not value.is_integer()

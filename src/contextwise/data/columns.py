@@ -1,0 +1,578 @@
+"""Judge the columns of a table: which are categories, and what to do about the others.
+
+`judge` decides about all columns at once. It collects every problem with its remedies, so that one
+message and one command can solve them all. The rules and their figures are in
+docs/howto/your-data.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from contextwise.data.options import RowOptions, command_line, find_names, find_values
+from contextwise.data.table import Column, Table, label_of, number_of
+from contextwise.data.text import DOUBTFUL, TOKENS
+from contextwise.errors import DomainError
+from contextwise.models.features import IntArray
+from contextwise.support.formatting import columns as laid_out
+from contextwise.support.formatting import name as shortened
+from contextwise.support.formatting import plural
+
+PAGE = "docs/howto/your-data.md"
+"""The page that explains the choices."""
+
+FEWEST_ROWS = 5
+"""From this number of rows on, values that all differ or number the rows are not a category."""
+MOST_FRACTIONS, MOST_WHOLE, MOST_CODES = 12, 20, 60
+"""Numbers with more values are measurements; up to `MOST_CODES` whole numbers may be codes."""
+MOST_LABELS = 30
+"""Text with more values, and more than a tenth of the rows, is not a category."""
+BINS = 4
+COUNT_NAMES = frozenset({"freq", "frequency", "count", "counts", "n"})
+INDEX_NAMES = frozenset({"", "rownames", "row.names", "row_names", "index", "unnamed: 0"})
+FREQUENT = 3
+"""The number of most frequent values that a summary lists."""
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """A column of data, and what to do about it.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        "category", "measurement", "identifier", "row numbers", "counts", "text" or "empty".
+    values : int
+        Number of different values, without missing ones.
+    missing : int
+        Number of rows without a value.
+    frequent : tuple of (label, rows)
+        The most frequent values.
+    problems : tuple of (reason, remedies)
+        Each remedy is an option and its value, such as ("drop", "id"); the first is the advice.
+    decision : str
+        What was decided, if it is not obvious.
+    """
+
+    name: str
+    kind: str
+    values: int
+    missing: int
+    frequent: tuple[tuple[str, int], ...]
+    problems: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
+    decision: str = ""
+
+    @property
+    def advice(self) -> str:
+        """The remedies as options of a command."""
+        return "; ".join(_options(remedies) for _, remedies in self.problems)
+
+
+@dataclass(frozen=True)
+class DataSummary:
+    """All columns of a source, and the options that solve its problems.
+
+    Attributes
+    ----------
+    source : str
+        The file, or "the data".
+    rows : int
+    columns : tuple of ColumnSummary
+    notes : tuple of str
+        What was decided while reading, and questions that only the user can answer.
+    obstacle : str
+        A reason why no option helps, such as a table of counts with several columns of counts.
+    remedy : RowOptions
+        Options that solve all problems.
+    """
+
+    source: str
+    rows: int
+    columns: tuple[ColumnSummary, ...]
+    notes: tuple[str, ...] = ()
+    obstacle: str = ""
+    remedy: RowOptions = RowOptions()  # noqa: RUF009 (a named tuple)
+
+    @property
+    def unclear(self) -> list[ColumnSummary]:
+        """The columns that cannot be used as they are."""
+        return [column for column in self.columns if column.problems]
+
+    def problems(self, command: Sequence[str] | None = None) -> str:
+        """Return all problems as text, and the line that solves them.
+
+        With the words of a command, the line is that command with the options added; without, it is
+        a call of `read_data`.
+        """
+        if self.obstacle:
+            return f"{self.source}: {self.obstacle}\nMore: {PAGE}"
+        lines = [
+            (f"  {shortened(c.name, 30)}", reason, _options(remedies, python=command is None))
+            for c in self.unclear
+            for reason, remedies in c.problems
+        ]
+        head = f"{plural(len(self.unclear), 'column')} cannot be used as "
+        head += "it is" if len(self.unclear) == 1 else "they are"
+        return "\n".join([f"{self.source}: {head}", laid_out(lines, "<<<"), self.try_line(command)])
+
+    def try_line(self, command: Sequence[str] | None = None) -> str:
+        """Return the line that solves all problems, to be copied."""
+        if command is None:
+            source = "data" if self.source == "the data" else repr(self.source)
+            return f"Try: read_data({source}, {self.remedy.keywords()})"
+        return f"Try: {command_line([*command, *self.remedy.words()])}"
+
+    def table(self) -> str:
+        """Return the columns as a table of text."""
+        head = ["column", "kind", "values", "missing", "most frequent", "advice"]
+        rows = [
+            [
+                shortened(c.name, 30),
+                c.kind,
+                f"{c.values:,}",
+                f"{c.missing:,}" if c.missing else "",
+                ", ".join(f"{shortened(label, 20)} ({rows:,})" for label, rows in c.frequent),
+                c.decision or c.advice,
+            ]
+            for c in self.columns
+        ]
+        return laid_out([head, *rows], "<<>><<")
+
+
+class UnclearData(DomainError):
+    """Data with columns that cannot be used as they are; the message has all of them.
+
+    Attributes
+    ----------
+    summary : DataSummary
+
+    Examples
+    --------
+    >>> from contextwise.data.rows import read_data
+    >>> try:
+    ...     read_data([{"name": f"person {k}", "ill": k % 2} for k in range(9)])
+    ... except UnclearData as error:
+    ...     print(error)
+    the data: 1 column cannot be used as it is
+      name  9 different texts in 9 rows: an identifier  drop='name', or category='name'
+    Try: read_data(data, drop=['name'])
+    """
+
+    def __init__(self, summary: DataSummary) -> None:
+        self.summary = summary
+        super().__init__(summary.problems())
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return UnclearData, (self.summary,)
+
+
+def _options(remedies: Sequence[tuple[str, str]], *, python: bool = False) -> str:
+    """Write remedies: ``--bins age=4, or --category age``."""
+    shown, last = [], ""
+    for option, value in remedies:
+        if python:
+            name, _, number = value.rpartition("=")
+            text = f"bins={{{name!r}: {number}}}" if option == "bins" else f"{option}={value!r}"
+        else:
+            quoted = command_line([value]).removeprefix("contextwise ")
+            text = quoted if option == last else f"--{option} {quoted}"
+        shown.append(text)
+        last = option
+    return ", or ".join(shown)
+
+
+@dataclass
+class Decisions:
+    """What becomes of each column; the result of `judge`."""
+
+    columns: list[Column]
+    counts: Column | None
+    bins: dict[str, int]
+    missing: str
+    dropped: list[str]
+    summary: DataSummary
+    notes: list[str] = field(default_factory=list)
+
+
+# -- missing values --------------------------------------------------------------------------------
+
+
+def without_missing(table: Table, how: RowOptions) -> tuple[Table, dict[str, list[str]]]:
+    """Return the table with missing values as empty cells, and which tokens were missing."""
+    stored = list((how.learned or {}).get("na", ()))
+    texts = [*how.na, *stored]
+    tokens: dict[str | None, set[str]] = {}
+    for name, token in find_values(texts, table.names, "na"):
+        tokens.setdefault(name, set()).add(token)
+    doubtful = _doubtful(table)
+    columns, found = [], {}
+    for column in table.columns:
+        states, doubted = set(column.declared or ()), doubtful
+        if how.domain is not None:
+            states = set(how.domain.states[how.domain.position(column.name)])
+            doubted = DOUBTFUL
+        stated = tokens.get(None, set()) | tokens.get(column.name, set())
+        missing = ((TOKENS | doubted) - states) | stated
+        plain = column.labels if how.domain else [label.strip() for label in column.labels]
+        labels = [None if _matches(label, missing) else label for label in plain]
+        gone = [label for label, kept in zip(plain, labels, strict=True) if kept is None]
+        if labels != list(column.labels):
+            column = column.mapped(labels)
+        if (column.codes < 0).any():
+            found[column.name] = gone
+        columns.append(column)
+    return Table(columns, table.rows, table.file, table.lines, table.are_codes, table.notes), found
+
+
+def _matches(label: str, tokens: Set[str]) -> bool:
+    if label in tokens:
+        return True
+    value = number_of(label)
+    return value == value and label_of(value) in tokens
+
+
+def _doubtful(table: Table) -> Set[str]:
+    """Return the doubtful tokens that occur among numbers: they are missing in the whole file."""
+    found: set[str] = set()
+    for column in table.columns:
+        tokens = DOUBTFUL.intersection(column.labels)
+        if tokens and column.declared is None:
+            others = [x for x in column.labels if x not in DOUBTFUL and x not in TOKENS]
+            if len(others) > 1 and not any(np.isnan(number_of(label)) for label in others):
+                found |= tokens
+    return found
+
+
+# -- judging ---------------------------------------------------------------------------------------
+
+
+def judge(table: Table, how: RowOptions) -> Decisions:
+    """Decide about all columns of a table without a domain."""
+    return _Judge(table, how).decide()
+
+
+class _Judge:
+    def __init__(self, table: Table, how: RowOptions) -> None:
+        names = table.names
+        self.all = table
+        chosen = find_names(how.columns, names, "columns") if how.columns else names
+        given = how.counts
+        if given is not None:
+            (given,) = find_names([given], names, "counts")
+        self.left_out = find_names(how.drop, names, "drop") if how.drop else []
+        self.named = set(chosen) if how.columns else set()
+        self.insisted = set(find_names(how.category, names, "category")) if how.category else set()
+        kept = [n for n in chosen if n not in self.left_out and n != given]
+        self.counts = None if given is None else table.column(given)
+        self.table, self.found = without_missing(table.only(kept), how)
+        self.how, self.rows = how, table.rows
+        self.bins: dict[str, int] = {}
+        self.every_bins: int | None = None
+        for name, number in find_values(how.bins, names, "bins"):
+            if not number.isdecimal() or int(number) < 2:
+                raise DomainError(f"bins must be a number >= 2, as in age=4; got {number!r}")
+            if name is None:
+                self.every_bins = int(number)
+            else:
+                self.bins[name] = int(number)
+        self.problems: dict[str, list[tuple[str, tuple[tuple[str, str], ...]]]] = {}
+        self.kinds: dict[str, str] = {}
+        self.decisions: dict[str, str] = dict.fromkeys(self.left_out, "dropped")
+        self.notes = list(table.notes)
+        self.obstacle = ""
+
+    def problem(self, name: str, reason: str, *remedies: tuple[str, str]) -> None:
+        self.problems.setdefault(name, []).append((reason, remedies))
+
+    def drop(self, column: Column, why: str) -> None:
+        self.kinds[column.name] = "row numbers"
+        self.decisions[column.name] = "dropped"
+        label = "the column without a name" if not column.name else f"column {column.name!r}"
+        self.notes.append(f"{label} dropped: {why}")
+
+    def decide(self) -> Decisions:
+        self._find_row_labels()
+        if self.counts is not None:
+            check_counts(self.counts, self.all)
+            self.kinds[self.counts.name] = "counts"
+            self.decisions[self.counts.name] = "how often each row occurs"
+        else:
+            self._find_counts()
+        for column in self.table.columns:
+            if column.name not in self.kinds:
+                self._judge_column(column)
+        usable = [c for c in self.table.columns if self.decisions.get(c.name) != "dropped"]
+        remedy = self._remedy(usable)
+        if len(usable) == 1 and self.rows > 1:
+            self.notes.append("there is only one variable; is the separator right? (--separator)")
+        if self.how.columns or self.left_out:
+            kept = {c.name for c in self.table.columns} | {self.counts.name if self.counts else ""}
+            out = [n for n in self.all.names if n not in kept]
+            self.notes.append(f"left out: {', '.join(repr(n) for n in out)}")
+        dropped = [n for n in self.all.names if self.decisions.get(n) == "dropped"]
+        summary = DataSummary(
+            self.all.file or "the data",
+            self.rows,
+            tuple(map(self._summary, self.all.columns)),
+            tuple(self.notes),
+            self.obstacle,
+            remedy,
+        )
+        missing = self.how.missing or "error"
+        return Decisions(usable, self.counts, self.bins, missing, dropped, summary, self.notes)
+
+    # -- row labels and counts ---------------------------------------------------------------------
+
+    def _find_row_labels(self) -> None:
+        """Drop a first column of row labels; name other columns without a name."""
+        for column in self.table.columns:
+            first = column.name == self.all.names[0]
+            if first and column.name.lower() in INDEX_NAMES and column.name not in self.named:
+                if len(column.labels) == self.rows and column.name not in self.insisted:
+                    self.drop(column, "it labels the rows")
+            elif not column.name:
+                number = self.all.names.index("") + 1
+                raise DomainError(f"column {number} has no name; name it or remove it")
+
+    def _others(self, *names: str) -> list[Column]:
+        return [c for c in self.table.columns if c.name not in (*names, *self.kinds)]
+
+    def _find_counts(self) -> None:
+        """Recognise a column of counts, or several of them."""
+        whole = [c for c in self._others() if self._is_count(c)]
+        for column in whole:
+            others = self._others(column.name)
+            if column.name.lower() in COUNT_NAMES and self._never_repeat(others):
+                return self._is_counts(column)
+        if self.rows < 4 or not whole:
+            return None
+        for column in whole:
+            others = self._others(column.name)
+            varied = 3 * len(column.labels) >= self.rows and column.numbers.max() > 5
+            if varied and self._fill_half(others):
+                return self._is_counts(column)
+        labels = [c for c in self._others() if np.isnan(c.numbers).any()]
+        kept = [c for c in self.table.columns if self.kinds.get(c.name) == "row numbers"]
+        if not labels and kept and np.isnan(kept[0].numbers).any():
+            labels = kept  # a matrix: its rows have labels, and no other column is text
+        numbers = [c for c in self._others() if c not in labels]
+        large = sum(c.numbers.max() > MOST_WHOLE for c in numbers if c in whole)
+        are_counts = all(c in whole for c in numbers) and 2 * large >= len(numbers)
+        if len(numbers) > 1 and are_counts and self._fill_half(labels):
+            self._is_wide(labels, numbers)
+        return None
+
+    def _is_count(self, column: Column) -> bool:
+        whole = bool(len(column.labels)) and bool((column.numbers % 1 == 0).all())
+        varies = len(column.labels) > 1 and column.numbers.min() >= 0
+        insisted = column.name in self.insisted or column.name in self.bins
+        return whole and bool(varies) and not insisted and not (column.codes < 0).any()
+
+    def _never_repeat(self, columns: Sequence[Column]) -> bool:
+        if not columns or self.rows < 2:
+            return False
+        cells = np.column_stack([column.codes for column in columns])
+        return len(np.unique(cells, axis=0)) == self.rows
+
+    def _fill_half(self, columns: Sequence[Column]) -> bool:
+        """Check for categories whose combinations never repeat and are mostly there."""
+        if not columns or not all(self._may_be_category(column) for column in columns):
+            return False
+        states = prod(len(column.labels) for column in columns)
+        return 2 * self.rows >= states and self._never_repeat(columns)
+
+    def _may_be_category(self, column: Column) -> bool:
+        if np.isnan(column.numbers).any():
+            return len(column.labels) <= max(MOST_LABELS, self.rows / 10)
+        return len(column.labels) <= MOST_WHOLE and not self._is_in_order(column)
+
+    def _is_counts(self, column: Column) -> None:
+        self.kinds[column.name] = "counts"
+        remedies = ("counts", column.name), ("category", column.name)
+        self.problem(column.name, "looks like counts of the other columns", *remedies)
+
+    def _is_wide(self, labels: Sequence[Column], numbers: Sequence[Column]) -> None:
+        names = [column.name for column in labels]
+        ids = names[0] if len(names) == 1 else names
+        for column in numbers:
+            self.kinds[column.name] = "counts"
+        self.obstacle = (
+            f"this looks like a wide table of counts: {plural(len(numbers), 'column')} of counts "
+            f"({', '.join(c.name for c in numbers[:5])}{', …' * (len(numbers) > 5)}) next to "
+            "labels that never repeat. Melt it into one column of counts with pandas:\n"
+            f"  long = pandas.read_csv({self.all.file or 'file'!r}).melt({ids!r}, "
+            f"{[c.name for c in numbers]!r}, 'column', 'Freq')\n"
+            "  long.to_csv('long.csv', index=False)   # then: --counts Freq\n"
+            f"If each row is one observation instead, use --bins {BINS}"
+        )
+        if self.every_bins or self.bins:
+            self.obstacle = ""
+
+    # -- one column --------------------------------------------------------------------------------
+
+    def _is_in_order(self, column: Column) -> bool:
+        """Check for 1..n or 0..n-1 in order."""
+        if self.rows < FEWEST_ROWS or len(column.labels) != self.rows:
+            return False
+        values = column.numbers[column.codes]
+        return values[0] in (0, 1) and bool((np.diff(values) == 1).all())
+
+    def _judge_column(self, column: Column) -> None:
+        name, values, numbers = column.name, len(column.labels), column.numbers
+        is_number = values > 0 and not np.isnan(numbers).any()
+        fractions = is_number and bool((numbers % 1 != 0).any())
+        counted = self.counts is not None or "counts" in self.kinds.values()
+        self.kinds[name] = "category"
+        differ = f"{values:,} different {'numbers' if is_number else 'texts'} in {self.rows:,} rows"
+        if not values:
+            self.kinds[name] = "empty"
+            self.problem(name, "no values", ("drop", name))
+            return
+        if name in self.bins:
+            self._check_bins(column, is_number)
+        elif name in self.insisted or column.declared is not None:
+            pass
+        elif (
+            self._is_in_order(column)
+            and not counted
+            and name not in self.named
+            and (self.all.file or not self.all.are_codes)
+        ):
+            self.drop(column, "it numbers the rows")
+            return
+        elif (
+            name.lower().endswith(("id", "idcode"))
+            and not fractions
+            and values > max(20, self.rows / 20)
+        ):
+            self.kinds[name] = "identifier"
+            self.problem(name, f"{differ}: an identifier", ("drop", name))
+            return
+        elif is_number and (values > MOST_FRACTIONS if fractions else values > MOST_WHOLE):
+            self._judge_measurement(column, fractions)
+        elif not is_number and not counted and values == self.rows >= FEWEST_ROWS:
+            self.kinds[name] = "identifier"
+            self.problem(name, f"{differ}: an identifier", ("drop", name), ("category", name))
+            return
+        elif not is_number and values > max(MOST_LABELS, self.rows / 10):
+            self.kinds[name] = "text"
+            reason = f"{differ}: too many for a category"
+            self.problem(name, reason, ("drop", name), ("category", name))
+            return
+        self._judge_missing(column)
+        self._ask(column, is_number)
+
+    def _check_bins(self, column: Column, is_number: bool) -> None:
+        if not is_number:
+            raise DomainError(f"bins: column {column.name!r} is not made of numbers")
+        self.kinds[column.name] = "measurement"
+        self.decisions[column.name] = f"cut into {self.bins[column.name]} bins"
+
+    def _judge_measurement(self, column: Column, fractions: bool) -> None:
+        name, values = column.name, len(column.labels)
+        self.kinds[name] = "measurement"
+        commas = [label for label in column.labels if "," in label]
+        if commas and all(re.fullmatch(r"-?[1-9]\d{0,2}(,\d{3})", label) for label in commas):
+            reason = f"{commas[0]} may be decimal or thousands; write 1.234 or 1234"
+            self.problem(name, reason, ("drop", name))
+            return
+        if self.every_bins:
+            self.bins[name] = self.every_bins
+            self.decisions[name] = f"cut into {self.every_bins} bins"
+            return
+        remedies = [("bins", f"{name}={BINS}")]
+        if not fractions and values <= max(MOST_CODES, self.rows / 50):
+            remedies.append(("category", name))
+        note = " (decimal commas)" if commas else ""
+        self.problem(name, f"{values:,} different numbers: a measurement{note}", *remedies)
+
+    def _judge_missing(self, column: Column) -> None:
+        missing = int((column.codes < 0).sum())
+        if missing and self.how.missing in (None, "error"):
+            tokens = [t or "empty" for t in self.found[column.name]] or ["empty"]
+            reason = f"{plural(missing, 'missing value')} ({', '.join(tokens[:4])})"
+            self.problem(column.name, reason, ("missing", "drop"), ("missing", "state"))
+
+    def _ask(self, column: Column, is_number: bool) -> None:
+        """Ask about values that may stand for missing ones."""
+        name = column.name
+        if not is_number:
+            for token in sorted(DOUBTFUL.intersection(column.labels)):
+                if token not in (column.declared or ()):
+                    self.notes.append(
+                        f"{token!r} is a state of {name!r}; --na {name}={token} if it stands for "
+                        "a missing value"
+                    )
+            return
+        order = np.argsort(column.numbers)
+        for at, beside in ((order[-1], order[-2:-1]), (order[0], order[1:2])):
+            code = column.labels[at]
+            if len(order) < 3 or not re.fullmatch(r"-?(9+|8+|7+)", code):
+                continue
+            nearest, value = float(column.numbers[beside[0]]), float(column.numbers[at])
+            small = float(column.numbers[order[0] if value > 0 else order[-1]])
+            if (value < 0 <= nearest) or (value >= 9 and small >= 0 and 1.5 * nearest < value):
+                self.notes.append(
+                    f"{code} occurs {plural(int(column.counts[at]), 'time')} in {name!r} next to "
+                    f"{label_of(min(nearest, small))} to {label_of(max(nearest, small))}; --na "
+                    f"{name}={code} if it stands for a missing value"
+                )
+
+    # -- all columns -------------------------------------------------------------------------------
+
+    def _remedy(self, usable: Sequence[Column]) -> RowOptions:
+        """Return the first remedy of each problem; drop rows if most of them are complete."""
+        fields: dict[str, Any] = {"drop": [], "bins": [], "category": []}
+        gone = {n for n, found in self.problems.items() for _, r in found if r[0][0] == "drop"}
+        kept = [c for c in usable if c.name not in gone and self.kinds[c.name] != "counts"]
+        for found in self.problems.values():
+            for _, remedies in found:
+                option, value = remedies[0]
+                if option in ("counts", "missing"):
+                    fields[option] = value
+                else:
+                    fields[option].append(value)
+        if "missing" in fields:
+            complete = np.ones(self.rows, dtype=bool)
+            for column in kept:
+                complete &= column.codes >= 0
+            fields["missing"] = "drop" if 3 * complete.sum() >= 2 * self.rows else "state"
+        sequences = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
+        return RowOptions(**sequences)
+
+    def _summary(self, column: Column) -> ColumnSummary:
+        column = next((c for c in self.table.columns if c.name == column.name), column)
+        order = np.argsort(-column.counts, kind="stable")[:FREQUENT]
+        return ColumnSummary(
+            column.name,
+            self.kinds.get(column.name, "left out"),
+            len(column.labels),
+            int((column.codes < 0).sum()),
+            tuple((column.labels[k], int(column.counts[k])) for k in order),
+            tuple(self.problems.get(column.name, ())),
+            self.decisions.get(column.name, ""),
+        )
+
+
+def check_counts(column: Column, table: Table) -> IntArray:
+    """Return how often each row occurs; raise unless all are whole numbers >= 0."""
+    values = column.numbers[column.codes] if len(column.labels) else np.full(table.rows, np.nan)
+    values = np.where(column.codes < 0, np.nan, values)
+    bad = np.isnan(values) | (values < 0) | (values % 1 != 0)
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        cell = column.labels[column.codes[row]] if column.codes[row] >= 0 else "empty"
+        raise table.error(
+            row,
+            f"counts must be whole numbers >= 0, but {column.name!r} is {cell}; weights such as "
+            "those of surveys cannot be used, because tests and scores count rows",
+        )
+    counts: IntArray = values.astype(np.int64)
+    return counts

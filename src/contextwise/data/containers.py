@@ -1,0 +1,130 @@
+"""Read the data files of Excel, SPSS, Stata, R, Parquet and Feather, known by their first bytes."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import tempfile
+import warnings
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from contextwise.data.table import Table, column_of, frame_table, is_empty, unique_names
+from contextwise.errors import ContextwiseError, ParseError, require
+
+EXTRA = "containers"
+
+
+def container_table(content: bytes, name: str) -> Table | None:
+    """Read a file of another program; return None if it is text."""
+    for kind, (pattern, reader) in CONTAINERS.items():
+        if re.match(pattern, content, re.S):
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # about styles and types that do not matter
+                    table = reader(content, name)
+            except ContextwiseError:
+                raise
+            except Exception as error:  # these libraries raise errors of many kinds
+                raise ParseError(f"cannot read this {kind} file: {error}", path=name) from None
+            if not table.rows or not table.columns:
+                raise ParseError(f"there are no rows in this {kind} file", path=name)
+            return replace(table, notes=[kind, *table.notes])
+    return None
+
+
+def _excel(content: bytes, name: str) -> Table:
+    if b"xl/" not in content:
+        raise ParseError("this is a ZIP archive, not an Excel workbook; unpack it", path=name)
+    book = require("openpyxl", EXTRA).load_workbook(
+        io.BytesIO(content), read_only=True, data_only=True
+    )
+    sheets = {sheet.title: list(sheet.iter_rows(values_only=True)) for sheet in book.worksheets}
+    filled = {title: rows for title, rows in sheets.items() if any(map(any, rows))}
+    if not filled:
+        raise ParseError("this workbook is empty", path=name)
+    title, rows = next(iter(filled.items()))
+    rows = [row for row in rows if not all(map(is_empty, row))]
+    columns = [c for c in zip(*rows, strict=True) if not all(map(is_empty, c))]
+    header = ["" if is_empty(column[0]) else str(column[0]).strip() for column in columns]
+    names, notes = unique_names(header)
+    if len(filled) > 1:
+        notes.append(f"only the sheet {title!r} was read, of {', '.join(map(repr, filled))}")
+    made = [column_of(n, column[1:]) for n, column in zip(names, columns, strict=True)]
+    return Table(made, len(rows) - 1, name, notes=notes)
+
+
+@contextmanager
+def _as_file(content: bytes, suffix: str) -> Any:
+    """Put the content into a file, for libraries that read only files."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, f"data{suffix}")
+        with open(path, "wb") as file:
+            file.write(content)
+        yield path
+
+
+def _labelled(content: bytes, name: str, suffix: str) -> Table:
+    """Read SPSS or Stata; a column whose values all have labels is a declared category."""
+    pyreadstat, pandas = require("pyreadstat", EXTRA), require("pandas", EXTRA)
+    with _as_file(content, suffix) as path:
+        frame, meta = getattr(pyreadstat, f"read_{suffix[1:]}")(path)
+    for column, labels in meta.variable_value_labels.items():
+        values = set(frame[column].dropna().unique())
+        if values and values <= set(labels):
+            used = [label for value, label in labels.items() if value in values]
+            frame[column] = pandas.Categorical(
+                frame[column].map(labels), categories=list(dict.fromkeys(used))
+            )
+    return frame_table(frame, name)
+
+
+def _r(content: bytes, name: str) -> Table:
+    pyreadr = require("pyreadr", EXTRA)
+    with _as_file(content, ".rda" if b"RD" in content[:3] else ".rds") as path:
+        objects = pyreadr.read_r(path)
+    frames = {key: frame for key, frame in objects.items() if len(getattr(frame, "columns", ()))}
+    if len(frames) != 1:
+        held = ", ".join(map(str, frames)) or "none"
+        raise ParseError(
+            f"expected one data frame, got {held}; save one of them with saveRDS()", path=name
+        )
+    return frame_table(next(iter(frames.values())), name)
+
+
+def _arrow(content: bytes, name: str) -> Table:
+    pyarrow = require("pyarrow", EXTRA)
+    if content[:4] == b"PAR1":
+        table = require("pyarrow.parquet", EXTRA).read_table(pyarrow.BufferReader(content))
+    else:
+        table = require("pyarrow.feather", EXTRA).read_table(pyarrow.BufferReader(content))
+    frame = table.to_pandas()
+    index = [level for level in frame.index.names if level is not None]
+    return frame_table(frame.reset_index() if index else frame, name)
+
+
+def _old_excel(content: bytes, name: str) -> Table:
+    raise ParseError("this is an old Excel workbook (.xls); save it as .xlsx or CSV", path=name)
+
+
+def _database(content: bytes, name: str) -> Table:
+    raise ParseError("this is an SQLite database; export one table as CSV", path=name)
+
+
+CONTAINERS: dict[str, tuple[bytes, Callable[[bytes, str], Table]]] = {
+    "Excel": (rb"PK\x03\x04", _excel),
+    "SPSS": (rb"\$FL[23]", lambda content, name: _labelled(content, name, ".sav")),
+    "Stata": (
+        rb"<stata_dta>|[\x6c-\x73][\x01\x02]\x01\x00",
+        lambda content, name: _labelled(content, name, ".dta"),
+    ),
+    "R": (rb"RD[AX][23]\n|[XA]\n\x00\x00|BZh|\xfd7zXZ", _r),
+    "Parquet": (rb"PAR1", _arrow),
+    "Feather": (rb"ARROW1|FEA1", _arrow),
+    "old Excel": (rb"\xd0\xcf\x11\xe0", _old_excel),
+    "SQLite": (rb"SQLite format 3\x00", _database),
+}
+"""The first bytes of each kind of file, and its reader."""

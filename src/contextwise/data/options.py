@@ -1,0 +1,186 @@
+"""Describe how rows are read: the keywords of `read_data` and the options of the commands.
+
+A field of `RowOptions` with a line in `FLAGS` is a keyword in Python and an option of every command
+that reads rows. Names are resolved against the columns when the data is read, so a name may contain
+commas. Nothing here imports NumPy, so that ``--help`` prints at once.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from contextwise.errors import DomainError
+
+if TYPE_CHECKING:
+    from contextwise.models.domain import Domain
+
+Missing = Literal["error", "drop", "state"]
+
+
+class RowOptions(NamedTuple):
+    """How rows are read; `row_options` makes one from keywords.
+
+    The repeatable options hold the texts of the command line: names, or names separated by commas;
+    for ``bins`` a number or ``name=number``, for ``na`` a token or ``name=token``.
+    """
+
+    columns: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    missing: Missing | None = None
+    na: tuple[str, ...] = ()
+    bins: tuple[str, ...] = ()
+    counts: str | None = None
+    category: tuple[str, ...] = ()
+    header: bool | None = None
+    separator: str | None = None
+    encoding: str | None = None
+    domain: Domain | None = None
+    learned: Mapping[str, Any] | None = None
+    """What a model stores about the rows it was learned from; see `Data.decisions`."""
+
+    def words(self) -> list[str]:
+        """Return the options as words of a command line, those that are set."""
+        words: list[str] = []
+        for field, (flag, _, _) in FLAGS.items():
+            value = getattr(self, field)
+            if value is True or value is False:
+                words.append(flag.split("/")[not value])
+            elif isinstance(value, tuple):
+                words += [word for text in _joined(value) for word in (flag, text)]
+            elif value is not None:
+                words += [flag, value]
+        return words
+
+    def keywords(self) -> str:
+        """Return the options as keywords of Python, those that are set."""
+        parts = []
+        for field in FLAGS:
+            value = getattr(self, field)
+            if field in ("bins", "na") and value:
+                pairs = [text.rpartition("=")[::2] for text in value]
+                if all(name for name, _ in pairs):
+                    entries = ", ".join(
+                        f"{name!r}: {end if field == 'bins' else repr(end)}" for name, end in pairs
+                    )
+                    parts.append(f"{field}={{{entries}}}")
+                    continue
+            if value not in (None, ()):
+                parts.append(f"{field}={list(value) if isinstance(value, tuple) else value!r}")
+        return ", ".join(parts)
+
+    def joined(self, other: RowOptions) -> RowOptions:
+        """Return these options with others added; where one value is possible, the other's."""
+        both = {}
+        for field in FLAGS:
+            mine, theirs = getattr(self, field), getattr(other, field)
+            both[field] = (*mine, *theirs) if isinstance(mine, tuple) else theirs or mine
+        return self._replace(**both)
+
+
+FLAGS: dict[str, tuple[str, str, str]] = {
+    "columns": ("--columns", "A,B,...", "Use only these columns."),
+    "drop": ("--drop", "A,B,...", "Leave out these columns."),
+    "missing": (
+        "--missing",
+        "error|drop|state",
+        "Missing values: refuse them, drop their rows, or make them a state.",
+    ),
+    "na": ("--na", "TOKEN", "Also a missing value; --na income=99 for one column."),
+    "bins": ("--bins", "N or A=N,...", "Cut numbers into N bins with equally many rows."),
+    "counts": ("--counts", "COLUMN", "This column tells how often each row occurs."),
+    "category": ("--category", "A,B,...", "The values of these columns are categories."),
+    "header": ("--header/--no-header", "", "Whether the first line has the names."),
+    "separator": ("--separator", "SIGN", "The sign between cells: a sign, tab or blank."),
+    "encoding": ("--encoding", "NAME", "The encoding of the text, such as latin-1."),
+}
+"""The flag, the metavar and the help of each option, in the order of the help."""
+
+
+def row_options(**keywords: Any) -> RowOptions:
+    """Make options from the keywords of `read_data`, in any of their forms.
+
+    >>> row_options(drop="id", bins={"age": 4}, na=[99], missing="drop").words()
+    ['--drop', 'id', '--missing', 'drop', '--na', '99', '--bins', 'age=4']
+    """
+    fields: dict[str, Any] = {}
+    for name, value in keywords.items():
+        if name not in FLAGS:
+            raise DomainError(f"unknown keyword {name!r}; the keywords are {', '.join(FLAGS)}")
+        if isinstance(RowOptions._field_defaults[name], tuple):
+            value = _texts(value)
+        elif value is not None and name != "header":
+            value = str(value)
+        fields[name] = value
+    if fields.get("missing") not in (None, "error", "drop", "state"):
+        raise DomainError(f"missing must be error, drop or state, got {fields['missing']!r}")
+    return RowOptions(**fields)
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, Mapping):
+        return tuple(
+            f"{name}={end}"
+            for name, ends in value.items()
+            for end in (ends if isinstance(ends, list | tuple | set) else [ends])
+        )
+    several = isinstance(value, Iterable) and not isinstance(value, str)
+    return tuple(map(str, value)) if several else (str(value),)
+
+
+def _joined(texts: Sequence[str]) -> list[str]:
+    """Join texts by commas, except those that contain commas themselves."""
+    plain = [text for text in texts if "," not in text]
+    return [*([",".join(plain)] if plain else []), *(text for text in texts if "," in text)]
+
+
+def find_names(texts: Sequence[str], names: Sequence[str], option: str) -> list[str]:
+    """Return the columns that an option names: a whole name first, else names between commas.
+
+    >>> find_names(["a,b", "c, d"], ["a", "b", "c, d"], "drop")
+    ['a', 'b', 'c, d']
+    """
+    found = []
+    for text in texts:
+        parts = [text] if text in names else [part.strip() for part in text.split(",")]
+        for part in parts:
+            if part not in names:
+                near = get_close_matches(part, names, n=1)
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                shown = ", ".join(names[:8]) + ("" if len(names) <= 8 else ", …")
+                raise DomainError(
+                    f"{option}: there is no column {part!r}{hint or f'; the columns are {shown}'}"
+                )
+            found.append(part)
+    return list(dict.fromkeys(found))
+
+
+def find_values(
+    texts: Sequence[str], names: Sequence[str], option: str
+) -> list[tuple[str | None, str]]:
+    """Return (column, value) for each ``name=value``, and (None, value) for a value alone.
+
+    >>> find_values(["age=4,bmi=3", "5"], ["age", "bmi"], "bins")
+    [('age', '4'), ('bmi', '3'), (None, '5')]
+    """
+    found: list[tuple[str | None, str]] = []
+    for text in texts:
+        name, sign, value = text.rpartition("=")
+        if sign and name in names:
+            found.append((name, value))
+            continue
+        for part in text.split(","):
+            name, sign, value = part.strip().rpartition("=")
+            if sign:
+                (name,) = find_names([name], names, option)
+            found.append((name if sign else None, value))
+    return found
+
+
+def command_line(words: Sequence[str]) -> str:
+    """Return a command that can be copied into a shell."""
+    return shlex.join(["contextwise", *words])

@@ -1,0 +1,268 @@
+"""Hold the columns of a source before anything is decided: distinct labels and a code per row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, time
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.errors import ContextwiseError, DomainError, ParseError
+from contextwise.models.domain import Domain, listed
+from contextwise.models.features import IntArray
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column: its distinct labels, and for each row the place of its label, -1 if it is empty.
+
+    ``declared`` has the states if the source declares the column a category.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    codes: IntArray
+    declared: tuple[str, ...] | None = None
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """How many rows have each label."""
+        return np.bincount(self.codes + 1, minlength=len(self.labels) + 1)[1:]
+
+    @cached_property
+    def numbers(self) -> FloatArray:
+        """The number that each label stands for; NaN if it is not a number."""
+        return np.array([number_of(label) for label in self.labels], dtype=np.float64)
+
+    def take(self, rows: Any) -> Column:
+        """Return some of the rows; labels that no longer occur are left out."""
+        return self.mapped(self.labels, self.codes[rows])
+
+    def mapped(self, labels: Sequence[str | None], codes: IntArray | None = None) -> Column:
+        """Return the column with other labels: equal ones are merged, None becomes empty."""
+        codes = self.codes if codes is None else codes
+        used = np.bincount(codes + 1, minlength=len(labels) + 1)[1:] > 0
+        kept = dict.fromkeys(
+            label for label, keep in zip(labels, used, strict=True) if keep and label is not None
+        )
+        place: dict[str | None, int] = {label: k for k, label in enumerate(kept)}
+        moved = np.array([place.get(label, -1) for label in labels] + [-1], dtype=np.int64)
+        return replace(self, labels=tuple(kept), codes=moved[codes])
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The columns of a source, and what was decided while it was read.
+
+    ``lines`` has the line of each row in a file. ``are_codes`` marks columns without names, whose
+    whole numbers are codes.
+    """
+
+    columns: list[Column]
+    rows: int
+    file: str | None = None
+    lines: IntArray | None = None
+    are_codes: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    def column(self, name: str) -> Column:
+        return self.columns[self.names.index(name)]
+
+    def error(self, row: int, message: str) -> ContextwiseError:
+        """Return an error about a row."""
+        if self.file is None:
+            return DomainError(f"row {row} of the data: {message}")
+        line = None if self.lines is None else int(self.lines[row])
+        return ParseError(message, path=self.file, line=line)
+
+    def only(self, names: Iterable[str]) -> Table:
+        """Return the table with some of its columns."""
+        return replace(self, columns=[self.column(name) for name in names])
+
+
+# -- numbers and labels ----------------------------------------------------------------------------
+
+
+def number_of(label: str) -> float:
+    """Return the number that a label stands for, with decimal commas too; NaN if it is none.
+
+    >>> number_of("2.5"), number_of("2,5"), number_of("1,234,567"), number_of("02"), number_of("x")
+    (2.5, 2.5, 1234567.0, 2.0, nan)
+    """
+    if not label or label[0] not in "0123456789+-." or "_" in label:
+        return np.nan
+    if "," in label:
+        thousands = label.count(",") > 1 or "." in label
+        label = label.replace(",", "" if thousands else ".")
+    try:
+        value = float(label)
+    except ValueError:
+        return np.nan
+    return value if np.isfinite(value) else np.nan
+
+
+def label_of(cell: Any) -> str:
+    """Return the label of a cell; a whole float stands for its int."""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, bool | np.bool_):
+        return str(bool(cell))
+    if isinstance(cell, int | np.integer):
+        return str(int(cell))
+    if isinstance(cell, float | np.floating):
+        return str(int(cell)) if float(cell).is_integer() else repr(float(cell))
+    if isinstance(cell, bytes):
+        return cell.decode("utf-8", "replace")
+    if isinstance(cell, np.datetime64):
+        cell = cell.astype("datetime64[us]").item()
+    if isinstance(cell, datetime) and cell.time() == time():
+        cell = cell.date()
+    if isinstance(cell, date | time) or type(cell).__name__ in ("Interval", "Period", "Timedelta"):
+        return str(cell)
+    if type(cell).__name__ == "Decimal":
+        return label_of(float(cell))
+    raise DomainError(f"{cell!r} is not a state; expected a text or a number")
+
+
+def is_empty(cell: object) -> bool:
+    """Check for None, NaN, and pandas' NA and NaT."""
+    return (
+        cell is None
+        or (isinstance(cell, float | np.floating) and bool(np.isnan(cell)))
+        or type(cell).__name__ in ("NAType", "NaTType")
+        or (isinstance(cell, np.datetime64) and bool(np.isnat(cell)))
+    )
+
+
+def column_of(name: str, cells: Any, declared: Sequence[Any] | None = None) -> Column:
+    """Return a column of Python objects or of an array."""
+    distinct, codes = _distinct(cells)
+    labels = [None if is_empty(cell) else label_of(cell) for cell in distinct]
+    states = None if declared is None else tuple(map(label_of, declared))
+    return Column(name, (), codes, states).mapped(labels, codes)
+
+
+def _distinct(cells: Any) -> tuple[list[Any], IntArray]:
+    """Return the distinct cells, and for each row the number of its cell."""
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "iuf":
+        distinct, inverse = np.unique(cells, return_inverse=True)
+        return distinct.tolist(), inverse.reshape(-1).astype(np.int64)
+    known: dict[tuple[type, Any], int] = {}  # with the type as key too, because True == 1 == 1.0
+    try:
+        numbers = (known.setdefault((type(cell), cell), len(known)) for cell in cells)
+        codes = np.fromiter(numbers, np.int64, len(cells))
+    except TypeError:
+        raise DomainError("a cell is a list or a mapping; expected a text or a number") from None
+    return [cell for _, cell in known], codes
+
+
+# -- tables of Python objects ----------------------------------------------------------------------
+
+
+def python_table(data: Any, domain: Domain | None) -> Table:
+    """Return the table of a frame, an array, a list of rows or of mappings."""
+    if hasattr(data, "columns") and hasattr(data, "iloc"):
+        if domain is not None:
+            check_unique([str(name) for name in data.columns if str(name) in domain.positions])
+        return frame_table(data)
+    width = None if domain is None else len(domain)
+    if hasattr(data, "shape"):
+        array = _unmasked(data)
+        if array.ndim != 2 or width not in (None, array.shape[1]):
+            expected = "cells" if width is None else f"{width} cells"
+            raise DomainError(f"the data has shape {array.shape}; expected rows of {expected}")
+        return _unnamed(list(array.T), len(array), domain)
+    if isinstance(data, bytes) or not isinstance(data, Iterable):
+        raise DomainError(
+            f"{type(data).__name__!r} cannot be read as data; pass a frame, an array, a list of "
+            "rows or a path"
+        )
+    rows = list(data)
+    if rows and isinstance(rows[0], Mapping):
+        seen = dict.fromkeys(name for row in rows for name in row)
+        names = list(seen) if domain is None else list(domain.names)
+        for r, row in enumerate(rows):
+            lacking = [name for name in names if name not in row]
+            if lacking:
+                raise DomainError(f"row {r} of the data lacks {listed(map(str, lacking))}")
+        named = [column_of(str(name), [row[name] for row in rows]) for name in names]
+        return Table(named, len(rows))
+    for r, row in enumerate(rows):
+        if isinstance(row, str | bytes) or not isinstance(row, Iterable):
+            raise DomainError(f"row {r} of the data is {row!r}; expected a list of cells")
+        rows[r] = list(row)
+        width = len(rows[r]) if width is None else width
+        if len(rows[r]) != width:
+            raise DomainError(f"row {r} of the data has {len(rows[r])} cells for {width} variables")
+    return _unnamed([[row[v] for row in rows] for v in range(width or 0)], len(rows), domain)
+
+
+def _unnamed(columns: Sequence[Any], rows: int, domain: Domain | None) -> Table:
+    names = [f"v{v}" for v in range(len(columns))] if domain is None else domain.names
+    cells = zip(names, columns, strict=True)
+    return Table([column_of(*both) for both in cells], rows, are_codes=domain is None)
+
+
+def frame_table(frame: Any, file: str | None = None) -> Table:
+    """Return the table of a pandas frame; its categoricals are declared categories."""
+    columns = []
+    names, notes = unique_names([str(name) for name in frame.columns])
+    for place, name in enumerate(names):
+        series = frame.iloc[:, place]
+        categories = getattr(getattr(series, "cat", None), "categories", None)
+        if categories is None:
+            columns.append(column_of(name, np.asarray(series)))
+        else:
+            codes = np.asarray(series.cat.codes, dtype=np.int64)
+            labels = [label_of(category) for category in categories]
+            columns.append(Column(name, (), codes, tuple(labels)).mapped(labels, codes))
+    return Table(columns, len(frame), file, notes=notes)
+
+
+def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Number the names that occur twice, and say so.
+
+    >>> unique_names(["a", "b", "a"])
+    (['a', 'b', 'a.2'], ["two columns are called 'a'; the second is called 'a.2' here"])
+    """
+    unique: list[str] = []
+    notes = []
+    for name in names:
+        free, number = name, 1
+        while free in unique or (number > 1 and free in names):
+            number += 1
+            free = f"{name}.{number}"
+        if free != name:
+            notes.append(f"two columns are called {name!r}; the second is called {free!r} here")
+        unique.append(free)
+    return unique, notes
+
+
+def check_unique(names: Sequence[str], path: str | None = None, line: int | None = None) -> None:
+    """Raise if two of the columns that are wanted have the same name."""
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise ParseError(
+            f"two columns have the name {listed(twice)}; rename or remove one of them",
+            path=path,
+            line=line,
+        )
+
+
+def _unmasked(array: Any) -> npt.NDArray[Any]:
+    """Return a plain array; masked cells become None, which is missing."""
+    plain = np.asarray(array)
+    if np.ma.is_masked(array):
+        plain = plain.astype(object)
+        plain[np.ma.getmaskarray(array)] = None
+    return plain

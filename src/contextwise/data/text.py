@@ -1,0 +1,358 @@
+"""Read text files as tables: the encoding, the separator, the header, and ARFF.
+
+Each rule looks at the content and never at the name of the file, and each decision that a user
+might not expect is a note of the table.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from contextwise.data.options import RowOptions
+from contextwise.data.table import Column, Table, check_unique, number_of, unique_names
+from contextwise.errors import DomainError, ParseError
+from contextwise.models.domain import Domain, listed
+from contextwise.models.features import IntArray
+from contextwise.support.formatting import plural
+
+TOKENS = frozenset({"", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "?", "#N/A"})
+"""Cells that are missing values, unless a domain has a state of that name."""
+DOUBTFUL = frozenset({"None", "-", ".", "*"})
+"""Cells that are missing values among numbers; elsewhere they are states."""
+
+SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "pipes", " ": "blanks"}
+_NAMES = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " ", "comma": ",", "semicolon": ";"}
+SNIFFED = 50
+"""The number of lines that decide about the separator."""
+_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+
+
+def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, list[str]]:
+    """Decode text: UTF-8, UTF-16 by its mark, otherwise Windows-1252, which is noted."""
+    chosen = encoding or _MARKS.get(content[:2], "utf-8-sig")
+    try:
+        text, notes = content.decode(chosen), []
+    except LookupError:
+        raise DomainError(f"unknown encoding {encoding!r}; try utf-8 or latin-1") from None
+    except UnicodeDecodeError as error:
+        if encoding is not None:
+            line = content.count(b"\n", 0, error.start) + 1
+            raise ParseError(f"this is not {encoding} text", path=name, line=line) from None
+        try:
+            text, found = content.decode("cp1252"), "Windows-1252"
+        except UnicodeDecodeError:
+            text, found = content.decode("latin-1"), "Latin-1"
+        notes = [f"the text is not UTF-8 and was read as {found} (--encoding)"]
+    if "\0" in text:
+        raise ParseError("this is a binary file of an unknown kind, not text", path=name)
+    return text.replace("\r\n", "\n").replace("\r", "\n"), notes
+
+
+def text_table(content: bytes, name: str, how: RowOptions) -> Table:
+    """Read a text file as a table."""
+    text, notes = decode(content, name, how.encoding)
+    if re.search(r"^\s*@relation\b", text, re.I | re.M) and re.search(
+        r"^\s*@data", text, re.I | re.M
+    ):
+        return _arff_table(text, name)
+    separator = _separator(text, how)
+    if separator != "," and how.separator is None:
+        notes.append(SEPARATORS[separator])
+    cells = _Cells.of(text, name, separator)
+    if not len(cells.lines):
+        raise ParseError("there are no rows in this file", path=name)
+    return _with_header(cells, name, how, notes)
+
+
+# -- cells -----------------------------------------------------------------------------------------
+
+
+def _separator(text: str, how: RowOptions) -> str:
+    """Return the separator that gives the first lines the same number of cells, above one."""
+    if how.separator is not None:
+        chosen = _NAMES.get(how.separator, how.separator)
+        if len(chosen) != 1:
+            raise DomainError(f"separator must be one sign, tab or blank, got {how.separator!r}")
+        return chosen
+    if how.domain is not None and len(how.domain) <= 1:
+        return ","
+    head = text[: 2**18]
+    for separator in SEPARATORS:
+        try:
+            widths = [
+                len(row) for row in islice(_rows(head.split("\n"), separator), SNIFFED) if row
+            ]
+        except csv.Error:
+            continue
+        if len(head) < len(text) and len(widths) > 1:
+            widths.pop()  # the last line may be cut
+        first, rest = widths[:1], set(widths[1:])
+        if widths and len(rest | set(first)) == 1 and widths[0] > 1:
+            return separator
+        if len(rest) == 1 and widths[1] == widths[0] + 1 and widths[0] > 1:
+            return separator  # R's write.table: the header has no name for the row labels
+    return ","
+
+
+def _rows(lines: Iterable[str], separator: str, quote: str = '"') -> Iterator[list[str]]:
+    if separator == " ":
+        lines = (line.replace("\t", " ").strip() for line in lines)
+    how = {"delimiter": separator, "quotechar": quote}
+    return csv.reader(lines, skipinitialspace=True, strict=True, **how)
+
+
+def _quote(text: str, separator: str) -> str:
+    """Return the sign around quoted cells: single quotes if the first line has two such cells."""
+    cells = text.lstrip().partition("\n")[0].split(separator)
+    single = sum(
+        len(cell.strip()) > 1 and cell.strip()[0] == cell.strip()[-1] == "'" for cell in cells
+    )
+    return "'" if single > 1 and '"' not in text else '"'
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """The distinct lines of a file as cells, and which of them each line is.
+
+    Files of categories repeat their lines, so most of the work is done once per distinct line.
+    """
+
+    rows: list[list[str]]
+    codes: IntArray
+    lines: IntArray
+
+    @classmethod
+    def of(cls, text: str, name: str, separator: str) -> _Cells:
+        lines, quote = text.split("\n"), _quote(text, separator)
+        if quote in text and any(line.count(quote) % 2 for line in lines):
+            return cls._of_long_cells(text, name, separator, quote)
+        place = {line: k for k, line in enumerate(dict.fromkeys(lines))}
+        codes = np.fromiter(map(place.__getitem__, lines), np.int64, len(lines))
+        kept = np.array([bool(line.strip()) for line in place], dtype=bool)
+        try:
+            rows = list(_rows((line for line in place if line.strip()), separator, quote))
+        except csv.Error:
+            return cls._of_long_cells(text, name, separator, quote)  # it names the line
+        moved = np.cumsum(kept) - 1
+        chosen = np.flatnonzero(kept[codes])
+        return cls(rows, moved[codes[chosen]], chosen + 1)
+
+    @classmethod
+    def _of_long_cells(cls, text: str, name: str, separator: str, quote: str) -> _Cells:
+        """Read cells that may contain line ends."""
+        reader = _rows(io.StringIO(text, newline=""), separator, quote)
+        rows, lines = [], []
+        try:
+            for row in reader:
+                if "".join(row).strip() or len(row) > 1:
+                    rows.append(row)
+                    lines.append(reader.line_num)
+        except csv.Error as error:
+            message = f"this is not CSV: {error}"
+            if "field limit" in str(error):
+                most = csv.field_size_limit()
+                message = f"a cell has more than {most:,} characters; is a closing quote missing?"
+            raise ParseError(message, path=name, line=reader.line_num) from None
+        return cls(rows, np.arange(len(rows)), np.array(lines, dtype=np.int64))
+
+    def columns(self, names: Sequence[str]) -> list[Column]:
+        made = []
+        for name, cells in zip(names, zip(*self.rows, strict=True), strict=True):
+            place = {cell: k for k, cell in enumerate(dict.fromkeys(cells))}
+            codes = np.fromiter(map(place.__getitem__, cells), np.int64, len(cells))
+            labels = [cell.strip() for cell in place]
+            made.append(Column(name, (), codes[self.codes]).mapped(labels, codes[self.codes]))
+        return made
+
+
+# -- the header ------------------------------------------------------------------------------------
+
+
+def _with_header(cells: _Cells, name: str, how: RowOptions, notes: list[str]) -> Table:
+    first = [cell.strip() for cell in cells.rows[cells.codes[0]]]
+    widths = np.array([len(row) for row in cells.rows])[cells.codes]
+    width = int(np.bincount(widths[1:]).argmax()) if len(widths) > 1 else len(first)
+    width = max(width, len(first))
+    is_short = len(widths) > 1 and len(first) == width - 1 and len(first) > 0
+    if is_short and how.domain is not None and len(how.domain) == len(first):
+        is_short = set(how.domain.names) == set(first)
+    expected = np.full(len(widths), width)
+    if is_short:
+        expected[0] = len(first)
+    if how.domain is not None and not set(how.domain.names) <= set(first):
+        expected[:] = len(how.domain)
+    for row in np.flatnonzero(widths != expected)[:1].tolist():
+        shown = cells.rows[cells.codes[row]]
+        raise ParseError(
+            f"{plural(len(shown), 'cell')} where {expected[row]} are expected"
+            + _hint(shown, how.domain, row == 0),
+            path=name,
+            line=int(cells.lines[row]),
+        )
+    if is_short:
+        cells = _Cells([*cells.rows, ["", *first]], cells.codes.copy(), cells.lines)
+        cells.codes[0] = len(cells.rows) - 1
+        first = ["", *first]
+        cells.rows[:] = [row if len(row) == width else [""] * width for row in cells.rows]
+    columns = cells.columns([""] * width)
+    below = [column.take(slice(1, None)) for column in columns]
+    has_header = how.header
+    if is_short:
+        has_header = True
+        if not below[-1].labels or below[-1].labels == ("",):  # a separator at the end of each row
+            first = [*first[1:], ""]
+    elif how.domain is not None and has_header is None:
+        has_header = set(how.domain.names) <= set(first)
+    elif has_header is None:
+        has_header = _is_header(first, below)
+        if not has_header and any(np.isnan(number_of(cell)) for cell in first):
+            notes.append("the first line has no names; the columns are called v0, v1, … (--header)")
+    if not has_header:
+        names = [f"v{k}" for k in range(width)] if how.domain is None else list(how.domain.names)
+        columns = [Column(n, c.labels, c.codes) for n, c in zip(names, columns, strict=True)]
+        are_codes = how.domain is None
+        return Table(columns, len(widths), name, cells.lines, are_codes, notes)
+    if len(widths) == 1:
+        raise ParseError("there are no rows below the header", path=name)
+    skipped, words = _more_headers(first, below) if how.domain is None else (0, "")
+    if skipped:
+        notes.append(words)
+        below = [column.take(slice(skipped, None)) for column in below]
+    named = [(n, c) for n, c in zip(first, below, strict=True) if n or c.labels not in ((), ("",))]
+    if how.domain is not None:
+        wanted = [n for n, _ in named if n in how.domain.positions]
+        check_unique(wanted, name, int(cells.lines[0]))
+    names, renamed = unique_names([n for n, _ in named])
+    table = [Column(n, c.labels, c.codes) for n, (_, c) in zip(names, named, strict=True)]
+    lines = cells.lines[1 + skipped :]
+    return Table(table, len(lines), name, lines, False, [*notes, *renamed])
+
+
+def _hint(cells: list[str], domain: Domain | None, is_first: bool) -> str:
+    if len(cells) == 1:
+        if is_first and domain is None:
+            return (
+                f"; if {cells[0].strip()[:30]!r} starts a head in a format of its own, remove the "
+                "lines above the rows"
+            )
+        return "; cells are separated by commas, semicolons or tabs (--separator)"
+    if not is_first or domain is None:
+        return ""
+    missing = [name for name in domain.names if name not in cells]
+    if len(missing) < len(domain):
+        return f"; if this line is a header, it lacks {listed(missing)}"
+    return f": the variables are {listed(domain.names)}"
+
+
+def _is_header(first: Sequence[str], below: Sequence[Column]) -> bool:
+    """Decide whether the first line has the names of the columns."""
+    known = [set(column.labels) for column in below]
+    again = [cell in labels for cell, labels in zip(first, known, strict=True)]
+    counted = [str(k) for k in range(len(first) + 1)]
+    is_long = len(first) > 2 and len(below[0].codes) > 2
+    if is_long and first in (counted[:-1], counted[1:]):
+        return 2 * sum(again) < len(first)  # numbers that their columns do not have are names
+    above_numbers = [
+        cell
+        for cell, column in zip(first, below, strict=True)
+        if _are_numbers(column) and cell not in TOKENS | DOUBTFUL
+    ]
+    if above_numbers:
+        return any(np.isnan(number_of(cell)) for cell in above_numbers)
+    named = [(cell, seen) for cell, seen in zip(first, again, strict=True) if cell]
+    repeated = len({cell for cell, _ in named}) < len(named)
+    return not (repeated or 2 * sum(seen for _, seen in named) >= max(1, len(named)))
+
+
+def _are_numbers(column: Column) -> bool:
+    labels = [label for label in column.labels if label not in TOKENS | DOUBTFUL]
+    return bool(labels) and not any(np.isnan(number_of(label)) for label in labels)
+
+
+_TYPES = {"c", "d", "s", "t", "continuous", "discrete", "string", "time"}
+_ROLES = {"", "class", "meta", "i", "ignore", "m", "c"}
+
+
+def _more_headers(first: Sequence[str], below: Sequence[Column]) -> tuple[int, str]:
+    """Return the number of further header lines, and what they are."""
+    lines = [[c.labels[c.codes[row]] for c in below] for row in range(len(below[0].codes))[:2]]
+    if not lines:
+        return 0, ""
+    second = lines[0]
+    types = [cell in _TYPES or len(cell.split()) > 1 for cell in second]
+    are_types = all(types) and 2 * sum(cell in _TYPES for cell in second) >= len(second)
+    if are_types and all(cell in _ROLES or "=" in cell for cell in lines[-1]):
+        return 2, "lines 2 and 3 describe the columns (Orange) and were dropped"
+    given = [cell for cell in second if cell]
+    if given and 2 * sum("response" in cell.lower() for cell in given) >= len(given):
+        return 1, "line 2 is a second header (Response) and was dropped"
+    rest = [column.take(slice(1, None)) for column in below]
+    if len(second) > 1 and len(rest[0].codes) >= 10 and all(cell.isdecimal() for cell in second):
+        largest = [max(column.numbers, default=np.nan) for column in rest]
+        sizes = np.array([float(cell) for cell in second])
+        whole = all((column.numbers % 1 == 0).all() for column in rest)
+        if whole and (np.array(largest) < sizes).all() and np.mean(largest == sizes - 1) >= 0.5:
+            return 1, "line 2 has the numbers of states (Benchpress) and was dropped"
+    return 0, ""
+
+
+# -- ARFF ------------------------------------------------------------------------------------------
+
+_ATTRIBUTE = re.compile(
+    r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\S+)\s+(.*)""", re.I | re.S
+)
+
+
+def _arff_table(text: str, name: str) -> Table:
+    """Read an ARFF file; its nominal attributes are declared categories."""
+    names: list[str] = []
+    declared: list[tuple[str, ...] | None] = []
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        word = line.strip()
+        if word.lower().startswith("@data"):
+            break
+        if word.lower().startswith("@attribute"):
+            match = _ATTRIBUTE.match(word)
+            if match is None:
+                raise ParseError("cannot read this @attribute", path=name, line=number)
+            names.append(match[1].strip("'\""))
+            kind = match[2].strip()
+            states = next(_arff_rows([kind[1:].rpartition("}")[0]])) if kind[:1] == "{" else None
+            declared.append(None if states is None else tuple(cell.strip() for cell in states))
+    body = [(k, line) for k, line in enumerate(lines[number:], number + 1) if line.strip()]
+    body = [(k, line) for k, line in body if not line.lstrip().startswith("%")]
+    rows = []
+    for k, line in body:
+        if line.lstrip().startswith("{"):
+            raise ParseError("sparse ARFF is not supported", path=name, line=k)
+        try:
+            rows.append(next(_arff_rows([line])))
+        except csv.Error as error:
+            raise ParseError(f"cannot read this row: {error}", path=name, line=k) from None
+        if len(rows[-1]) != len(names):
+            raise ParseError(
+                f"{plural(len(rows[-1]), 'cell')} for {plural(len(names), 'attribute')}",
+                path=name,
+                line=k,
+            )
+    if not rows:
+        raise ParseError("there are no rows below @data", path=name)
+    cells = _Cells(rows, np.arange(len(rows)), np.array([k for k, _ in body], dtype=np.int64))
+    columns = [
+        Column(column.name, column.labels, column.codes, states)
+        for column, states in zip(cells.columns(names), declared, strict=True)
+    ]
+    return Table(columns, len(rows), name, cells.lines, notes=["ARFF"])
+
+
+def _arff_rows(lines: Sequence[str]) -> Iterator[list[str]]:
+    quote = "'" if "'" in lines[0] else '"'
+    return csv.reader(lines, quotechar=quote, escapechar="\\", skipinitialspace=True)
