@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from contextwise.comparison.explain import explain
     from contextwise.comparison.matrix import compare_many, distance_matrix
     from contextwise.comparison.track import track
+    from contextwise.data.rows import read_data
     from contextwise.distributions.sampling import sample_frame as sample
     from contextwise.evaluation import chance, check, stability, summarize
     from contextwise.evaluation.scores import score
@@ -64,6 +65,7 @@ __all__ = [
     "learn",
     "learning",
     "read",
+    "read_data",
     "report",
     "sample",
     "score",
@@ -93,6 +95,7 @@ _HOMES = {
     "learn": "learning.base",
     "learning": "learning",
     "read": "formats",
+    "read_data": "data.rows",
     "report": "report",
     "sample": "distributions.sampling:sample_frame",
     "score": "evaluation.scores",

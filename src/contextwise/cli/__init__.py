@@ -173,6 +173,10 @@ def main(arguments: list[str] | None = None) -> None:
     except OpenResult as error:
         _fail(str(error), UNDECIDED)
     except ContextwiseError as error:
+        if (summary := getattr(error, "summary", None)) is not None:  # of unclear data
+            words = sys.argv[1:] if arguments is None else arguments
+            click.echo(f"contextwise: {summary.problems(words)}", err=True)
+            sys.exit(2)
         _fail(str(error))
     except OSError as error:
         if error.filename is not None:

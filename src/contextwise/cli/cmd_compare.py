@@ -84,7 +84,7 @@ def compare(
     names = [true, *guesses]
     first, *others = load_all(names, format=scope.format_name)
     true_label, *labels = short_names(names)
-    restriction = scope.keywords(first.domain)
+    restriction = scope.keywords(first)
     compared: list[Guess] = []
     for name, label, other in zip(guesses, labels, others, strict=True):
         try:
@@ -229,7 +229,7 @@ def explain(
       contextwise explain true.mn learned.mn --json | jq '.features[0]'
     """
     first, second = load_all([true, guess], format=scope.format_name)
-    restriction = scope.keywords(first.domain)
+    restriction = scope.keywords(first)
     explanation = cw.explain(first, second, show_progress=True, **limits, **restriction)
     options.refuse_nothing(explanation.comparison.question)
     if output == "json":

@@ -16,10 +16,11 @@ from contextwise.support import files
 from contextwise.support.formatting import plural
 
 if TYPE_CHECKING:
+    from contextwise.data.options import RowOptions
     from contextwise.distributions.sampling import Drawn
 
 
-@click.command()
+@click.command(cls=options.SectionedCommand)
 @options.model("structure")
 @options.data
 @options.path("--out", required=True, help="Write the fitted model here.")
@@ -38,7 +39,15 @@ if TYPE_CHECKING:
 )
 @options.number("--max-iterations", default=2000, help="Largest number of iterations.")
 @options.format_name
-def fit(structure: str, data: str, out: str, format_name: str | None, **keywords: Any) -> None:
+@options.rows
+def fit(
+    structure: str,
+    data: str,
+    out: str,
+    format_name: str | None,
+    row_options: RowOptions,
+    **keywords: Any,
+) -> None:
     """Fit the weights of STRUCTURE to the rows of DATA.
 
     DATA is a CSV file with a header, or without one if its columns are in the order of the
@@ -55,7 +64,7 @@ def fit(structure: str, data: str, out: str, format_name: str | None, **keywords
     only_one_from_stdin([structure, data])
     cw.formats.check_target(out)
     model = load(structure, format=format_name)
-    rows = load_data(data, model.domain)
+    rows = load_data(data, row_options, model)
     fitted = cw.distributions.fitting.fit(model, rows, show_progress=True, **keywords)
     cw.formats.write(fitted.model, out)
     weights, remaining = len(fitted.weights), len(fitted.model)
@@ -151,7 +160,7 @@ def _mixing(drawn: Drawn) -> str:
     return head
 
 
-@click.command()
+@click.command(cls=options.SectionedCommand)
 @options.model("model")
 @click.argument("rows", type=click.Path())
 @options.pairs
@@ -181,6 +190,7 @@ def _mixing(drawn: Drawn) -> str:
 @options.output("json", "csv")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if the rows contradict the model.")
 @options.reading
+@options.rows
 @click.pass_context
 def check(
     ctx: click.Context,
@@ -193,6 +203,7 @@ def check(
     output: str,
     exit_code: bool,
     reading: options.Reading,
+    row_options: RowOptions,
     **keywords: Any,
 ) -> None:
     """Test the independence claims of MODEL against the ROWS of a CSV file.
@@ -216,7 +227,7 @@ def check(
     only_one_from_stdin([model, rows])
 
     loaded = load(model, *reading)
-    data = load_data(rows, loaded.domain)
+    data = load_data(rows, row_options, loaded)
     keywords["overall"] = simulations if overall else 0
     result = cw.check(loaded, data, show_progress=True, **keywords)
     if not result.pairs:

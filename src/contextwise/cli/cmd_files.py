@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,6 +18,7 @@ from contextwise.support.formatting import columns, plural, printable
 from contextwise.support.formatting import name as short
 
 if TYPE_CHECKING:
+    from contextwise.data.options import RowOptions
     from contextwise.formats import ZeroWeights
     from contextwise.models.structure import Model
 
@@ -38,19 +39,22 @@ COLUMNS = (
 )
 
 
-@click.command()
+@click.command(cls=options.SectionedCommand)
 @options.model("models", metavar="[MODEL]...", nargs=-1)
 @options.format_name
 @options.output("json")
-def info(models: tuple[str, ...], format_name: str | None, output: str) -> None:
+@options.rows
+def info(
+    models: tuple[str, ...], format_name: str | None, output: str, row_options: RowOptions
+) -> None:
     """Summarize each MODEL or data file; without arguments, list the bundled models and data.
 
     For a model: its variables, its distinct features, the pairs that some feature covers, and
     how many features of the file were duplicates or can never hold (contradictory). For a Bayesian
     network also its arcs. A small model is listed in full.
 
-    For a data file (.csv or .data, also .gz): its rows, variables and states. In JSON these are
-    the "variables" of a .json model.
+    For a data file (any file that is not a model): each column with its kind, its values and
+    advice, and a command that learns from it.
 
     \b
     Examples:
@@ -64,12 +68,11 @@ def info(models: tuple[str, ...], format_name: str | None, output: str) -> None:
         _list_examples(as_json)
         return
     only_one_from_stdin(list(models))
-
     data = [name for name in models if format_name is None and _is_data(name)]
     if data and len(data) < len(models):
         raise click.UsageError("cannot mix models and data files; run the command twice")
     if data:
-        _show_data(data, as_json)
+        _show_data(data, row_options, as_json)
         return
     loaded = [load(name, format=format_name) for name in models]
     records = [_record(name, model) for name, model in zip(models, loaded, strict=True)]
@@ -96,36 +99,46 @@ def _list_examples(as_json: bool) -> None:
 
 
 def _is_data(name: str) -> bool:
-    """Check for a bundled data set, or a file of rows that is no graph."""
+    """Check for a bundled data set, or a file that no format of models claims."""
     plain = without_packing(name).lower()
-    if name in cw.data.rows.BUNDLED or not plain.endswith((".csv", ".data")):
-        return name in cw.data.rows.BUNDLED
     claiming = [known for known in FORMATS if plain.endswith(known.suffixes)]
-    return not (os.path.isfile(name) and any(known.fits(read_bytes(name)) for known in claiming))
+    if name in cw.data.rows.BUNDLED:
+        return True
+    if not os.path.isfile(name):
+        return name not in cw.formats.EXAMPLES and plain.endswith((".csv", ".data"))
+    return not any(known.fits(read_bytes(name)) for known in claiming or FORMATS)
 
 
-def _show_data(names: Sequence[str], as_json: bool) -> None:
-    records: list[dict[str, Any]] = []
-    for name in names:
-        data = cw.data.rows.as_data(name)
-        states = zip(data.domain.names, data.domain.states, strict=True)
-        variables = [{"name": variable, "states": labels} for variable, labels in states]
-        records.append({"data": name, "rows": len(data), "variables": variables})
+def _show_data(names: Sequence[str], row_options: RowOptions, as_json: bool) -> None:
+    summaries = [cw.data.rows.summarize_data(name, row_options) for name in names]
+    commands = [["learn", "edge-trees", name, "--out", "learned.json"] for name in names]
+    commands = [[*words, *row_options.words()] for words in commands]
     if as_json:
+        records = [
+            {
+                "data": summary.source,
+                "rows": summary.rows,
+                "columns": [column.record() for column in summary.columns],
+                "notes": summary.notes,
+                "obstacle": summary.obstacle or None,
+                "try": summary.try_line(words) if summary.unclear else None,
+            }
+            for summary, words in zip(summaries, commands, strict=True)
+        ]
         options.print_records(records)
         return
-    for label, record in zip(short_names(names), records, strict=True):
-        counts = plural(record["rows"], "row"), plural(len(record["variables"]), "variable")
-        click.echo(f"{printable(label)}: {', '.join(counts)}")
-        rows = [
-            (
-                entry["name"],
-                str(len(entry["states"])),
-                cw.models.domain.listed(entry["states"], MOST_STATES),
-            )
-            for entry in record["variables"]
-        ]
-        click.echo(columns(rows, "<><"))
+    for label, summary, words in zip(short_names(names), summaries, commands, strict=True):
+        unclear = f"; {plural(len(summary.unclear), 'column')} to decide about"
+        counts = f"{plural(summary.rows, 'row')}, {plural(len(summary.columns), 'column')}"
+        click.echo(
+            f"{printable(label)}: {counts}{unclear if summary.unclear else ''}\n{summary.table()}"
+        )
+        for note in summary.notes:
+            click.echo(f"note: {printable(note)}")
+        if summary.obstacle:
+            click.echo(summary.problems(words))
+        elif summary.unclear:
+            click.echo(f"{summary.try_line(words)}\nMore: {cw.data.columns.PAGE}")
 
 
 def _record(name: str, model: Model) -> dict[str, object]:

@@ -22,6 +22,7 @@ from contextwise.support.deadline import Deadline
 from contextwise.support.formatting import columns, plural
 
 if TYPE_CHECKING:
+    from contextwise.data.options import RowOptions
     from contextwise.data.rows import Data
     from contextwise.evaluation.consensus_search import Consensus
     from contextwise.evaluation.resampling import Stability
@@ -38,7 +39,7 @@ FLAGS = {"n_jobs": "--jobs", "rng": "--seed"}
 """Parameters whose option has another name."""
 
 
-class LearnCommand(click.Command):
+class LearnCommand(options.SectionedCommand):
     """A command that adds the options of the learner named by its first argument."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -125,6 +126,7 @@ def _click_type(parameter: Parameter) -> click.ParamType[Any]:
     help="With --grid: how to choose.  [default: pseudo-likelihood with --valid, bic without]",
 )
 @options.time_limit()
+@options.rows
 @click.pass_context
 def learn(
     ctx: click.Context,
@@ -137,6 +139,7 @@ def learn(
     grid: tuple[str, ...],
     select_by: str | None,
     time_limit: float | None,
+    row_options: RowOptions,
     **parameters: Any,
 ) -> None:
     """Learn a structure from DATA with a LEARNER, and write it to a model file.
@@ -161,9 +164,10 @@ def learn(
     if "refit" in parameters and not any(text.startswith("refit") for text in grid):
         options.refuse_alone(ctx, ("l1", "l2"), "refit")
     cw.formats.check_target(out)
-    domain = None if domain_from is None else load(domain_from).domain
-    rows = load_data(data, domain)
-    held_out = None if valid is None else load_data(valid, rows.domain)
+    known = None if domain_from is None else load(domain_from)
+    rows = load_data(data, row_options, known)
+    how = row_options._replace(learned=rows.decisions)
+    held_out = None if valid is None else load_data(valid, how, domain=rows.domain)
     if "show_progress" in kind.defaults():
         parameters["show_progress"] = not grid
     fitted = kind(**parameters)
@@ -181,7 +185,7 @@ def learn(
         pass
     cw.formats.write(model, out)
     has_weights = model is not fitted.structure_
-    for line in _summary(fitted, rows, held_out if has_weights else None, domain is None):
+    for line in _summary(fitted, rows, held_out if has_weights else None, known is None):
         click.echo(line, err=True)
     if not has_weights:
         click.echo(
@@ -308,7 +312,7 @@ def learner_options(required: bool) -> options.Decorator:
     )
 
 
-@click.command()
+@click.command(cls=options.SectionedCommand)
 @options.data
 @learner_options(required=True)
 @options.choice(
@@ -328,6 +332,7 @@ def learner_options(required: bool) -> options.Decorator:
 @options.path("--picture", help="Draw a heat map of the supports here.")
 @options.top()
 @options.output("json", "csv")
+@options.rows
 @click.pass_context
 def stability(
     ctx: click.Context,
@@ -342,6 +347,7 @@ def stability(
     picture: str | None,
     top: int,
     output: str,
+    row_options: RowOptions,
     **keywords: Any,
 ) -> None:
     """Learn from many resamples of the rows of DATA and measure how much the results differ.
@@ -365,7 +371,8 @@ def stability(
     if picture is not None:
         options.check_out(picture, [".png", ".svg", ".pdf"])
     configured = make_learner(learner, parameters)
-    rows = load_data(data, None if domain_from is None else load(domain_from).domain)
+    known = None if domain_from is None else load(domain_from)
+    rows = load_data(data, row_options, known)
     if len(rows.domain) < 2:
         raise ContextwiseError(options.NOTHING_LEFT)
     with options.resumable(keywords["folder"]):

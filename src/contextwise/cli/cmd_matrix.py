@@ -91,7 +91,7 @@ def matrix(
         output = suffix[1:] if output == "text" else output
     names = models if query is None else (*models, query)
     loaded = load_all(names, format=scope.format_name)
-    keywords: dict[str, Any] = {"show_progress": True, **scope.keywords(loaded[0].domain)}
+    keywords: dict[str, Any] = {"show_progress": True, **scope.keywords(loaded[0])}
     note, unfinished = "", 0
     if query is not None:
         count = top if options.typed_flags(ctx, ["top"]) else min(top, len(models))

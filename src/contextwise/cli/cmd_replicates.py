@@ -68,7 +68,7 @@ class Replicates(NamedTuple):
         compared: dict[str, list[Guess]] = {group: [] for group in groups}
         for truth, name in zip(truths, names, strict=True):
             true = load(truth, format=format_name)
-            restriction: Any = {} if scope is None else scope.keywords(true.domain)
+            restriction: Any = {} if scope is None else scope.keywords(true)
             for group, patterns in groups.items():
                 if len(truths) > 1 and not all("{truth}" in text for text in patterns):
                     raise click.UsageError(

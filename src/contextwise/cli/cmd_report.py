@@ -24,6 +24,7 @@ from contextwise.cli.inputs import (
     short_names,
     split_groups,
 )
+from contextwise.data.options import RowOptions
 from contextwise.errors import OpenResult, require
 from contextwise.support.deadline import Deadline
 from contextwise.support.effort import Effort
@@ -110,9 +111,9 @@ def report(
 
     first, *others = load_all(names, format=scope.format_name)
     member_of = [group for group, files in members.items() for _ in files]
-    restriction = scope.keywords(first.domain)
+    restriction = scope.keywords(first)
     label, *labels = short_names(names)
-    rows = None if check_rows is None else load_data(check_rows, first.domain)
+    rows = None if check_rows is None else load_data(check_rows, scope.row_options, first)
     deadline = Deadline.after(time_limit)
     reported, unfinished = [], False
     for name, other, group in zip(labels, others, member_of, strict=True):
@@ -153,7 +154,7 @@ def report(
     if stability_rows is not None:
         try:
             resampled = cw.stability(
-                load_data(stability_rows, first.domain),
+                load_data(stability_rows, scope.row_options, first),
                 configured,
                 resamples=resamples,
                 rng=by_chance.rng,
@@ -281,7 +282,7 @@ def explore(
             cw.explorer.computations.read_results(str(run))
     loaded = load_all(models, *reading)
     if data is not None and loaded:
-        load_data(str(data), loaded[0].domain)  # raises if the variables differ
+        load_data(str(data), RowOptions(), loaded[0])  # raises if the variables differ
     cw.explorer.server.serve(
         cw.explorer.app.explorer(
             list(zip(short_names(models), loaded, strict=True)), run=run, data=data

@@ -14,12 +14,13 @@ from contextwise.cli.inputs import load, load_all, load_data, only_one_from_stdi
 from contextwise.support.deadline import Deadline
 
 if TYPE_CHECKING:
+    from contextwise.data.options import RowOptions
     from contextwise.distributions.sampling import Estimate
     from contextwise.evaluation.scores import Score
     from contextwise.report.parts import Note
 
 
-@click.command()
+@click.command(cls=options.SectionedCommand)
 @options.model("true")
 @options.model("guesses", metavar="GUESS...", nargs=-1, required=True)
 @options.path("--test", help="Score predictions of the rows of this CSV file.")
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 @options.output("json", "csv")
 @options.by_position
 @options.reading
+@options.rows
 @click.pass_context
 def score(
     ctx: click.Context,
@@ -50,6 +52,7 @@ def score(
     time_limit: float | None,
     output: str,
     reading: options.Reading,
+    row_options: RowOptions,
     **keywords: Any,
 ) -> None:
     """Score each GUESS by the distance, KL divergence, likelihood and other measures.
@@ -71,8 +74,8 @@ def score(
     only_one_from_stdin([true, *guesses, test, fit_to])
     deadline = Deadline.after(time_limit)
     model = load(true, *reading)
-    keywords["test"] = None if test is None else load_data(test, model.domain)
-    keywords["fit_to"] = None if fit_to is None else load_data(fit_to, model.domain)
+    keywords["test"] = None if test is None else load_data(test, row_options, model)
+    keywords["fit_to"] = None if fit_to is None else load_data(fit_to, row_options, model)
     scores: list[Score] = []
     for guess in load_all(guesses, *reading):
         limit = deadline.left()

@@ -15,8 +15,10 @@ import click
 
 import contextwise as cw
 from contextwise.errors import ContextwiseError
+from contextwise.support.formatting import printable
 
 if TYPE_CHECKING:
+    from contextwise.data.options import RowOptions
     from contextwise.data.rows import Data
     from contextwise.formats import ZeroWeights
     from contextwise.models.domain import Domain
@@ -39,14 +41,25 @@ def load_all(
     return [loaded[name] for name in names]
 
 
-def load_data(path: str, domain: Domain | None) -> Data:
-    """Load the rows of a data file, or of standard input for ``-``, over a domain if given."""
-    if path != "-":
-        return cw.data.rows.as_data(path, domain)
-    name = "standard input"
-    return cw.data.rows.parse_data(
-        cw.support.files.unpacked(_standard_input().read(), name), name, domain
-    )
+def load_data(
+    path: str, options: RowOptions, model: Model | None = None, domain: Domain | None = None
+) -> Data:
+    """Load the rows of a data file, or of standard input for ``-``; print what was decided.
+
+    With a model, read them over its domain, as the rows that it was learned from.
+    """
+    how = cw.data.rows.following(model, options)
+    states = domain if model is None else model.domain
+    name = "standard input" if path == "-" else path
+    if path == "-":
+        content = cw.support.files.unpacked(_standard_input().read(), name)
+        data = cw.data.rows.parse_data(content, name, states, how)
+    else:
+        data = cw.data.rows.as_data(path, states, how)
+    if data.notes:
+        text = f"{os.path.basename(name)}: {'; '.join(data.notes)}"
+        click.echo(printable(text), err=True)
+    return data
 
 
 def _standard_input() -> BinaryIO:

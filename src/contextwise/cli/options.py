@@ -19,6 +19,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 import contextwise as cw
+from contextwise.data.options import FLAGS, RowOptions
 from contextwise.errors import ContextwiseError, OpenResult, ParseError
 from contextwise.formats import FORMATS
 from contextwise.models.notation import parse_names
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from contextwise.comparison.question import Contexts, Question, Restriction
     from contextwise.evaluation.skill import Chance
     from contextwise.formats import ZeroWeights
-    from contextwise.models.domain import Domain
     from contextwise.models.structure import Align, Model
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -37,7 +37,7 @@ NOTHING_LEFT = "there is nothing to compare: no pair of variables is left"
 
 
 class SectionedCommand(click.Command):
-    """A command whose help lists its scope options in a section of their own."""
+    """A command whose help lists the options for scope and rows in sections of their own."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, records in sections(ctx):
@@ -48,12 +48,14 @@ class SectionedCommand(click.Command):
 def sections(ctx: click.Context) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the options of a command as its help shows them, section by section."""
     grouped: dict[str, list[tuple[str, str]]] = {}
-    scoped = Scope._fields if isinstance(ctx.command, SectionedCommand) else ()
+    titles: dict[str | None, str] = {}
+    if isinstance(ctx.command, SectionedCommand):
+        titles = dict.fromkeys(Scope._fields, "What to compare")
+        titles |= dict.fromkeys(FLAGS, "How to read rows")
     for param in ctx.command.get_params(ctx):
         record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
         if record is not None:
-            title = "What to compare" if param.name in scoped else "Options"
-            grouped.setdefault(title, []).append(record)
+            grouped.setdefault(titles.get(param.name, "Options"), []).append(record)
     return list(grouped.items())
 
 
@@ -199,6 +201,28 @@ context = click.option(
 )
 
 
+def _row_option(field: str) -> Decorator:
+    flag, metavar, help = FLAGS[field]
+    default = RowOptions._field_defaults[field]
+    if "/" in flag:
+        return click.option(flag, field, default=None, help=help)
+    if "|" in metavar:
+        return click.option(flag, field, type=click.Choice(metavar.split("|")), help=help)
+    repeatable = isinstance(default, tuple)
+    return click.option(flag, field, metavar=metavar, multiple=repeatable, help=help)
+
+
+def rows(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options for reading rows, as one argument ``row_options``."""
+
+    @wraps(command)
+    def with_options(*arguments: Any, **values: Any) -> Any:
+        how = RowOptions(**{field: values.pop(field) for field in FLAGS})
+        return command(*arguments, row_options=how, **values)
+
+    return stacked(*map(_row_option, FLAGS))(with_options)
+
+
 class Scope(NamedTuple):
     """The options that restrict a comparison."""
 
@@ -211,14 +235,16 @@ class Scope(NamedTuple):
     align: Align
     zero_weights: ZeroWeights
     format_name: str | None
+    row_options: RowOptions
 
-    def keywords(self, domain: Domain) -> Restriction:
-        """Return the keywords of `compare` for models over this domain; reads the files."""
+    def keywords(self, model: Model) -> Restriction:
+        """Return the keywords of `compare` for models over the domain of this one; read files."""
         from contextwise.cli.inputs import load_data
 
         keywords: Any = self._asdict()
-        del keywords["format_name"]
-        keywords["data"] = None if self.data is None else load_data(self.data, domain)
+        del keywords["format_name"], keywords["row_options"]
+        if self.data is not None:
+            keywords["data"] = load_data(self.data, self.row_options, model)
         keywords["weights"] = None if self.weights is None else _read_weights(self.weights)
         return cast("Restriction", keywords)
 
@@ -250,7 +276,7 @@ def refuse_nothing(question: Question) -> None:
     raise ContextwiseError(NOTHING_LEFT)
 
 
-scope = options_as(
+_scope = options_as(
     "scope",
     Scope,
     pairs,
@@ -272,6 +298,7 @@ scope = options_as(
     zero_weights,
     format_name,
 )
+scope = stacked(rows, _scope)  # the options for rows become a part of the scope
 """Add the options that restrict a comparison, as one argument ``scope``."""
 
 

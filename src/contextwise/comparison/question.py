@@ -240,9 +240,9 @@ def pose(
         raise DomainError("give data or weights, not both; marginals(domain, data) returns weights")
     rows = None
     if data is not None:
-        from contextwise.data.rows import as_data  # loads modules that most comparisons do not need
+        from contextwise.data.rows import as_data, following  # most comparisons do not need them
 
-        rows = as_data(data, domain).rows
+        rows = as_data(data, domain, following(structures[0])).expanded.rows
     question = Question(
         structures,
         ContextSpace(

@@ -1,10 +1,29 @@
-"""Rows of observed states, and the bundled data sets."""
+"""Read rows of observed states from files, frames, arrays and bundled data sets.
 
-TYPE_CHECKING = False
+`read_data` reads any of them, `summarize_data` describes the columns and gives advice.
+"""
+
+TYPE_CHECKING = False  # true for type checkers; importing `typing` takes 10 ms
 
 if TYPE_CHECKING:
     from contextwise.data import rows
+    from contextwise.data.columns import ColumnSummary, DataSummary, UnclearData
+    from contextwise.data.options import RowOptions
+    from contextwise.data.rows import Data, as_data, read_data, summarize_data
 else:
-    from contextwise.support.loading import lazy_modules
+    from contextwise.support.loading import lazy_names
 
-    __getattr__ = lazy_modules(__name__)
+    _ROWS = dict.fromkeys(("Data", "as_data", "read_data", "summarize_data"), "rows")
+    _COLUMNS = dict.fromkeys(("ColumnSummary", "DataSummary", "UnclearData"), "columns")
+    __getattr__, __dir__ = lazy_names(__name__, {**_ROWS, **_COLUMNS, "RowOptions": "options"})
+
+__all__ = [
+    "ColumnSummary",
+    "Data",
+    "DataSummary",
+    "RowOptions",
+    "UnclearData",
+    "as_data",
+    "read_data",
+    "summarize_data",
+]

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from contextwise.data.options import RowOptions, command_line, find_names, find_values
+from contextwise.data.options import RowOptions, command_line, find_names, find_values, row_options
 from contextwise.data.table import Column, Table, label_of, number_of
 from contextwise.data.text import DOUBTFUL, TOKENS
 from contextwise.errors import DomainError
-from contextwise.models.features import IntArray
+from contextwise.support.arrays import IntArray
 from contextwise.support.formatting import columns as laid_out
 from contextwise.support.formatting import name as shortened
 from contextwise.support.formatting import plural
@@ -59,6 +59,13 @@ class ColumnSummary:
         Each remedy is an option and its value, such as ("drop", "id"); the first is the advice.
     decision : str
         What was decided, if it is not obvious.
+
+    Examples
+    --------
+    >>> from contextwise.data import summarize_data
+    >>> column = summarize_data("titanic").columns[1]
+    >>> column.name, column.kind, column.values, column.frequent, column.advice
+    ('sex', 'category', 2, (('male', 1731), ('female', 470)), '')
     """
 
     name: str
@@ -73,6 +80,13 @@ class ColumnSummary:
     def advice(self) -> str:
         """The remedies as options of a command."""
         return "; ".join(_options(remedies) for _, remedies in self.problems)
+
+    def record(self) -> dict[str, object]:
+        """Return the column as a flat mapping."""
+        plain = {key: getattr(self, key) for key in ("name", "kind", "values", "missing")}
+        reasons = [reason for reason, _ in self.problems]
+        more = {"problems": reasons, "advice": self.advice, "decision": self.decision}
+        return {**plain, "frequent": dict(self.frequent), **more}
 
 
 @dataclass(frozen=True)
@@ -91,6 +105,15 @@ class DataSummary:
         A reason why no option helps, such as a table of counts with several columns of counts.
     remedy : RowOptions
         Options that solve all problems.
+
+    Examples
+    --------
+    >>> from contextwise.data import summarize_data
+    >>> summary = summarize_data([{"age": 20 + k, "ill": "no"} for k in range(30)])
+    >>> print(summary.problems(["learn", "trees", "people.csv"]))
+    the data: 1 column cannot be used as it is
+      age  30 different numbers: a measurement  --bins age=4, or --category age
+    Try: contextwise learn trees people.csv --bins age=4
     """
 
     source: str
@@ -497,7 +520,10 @@ class _Judge:
         missing = int((column.codes < 0).sum())
         if missing and self.how.missing in (None, "error"):
             tokens = [t or "empty" for t in self.found[column.name]] or ["empty"]
-            reason = f"{plural(missing, 'missing value')} ({', '.join(tokens[:4])})"
+            row, lines = int(np.argmax(column.codes < 0)), self.all.lines
+            place = f"row {row}" if lines is None else f"line {lines[row]}"
+            first = "" if missing == 1 else "first "
+            reason = f"{plural(missing, 'missing value')} ({', '.join(tokens[:4])}; {first}{place})"
             self.problem(column.name, reason, ("missing", "drop"), ("missing", "state"))
 
     def _ask(self, column: Column, is_number: bool) -> None:
@@ -544,8 +570,7 @@ class _Judge:
             for column in kept:
                 complete &= column.codes >= 0
             fields["missing"] = "drop" if 3 * complete.sum() >= 2 * self.rows else "state"
-        sequences = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
-        return RowOptions(**sequences)
+        return row_options(**fields)
 
     def _summary(self, column: Column) -> ColumnSummary:
         column = next((c for c in self.table.columns if c.name == column.name), column)

@@ -7,10 +7,10 @@ import os
 import re
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from itertools import zip_longest
 
 from contextwise.data.table import Table, column_of, frame_table, is_empty, unique_names
 from contextwise.errors import ContextwiseError, ParseError, require
@@ -48,7 +48,7 @@ def _excel(content: bytes, name: str) -> Table:
         raise ParseError("this workbook is empty", path=name)
     title, rows = next(iter(filled.items()))
     rows = [row for row in rows if not all(map(is_empty, row))]
-    columns = [c for c in zip(*rows, strict=True) if not all(map(is_empty, c))]
+    columns = [c for c in zip_longest(*rows) if not all(map(is_empty, c))]
     header = ["" if is_empty(column[0]) else str(column[0]).strip() for column in columns]
     names, notes = unique_names(header)
     if len(filled) > 1:
@@ -58,7 +58,7 @@ def _excel(content: bytes, name: str) -> Table:
 
 
 @contextmanager
-def _as_file(content: bytes, suffix: str) -> Any:
+def _as_file(content: bytes, suffix: str) -> Iterator[str]:
     """Put the content into a file, for libraries that read only files."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, f"data{suffix}")

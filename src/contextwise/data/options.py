@@ -25,6 +25,11 @@ class RowOptions(NamedTuple):
 
     The repeatable options hold the texts of the command line: names, or names separated by commas;
     for ``bins`` a number or ``name=number``, for ``na`` a token or ``name=token``.
+
+    Examples
+    --------
+    >>> RowOptions(drop=("id",), missing="drop").words()
+    ['--drop', 'id', '--missing', 'drop']
     """
 
     columns: tuple[str, ...] = ()
@@ -73,7 +78,7 @@ class RowOptions(NamedTuple):
 
     def joined(self, other: RowOptions) -> RowOptions:
         """Return these options with others added; where one value is possible, the other's."""
-        both = {}
+        both: dict[str, Any] = {}
         for field in FLAGS:
             mine, theirs = getattr(self, field), getattr(other, field)
             both[field] = (*mine, *theirs) if isinstance(mine, tuple) else theirs or mine

@@ -147,6 +147,17 @@ class Data:
             self, rows=np.repeat(self.rows, self.multiplicity, axis=0), multiplicity=None
         )
 
+    @property
+    def coded(self) -> Data:
+        """The same rows with codes for names and labels."""
+        return replace(self, domain=Domain.of_cardinalities(self.domain.cardinalities))
+
+    def mean(self, values: npt.NDArray[np.float64]) -> float:
+        """Return the mean over the observations of one value per row."""
+        if self.multiplicity is None:
+            return float(values.mean())
+        return float(values @ self.multiplicity) / len(self)
+
     @cached_property
     def fingerprint(self) -> str:
         """A short hash of the rows and the domain."""
@@ -202,6 +213,8 @@ def read_data(data: DataLike, domain: DomainLike | None = None, **keywords: Any)
     data : path, name of a data set, DataFrame, array, list of rows or mappings, or Data
     domain : Domain, or a mapping that makes one, optional
         The variables and their states. Without it they are inferred from the data.
+    **keywords : how to read the rows
+        The keywords that follow.
     columns, drop : name or list of names
         Use only these columns; leave out these columns.
     missing : "error", "drop" or "state"
@@ -282,6 +295,12 @@ def parse_data(
 def summarize_data(data: DataLike, options: RowOptions | None = None) -> DataSummary:
     """Describe the columns of any source, with advice; raise only if it is not a table.
 
+    Parameters
+    ----------
+    data : path, name of a data set, DataFrame, array, or list of rows or mappings
+    options : RowOptions, optional
+        How to read the rows.
+
     Examples
     --------
     >>> summary = summarize_data([{"age": 20 + k, "ill": k % 2} for k in range(40)])
@@ -335,7 +354,7 @@ def _read(table: Table, how: RowOptions) -> Data:
     decisions = _decided(table, how)
     columns, counts, lines = decisions.columns, None, None
     if decisions.counts is not None:
-        counts = check_counts(decisions.counts, table)
+        columns, counts, table = _counted(columns, decisions.counts, table)
     binned: dict[str, list[float]] = {}
     for k, column in enumerate(columns):
         if column.name in decisions.bins:
@@ -367,6 +386,19 @@ def _decided(table: Table, how: RowOptions) -> Decisions:
     if decisions.summary.obstacle or decisions.summary.unclear:
         raise UnclearData(decisions.summary)
     return decisions
+
+
+def _counted(
+    columns: list[Column], counts: Column, table: Table
+) -> tuple[list[Column], IntArray, Table]:
+    """Return how often each row occurs, without the rows that occur 0 times."""
+    multiplicity = check_counts(counts, table)
+    seen = multiplicity > 0
+    if seen.all():
+        return columns, multiplicity, table
+    lines = None if table.lines is None else table.lines[seen]
+    kept = [column.take(seen) for column in columns]
+    return kept, multiplicity[seen], replace(table, lines=lines)
 
 
 def _complete(
@@ -476,8 +508,8 @@ def _inferred(columns: Sequence[Column], table: Table) -> Domain:
     variables: dict[str, Sequence[str] | int] = {}
     least = 0
     if table.are_codes and table.file is not None:
-        smallest = [column.numbers.min() for column in columns if len(column.labels)]
-        least = int(bool(smallest) and min(smallest) >= 1)
+        cells = np.concatenate([np.ones(1), *(column.numbers for column in columns)])
+        least = int(not (cells < 1).any())
     for column in columns:
         if column.declared is not None:
             extra = [label for label in column.labels if label not in column.declared]
@@ -486,7 +518,7 @@ def _inferred(columns: Sequence[Column], table: Table) -> Domain:
         stated = [label for label in column.labels if label != MISSING_STATE]
         numbers = np.array([number_of(label) for label in stated])
         whole = bool(len(stated)) and bool((numbers % 1 == 0).all())
-        if table.are_codes and whole and all(re.fullmatch(r"-?\d+", x) for x in stated):
+        if table.are_codes and whole and all(re.fullmatch(r"-?(0|[1-9]\d*)", x) for x in stated):
             if numbers.min() >= 0 and numbers.max() <= LARGEST_CODE and len(stated) > 0:
                 states = list(map(str, range(least, int(numbers.max()) + 1)))
                 variables[column.name] = states + [MISSING_STATE] * (
@@ -572,10 +604,11 @@ def _with_domain(table: Table, how: RowOptions, domain: Domain) -> Data:
     elif learned.get("counts") in table.names:
         name = learned["counts"]
     wanted, _ = without_missing(table.only(domain.names), how)
-    counts = None if name is None else check_counts(table.column(name), table)
-    if counts is None:
+    columns, counts, notes = wanted.columns, None, list(table.notes)
+    if name is None:
         _refuse_counts(table, wanted)
-    columns, notes = wanted.columns, list(table.notes)
+    else:
+        columns, counts, table = _counted(columns, table.column(name), table)
     if (how.missing or learned.get("missing")) == "drop":
         columns, counts, lines, dropped = _complete(columns, counts, table)
         notes += dropped

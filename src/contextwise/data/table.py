@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from contextwise.errors import ContextwiseError, DomainError, ParseError
 from contextwise.models.domain import Domain, listed
-from contextwise.models.features import IntArray
+from contextwise.support.arrays import IntArray
 
 FloatArray = npt.NDArray[np.float64]
 

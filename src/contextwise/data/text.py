@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from contextwise.data.options import RowOptions
 from contextwise.data.table import Column, Table, check_unique, number_of, unique_names
 from contextwise.errors import DomainError, ParseError
 from contextwise.models.domain import Domain, listed
-from contextwise.models.features import IntArray
+from contextwise.support.arrays import IntArray
 from contextwise.support.formatting import plural
 
 TOKENS = frozenset({"", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "?", "#N/A"})
@@ -50,7 +51,7 @@ def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, list[s
         except UnicodeDecodeError:
             text, found = content.decode("latin-1"), "Latin-1"
         notes = [f"the text is not UTF-8 and was read as {found} (--encoding)"]
-    if "\0" in text:
+    if re.search(r"[\x00-\x08\x0e-\x1a]", text[:4096]) or "\0" in text:
         raise ParseError("this is a binary file of an unknown kind, not text", path=name)
     return text.replace("\r\n", "\n").replace("\r", "\n"), notes
 
@@ -58,9 +59,7 @@ def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, list[s
 def text_table(content: bytes, name: str, how: RowOptions) -> Table:
     """Read a text file as a table."""
     text, notes = decode(content, name, how.encoding)
-    if re.search(r"^\s*@relation\b", text, re.I | re.M) and re.search(
-        r"^\s*@data", text, re.I | re.M
-    ):
+    if re.search(r"(?ims)^\s*@relation\b.*^\s*@data\b", text):
         return _arff_table(text, name)
     separator = _separator(text, how)
     if separator != "," and how.separator is None:
@@ -101,10 +100,10 @@ def _separator(text: str, how: RowOptions) -> str:
     return ","
 
 
-def _rows(lines: Iterable[str], separator: str, quote: str = '"') -> Iterator[list[str]]:
+def _rows(lines: Iterable[str], separator: str, quote: str = '"') -> Any:
     if separator == " ":
         lines = (line.replace("\t", " ").strip() for line in lines)
-    how = {"delimiter": separator, "quotechar": quote}
+    how: dict[str, Any] = {"delimiter": separator, "quotechar": quote}
     return csv.reader(lines, skipinitialspace=True, strict=True, **how)
 
 

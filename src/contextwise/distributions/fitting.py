@@ -27,10 +27,11 @@ from typing import Any
 
 import numpy as np
 
+from contextwise.data.rows import as_data, following
 from contextwise.distributions.batch_fitting import L2, Method
 from contextwise.distributions.conditionals import Conditionals
 from contextwise.distributions.inference import calibrate, plan, probabilities, states
-from contextwise.distributions.potentials import distinct_rows, encode_rows, frequencies
+from contextwise.distributions.potentials import distinct_rows, frequencies
 from contextwise.distributions.proximal_newton import (
     FLOOR,
     Optimum,
@@ -209,10 +210,10 @@ def _sample(structure: Structure, data: Any) -> tuple[IntArray, FloatArray, int]
         share = probabilities(data).ravel()
         possible = share > 0
         return states(domain)[possible], share[possible], 0
-    rows = encode_rows(domain, data)
+    rows = as_data(data, domain, following(structure))
     if not len(rows):
         raise DomainError("cannot fit to 0 rows; pass at least one")
-    distinct, counts = distinct_rows(rows)
+    distinct, counts = distinct_rows(rows.rows, rows.multiplicity)
     return distinct, counts.astype(np.float64), len(rows)
 
 

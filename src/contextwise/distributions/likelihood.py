@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
+from contextwise.data.rows import Data, as_data, following
 from contextwise.distributions.conditionals import log_conditionals_of
 from contextwise.distributions.inference import log_partition, states
 from contextwise.distributions.potentials import (
     CountArray,
     counts_of,
     distinct_rows,
-    encode_rows,
     failures,
     log_potential_of,
 )
@@ -62,8 +62,8 @@ def mean_log_likelihood(model: ModelLike, rows: Any) -> float:
     -1.2425
     """
     model = as_log_linear(model)
-    potentials = log_potential_of(model, scored_rows(model.domain, rows))
-    return float(potentials.mean()) - log_partition(model)
+    data = scored_rows(model, rows)
+    return data.mean(log_potential_of(model, data.rows)) - log_partition(model)
 
 
 def mean_pseudo_log_likelihood(model: ModelLike, rows: Any) -> float:
@@ -82,16 +82,16 @@ def mean_pseudo_log_likelihood(model: ModelLike, rows: Any) -> float:
     -0.5754
     """
     model = as_log_linear(model)
-    logs = log_conditionals_of(model, scored_rows(model.domain, rows))
-    return float(logs.sum(axis=1).mean())
+    data = scored_rows(model, rows)
+    return data.mean(log_conditionals_of(model, data.rows).sum(axis=1))
 
 
-def scored_rows(domain: Domain, rows: Any) -> IntArray:
-    """Encode rows and require at least one."""
-    positions = encode_rows(domain, rows)
-    if not len(positions):
+def scored_rows(model: LogLinear, rows: Any) -> Data:
+    """Read rows as those that the model was learned from, and require at least one."""
+    data = as_data(rows, model.domain, following(model))
+    if not len(data):
         raise DomainError("cannot score 0 rows; pass at least one")
-    return positions
+    return data
 
 
 def cmll(
@@ -129,7 +129,7 @@ def cmll(
     model = as_log_linear(model)
     if not np.isfinite(model.weights).all():
         raise DomainError("CMLL needs finite weights")
-    encoded = scored_rows(model.domain, rows)
+    encoded = scored_rows(model, rows)
     divided = _groups(model.domain, groups)
     cards = model.domain.cardinalities
     large = [group for group in divided if prod(cards[v] for v in group) > GROUP_STATES]
@@ -141,9 +141,10 @@ def cmll(
     generator = np.random.default_rng(rng)
     if large and len(encoded) > SAMPLED_ROWS:
         chosen = generator.choice(len(encoded), SAMPLED_ROWS, replace=False)
-        scored, weights = encoded[np.sort(chosen)], np.ones(SAMPLED_ROWS, dtype=np.int64)
+        scored = encoded.take(np.sort(chosen)).expanded.rows
+        weights = np.ones(SAMPLED_ROWS, dtype=np.int64)
     else:
-        scored, weights = distinct_rows(encoded)
+        scored, weights = distinct_rows(encoded.rows, encoded.multiplicity)
     totals = np.zeros((REPLICATES, len(scored)))
     with progress_of(show_progress, "scoring groups") as progress:
         for done, group in enumerate(divided):

@@ -28,8 +28,8 @@ CELLS = 2**23
 
 
 def encode_rows(domain: Domain, rows: Any) -> IntArray:
-    """Return encoded rows from anything that `as_data` takes."""
-    return as_data(rows, domain).rows
+    """Return encoded rows from anything that `as_data` takes; counted rows are repeated."""
+    return as_data(rows, domain).expanded.rows
 
 
 def allowed_values(features: Features) -> BoolArray:
@@ -119,8 +119,11 @@ def distinct(table: npt.NDArray[Any]) -> tuple[IntArray, IntArray]:
     return numbers.reshape(-1), first
 
 
-def distinct_rows(rows: IntArray) -> tuple[IntArray, IntArray]:
+def distinct_rows(
+    rows: IntArray, multiplicity: IntArray | None = None
+) -> tuple[IntArray, IntArray]:
     """Return the distinct rows, in a fixed order, and how often each occurs."""
     small = rows.astype(np.min_scalar_type(int(rows.max(initial=0))))  # less to look at
     numbers, first = distinct(small)
-    return rows[first], np.bincount(numbers, minlength=len(first)).astype(np.int64)
+    counts = np.bincount(numbers, multiplicity, minlength=len(first))
+    return rows[first], counts.astype(np.int64)

@@ -180,8 +180,8 @@ class _Scores:
             self.missing.update(dict.fromkeys(PREDICTIONS, why))
             return
         effort: dict[str, Any] = {"rng": self.rng, "show_progress": self.show_progress}
-        positions = scored_rows(guess.domain, test)
-        count = len(positions)
+        rows = scored_rows(guess, test)
+        count = len(rows)
 
         def likelihood() -> Estimate:
             try:
@@ -190,12 +190,12 @@ class _Scores:
                 if not self.sampling:
                     raise
                 log_z = estimated_log_partition(guess, **effort)
-            mean = float(log_potential_of(guess, positions).mean())
+            mean = rows.mean(log_potential_of(guess, rows.rows))
             return Estimate(mean - log_z.value, log_z.standard_error, log_z.how)
 
         self.add("log_likelihood", likelihood)
-        self.add("pseudo_log_likelihood", lambda: Estimate(mean_pseudo_log_likelihood(guess, test)))
-        self.add("cmll", lambda: cmll(guess, test, groups=groups, sampling=self.sampling, **effort))
+        self.add("pseudo_log_likelihood", lambda: Estimate(mean_pseudo_log_likelihood(guess, rows)))
+        self.add("cmll", lambda: cmll(guess, rows, groups=groups, sampling=self.sampling, **effort))
         for name, price in (("aic", 2.0), ("bic", log(count))):
             if "log_likelihood" in self.values:
                 mean = self.values["log_likelihood"]

@@ -136,10 +136,12 @@ class CausalLearn(Learner):
         if self.method == "pc":
             module = require("causallearn.search.ConstraintBased.PC", "causal-learn")
             level = check_level(self.alpha, "alpha")
-            graph = module.pc(data.rows, level, "gsq", show_progress=False, node_names=names)
+            graph = module.pc(
+                data.expanded.rows, level, "gsq", show_progress=False, node_names=names
+            )
         elif self.method == "ges":
             module = require("causallearn.search.ScoreBased.GES", "causal-learn")
-            graph = module.ges(data.rows, "local_score_BDeu", node_names=names)
+            graph = module.ges(data.expanded.rows, "local_score_BDeu", node_names=names)
         else:
             raise _unknown_method(self.method, "pc, ges")
         return from_causal_learn(graph, domain=data.domain)

@@ -25,7 +25,8 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any, Self
 
-from contextwise.data.rows import Data, DataLike, DomainLike, as_data, by_position
+from contextwise.data.options import FLAGS, row_options
+from contextwise.data.rows import Data, DataLike, DomainLike, as_data, by_position, following
 from contextwise.distributions.fitting import fit as fit_weights
 from contextwise.distributions.likelihood import mean_pseudo_log_likelihood
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
@@ -176,6 +177,7 @@ class Learner:
             "parameters": parameters,
             "rows": len(data),
             "fingerprint": data.fingerprint,
+            **({"data": dict(data.decisions)} if data.decisions else {}),
             "version": release,
             "description": f"learned by {name}({arguments}) of contextwise {release} from "
             f"{len(data)} rows (fingerprint {data.fingerprint})"
@@ -186,7 +188,7 @@ class Learner:
     def model_(self) -> LogLinear:
         """The structure with weights; by default fitted by pseudo-likelihood."""
         if self._learned("_model") is None:
-            fitted = fit_weights(by_position(self.structure_), self._learned("_data").rows)
+            fitted = fit_weights(by_position(self.structure_), self._learned("_data").coded)
             self._model, self._data = LogLinear(self.structure_, fitted.model.weights), None
         assert self._model is not None
         return self._model
@@ -200,10 +202,10 @@ class Learner:
         y : ignored
         """
         data = self._rows_to_score(rows)
-        return mean_pseudo_log_likelihood(by_position(self.model_), data.rows)
+        return mean_pseudo_log_likelihood(by_position(self.model_), data.coded)
 
     def _rows_to_score(self, rows: DataLike) -> Data:
-        data = as_data(rows, self._learned("domain_"))
+        data = as_data(rows, self._learned("domain_"), following(self.structure_))
         if not len(data):
             raise DomainError("cannot score 0 rows; pass at least one")
         return data
@@ -321,7 +323,7 @@ def learn(
     time_limit : float, optional
         Stop after this many seconds with the best structure so far; see `Learner.fit`.
     parameters : keywords
-        Parameters of the learner.
+        Parameters of the learner, and keywords of `contextwise.read_data`, such as ``missing``.
 
     Returns
     -------
@@ -336,6 +338,9 @@ def learn(
     Structure(4 variables, 32 features: ...)
     """
     chosen = as_learner(learner)
+    reading = {key: parameters.pop(key) for key in FLAGS if key in parameters}
+    if reading:
+        data = as_data(data, domain, row_options(**reading))
     if parameters:
         chosen = fresh(chosen, parameters)
     limit = {} if time_limit is None else {"time_limit": time_limit}

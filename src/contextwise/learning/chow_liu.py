@@ -101,7 +101,7 @@ def _conditional(data: Data, edge: Edge, prior: float, parent_logs: FloatArray) 
     parent, child = edge
     shape = data.domain.cardinalities[parent], data.domain.cardinalities[child]
     cells = data.rows[:, parent] * shape[1] + data.rows[:, child]
-    counts = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
+    counts = np.bincount(cells, data.multiplicity, shape[0] * shape[1]).reshape(shape)
     joint = (counts + prior / counts.size) / (len(data) + prior)
     return Factor(edge, np.log(joint) - parent_logs[:, None])
 
@@ -120,14 +120,15 @@ def mutual_information(data: Data, prior: float = 1.0) -> FloatArray:
     total = len(data) + prior
     starts = np.concatenate([[0], np.cumsum(cards)])
     kind = np.float32 if len(data) < EXACT else np.float64
-    states = np.zeros((len(data), int(starts[-1])), dtype=kind)  # which states each row has
+    states = np.zeros((len(data.rows), int(starts[-1])), dtype=kind)  # which states each row has
     np.put_along_axis(states, data.rows + starts[:-1], 1, axis=1)
+    counted = states if data.multiplicity is None else states * data.weights[:, None].astype(kind)
     marginal = np.concatenate([np.zeros(0), *log_marginals(data, prior)])
     per_state = prior / np.repeat(cards, cards)
     information = np.zeros((len(cards), len(cards)))
     for first, last in _blocks(starts):
         a, b = starts[first], starts[last]
-        joint = (states[:, a:b].T @ states).astype(np.float64)
+        joint = (counted[:, a:b].T @ states).astype(np.float64)
         spread = per_state[a:b, None] / np.repeat(cards, cards)
         joint = (joint + spread) / total
         joint *= np.log(joint) - marginal[a:b, None] - marginal

@@ -80,7 +80,8 @@ class GSSL(Learner):
             raise DomainError(f"count must be >= 0, got {self.count}")
         if self.min_count < 1:
             raise DomainError(f"min_count must be >= 1, got {self.min_count}")
-        pool = generate(data.rows, self.count, np.random.default_rng(self.rng), run.show_progress)
+        rows = data.expanded.rows  # the draws choose observations
+        pool = generate(rows, self.count, np.random.default_rng(self.rng), run.show_progress)
         numbers, first = distinct(pool)
         self.generated_ = len(first)
         kept = pool[first[np.bincount(numbers) >= self.min_count]]

@@ -57,7 +57,7 @@ class Run:
             with self.deadline.enforced():
                 fitted = fit_weights(
                     by_position(structure),
-                    data.rows,
+                    data.coded,
                     l1=l1,
                     l2=l2,
                     show_progress=self.show_progress,

@@ -88,7 +88,7 @@ class Columns:
 
     @classmethod
     def of(cls, data: Data) -> Columns:
-        rows, counts = distinct_rows(data.rows)
+        rows, counts = distinct_rows(data.rows, data.multiplicity)
         return cls(data.domain.cardinalities, rows, counts.astype(np.float64))
 
     @cached_property

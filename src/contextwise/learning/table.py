@@ -44,7 +44,7 @@ class Table:
         >>> sorted(Table.of(as_data([[0, 1], [1, 1], [0, 1]])).counts.tolist())
         [1, 2]
         """
-        return cls(*distinct_rows(data.rows), data.domain.cardinalities)
+        return cls(*distinct_rows(data.rows, data.multiplicity), data.domain.cardinalities)
 
     @cached_property
     def compiled(self) -> _count.Rows | None:

@@ -109,7 +109,7 @@ class _TreeLearner(Learner):
         rules = Rules(float(self.penalty), int(self.min_count), float(check_prior(self.prior)))
         with progress_of(run.show_progress, "growing trees") as progress:
             self.trees_ = grow(
-                data.rows,
+                data.expanded.rows,  # each observation is a bit
                 data.domain.cardinalities,
                 rules,
                 acyclic=acyclic,
@@ -128,8 +128,7 @@ class _TreeLearner(Learner):
         rows : frame, array, list of rows, path, or Data
         """
         data = self._rows_to_score(rows)
-        totals = (tree_logs(tree, data.rows, self.prior).sum() for tree in self.trees_)
-        return float(sum(totals)) / len(data)
+        return sum(data.mean(tree_logs(tree, data.rows, self.prior)) for tree in self.trees_)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
