@@ -98,14 +98,18 @@ def _list_examples(as_json: bool) -> None:
     click.echo(f"\nBundled data sets: {', '.join(cw.data.rows.BUNDLED)}")
 
 
+ROWS_OR_MODEL = (".csv", ".data", ".txt", ".tsv", ".tab", ".dat", ".rds")
+"""Suffixes of rows that files of models may have too; the content decides."""
+
+
 def _is_data(name: str) -> bool:
     """Check for a bundled data set, or a file that no format of models claims."""
+    if name in cw.data.rows.BUNDLED or name == "-" or not os.path.isfile(name):
+        return name in cw.data.rows.BUNDLED or name.lower().endswith((".csv", ".data"))
     plain = without_packing(name).lower()
     claiming = [known for known in FORMATS if plain.endswith(known.suffixes)]
-    if name in cw.data.rows.BUNDLED:
-        return True
-    if not os.path.isfile(name):
-        return name not in cw.formats.EXAMPLES and plain.endswith((".csv", ".data"))
+    if claiming and not plain.endswith(ROWS_OR_MODEL):
+        return False
     return not any(known.fits(read_bytes(name)) for known in claiming or FORMATS)
 
 

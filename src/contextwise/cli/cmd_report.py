@@ -196,7 +196,7 @@ def _report_model(
         raise click.UsageError(f"{flag} needs a GUESS")
     only_one_from_stdin([model, rows])
     loaded = load(model, scope.format_name, scope.zero_weights)
-    data = None if rows is None else load_data(rows, loaded.domain)
+    data = None if rows is None else load_data(rows, scope.row_options, loaded)
     deadline = Deadline.after(time_limit)
     one = cw.report.structures.one_model(loaded, top=top, time_limit=deadline.left())
     unfinished = bool(len(one.comparison.unions.open))

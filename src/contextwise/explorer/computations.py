@@ -22,7 +22,7 @@ from contextwise.comparison.estimate import EstimatedMatrix, estimate_matrix
 from contextwise.comparison.explain import PairExplanation, explain_comparison, explain_pair
 from contextwise.comparison.matrix import DistanceMatrix, distance_matrix
 from contextwise.comparison.question import Contexts, Pair
-from contextwise.data.rows import as_data
+from contextwise.data.rows import as_data, following
 from contextwise.errors import ContextwiseError, ParseError
 from contextwise.evaluation.claim_tests import Check, check
 from contextwise.evaluation.consensus_search import ClaimSupport, Consensus, consensus
@@ -200,7 +200,7 @@ def check_of(model: Model, path: str, name: str, tell: Tell) -> Check:
     """Test the claims of a model with the rows of a file; messages call the file ``name``."""
     tell(f"Reading {name}", 0, 0)
     try:
-        rows = as_data(path, model.domain)
+        rows = as_data(path, model.domain, following(model))
     except ContextwiseError as error:
         raise ContextwiseError(str(error).replace(path, name)) from None
     return check(model, rows, show_progress=partial(tell, "Testing claims, pair by pair"))

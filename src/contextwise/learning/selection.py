@@ -21,6 +21,7 @@ from typing import Any, Literal
 import numpy as np
 
 from contextwise.comparison.matrix import distance_matrix
+from contextwise.data.options import RowOptions
 from contextwise.data.rows import Data, DataLike, DomainLike, as_data, read_once, take_rows
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.learning.base import as_learner, fresh
@@ -150,7 +151,8 @@ def select(
     with progress_of(show_progress, "fits") as progress:
         work = _Work(learner, raw, data, Deadline.after(time_limit), progress)
         if by != "stability":
-            held_out = as_data(valid, data.domain) if by == "pseudo-likelihood" else None
+            how = RowOptions(learned=data.decisions)
+            held_out = as_data(valid, data.domain, how) if by == "pseudo-likelihood" else None
             return work.by_score(by, tried, held_out)
         if len(grid) != 1:
             raise ContextwiseError(
