@@ -128,7 +128,7 @@ def settle(page: Page) -> None:
 
 def ungroup(page: Page) -> None:
     """Draw the variables in the order of the domain, and wait for it."""
-    page.get_by_label("Group variables with similar errors").uncheck()
+    page.get_by_label("Group similar variables").uncheck()
     page.wait_for_function(
         "document.querySelector('#heat').heatMap?.data?.order.every((v, k) => v === k)"
     )

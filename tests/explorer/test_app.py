@@ -265,10 +265,11 @@ def test_many_variables_have_a_search_for_their_states(browser: Browser, address
 
 def test_a_question_is_answered_by_both_models_and_nonsense_is_explained(page: Page) -> None:
     tab(page, "Question")
+    page.get_by_text("Write the question").click()
     page.fill("#question", "X1 _||_ X2 | X0=1")
     page.click("#ask")
-    shows(page, "#replies", "In the true model, six: independent")
-    shows(page, "#replies", "In the guess, six-guess: dependent")
+    shows(page, "#replies", "In six: independent")
+    shows(page, "#replies", "In six-guess: dependent")
     page.fill("#question", "X1 _||_ Y")
     page.click("#ask")
     shows(page, "#replies", "unknown variable 'Y'")
@@ -309,16 +310,27 @@ def test_many_guesses_sort_choose_and_are_reported(page: Page, browser: Browser)
     expect(page.locator("#shown")).to_have_value("upload:0", timeout=PATIENCE)
 
 
-def test_nothing_is_shown_of_a_guess_that_is_not_chosen(page: Page) -> None:
+def test_a_model_without_a_guess_is_shown_alone(page: Page) -> None:
     shows(page, "#regions", "only in guess")
     page.get_by_label("six-guess").uncheck()
-    shows(page, "#status", "No guess is chosen")
-    expect(page.locator("#regions")).not_to_be_visible()
+    shows(page, "#summary", "6 variables, 15 of 15 pairs depend, 10 of them in some contexts only")
+    shows(page, "#regions", "X1 and X2 are independent when X0=1")
+    shows(page, "#worst", "X4 and X5 are independent when X0=1")
     expect(page.locator("#pairs_csv")).not_to_be_visible()
+    expect(page.locator("#dependence_csv")).to_be_visible()
     page.wait_for_url(re.compile(r"guess=(&|$)"))
-    for name in ("Graph", "Question", "Guesses"):
-        tab(page, name)
-        expect(page.locator(".tab-pane.active :text('Download:') >> visible=true")).to_have_count(0)
+    expect(page.get_by_role("tab", name="Guesses")).not_to_be_visible()
+    page.get_by_role("button", name="show this context").first.click()
+    shows(page, "#context_graphs", "No pair depends here.")
+    page.locator(".pan-zoom circle[data-variable='X2']").click()
+    shows(page, "#context_states", "X2")
+    expect(page.locator("#context_states select").nth(2)).to_have_value("0", timeout=PATIENCE)
+    words = page.locator("main, .main").first.inner_text()
+    assert "guess" not in words
+    assert "true model" not in words
+    tab(page, "Question")
+    page.click("#ask_picked")
+    shows(page, "#replies", "In six: dependent")
     expect(page.get_by_role("tab", name="Experiment")).to_have_count(0)  # there is no run
     page.get_by_label("six-guess").check()
     tab(page, "Overview")
@@ -336,9 +348,9 @@ def test_uploads_are_asked_for_shown_as_text_and_gone_with_the_session(
     with visit(browser, address) as page:
         shows(page, "#summary", "of 240")
         page.set_input_files("#upload", [tmp_path / "<i>true.json", tmp_path / "guess.json"])
-        shows(page, "#uploaded", "have other variables than the true model")
+        shows(page, "#uploaded", "have other variables than this model")
         expect(page.locator("#true")).to_have_value("given:0")
-        page.get_by_role("button", name="Make <i>true.json the true model").click()
+        page.get_by_role("button", name="Show <i>true.json").click()
         shows(page, "#summary", f"{compare(true, guess).distance} of 6")
         shows(page, "#worst", HOSTILE[:10])
         assert list(temporary.rglob("fileupload-*/**/*.json"))
@@ -370,11 +382,11 @@ def test_hard_work_says_what_it_does_can_be_stopped_and_survives_a_reload(
         head = page.get_by_role("tab", name="Overview")
         busy = head.bounding_box()
         tab(page, "Question")  # the page is alive meanwhile
-        expect(page.locator("#question")).to_be_visible()
+        expect(page.locator("#ask_picked")).to_be_visible()
         page.wait_for_url("**tab=question**")
         page.reload()
         shows(page, "#work", under_way)
-        expect(page.locator("#question")).to_be_visible()
+        expect(page.locator("#ask_picked")).to_be_visible()
         page.click("#stop")
         tab(page, "Overview")
         shows(page, "#summary", re.compile(r"[\d,]+ of [\d,]+ pairs are unfinished"))

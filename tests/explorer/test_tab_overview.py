@@ -58,7 +58,7 @@ def test_open_pairs_are_shown_with_what_is_proven() -> None:
     assert "widest bounds" in text
     assert found.shares.open_pairs() == len(found.comparison.unions.open)
     first, second = found.comparison.open_pairs[0]
-    assert "Not decided in time" in str(tab_overview.counts(found.comparison, (first, second)))
+    assert "Not decided in time" in str(tab_overview.counts(found, (first, second)))
 
 
 def test_hostile_names_are_texts_in_every_view() -> None:
@@ -69,7 +69,7 @@ def test_hostile_names_are_texts_in_every_view() -> None:
         tab_overview.worst(one),
         tab_overview.pair_selectors(one.shares.names, (HOSTILE, "B")),
         tab_overview.variable_search(one.shares.names),
-        tab_overview.counts(one.comparison, (HOSTILE, "B")),
+        tab_overview.counts(one, (HOSTILE, "B")),
         tab_overview.regions(Done(found), one.comparison.domain),
         tab_overview.around(one.shares, HOSTILE),
         tab_graph.context_states(one.comparison.domain, {"C": HOSTILE}),
@@ -77,7 +77,7 @@ def test_hostile_names_are_texts_in_every_view() -> None:
         tab_guesses.guess_table([one]),
         tab_guesses.plane([one, one]),
         controls.under_way(Working(HOSTILE)),
-        sidebar.status(any_guess=True, failure=HOSTILE, open_pairs=False),
+        sidebar.status(failure=HOSTILE, open_pairs=False),
         tab_question.replies(Failed(HOSTILE), ["a", "b"]),
         controls.choose(HOSTILE, "key", HOSTILE),
     ]
@@ -113,4 +113,4 @@ def test_a_region_can_be_sent_to_the_graphs() -> None:
     left = explain_pair(many, many.open_pairs[0], top=1, time_limit=0)
     assert str(tab_overview.regions(Done(left), many.domain))
     everywhere = ErrorRegion("guess", (), 1, Fraction(1))
-    assert tab_overview.region_context(everywhere, domain) == ""
+    assert tab_overview.region_context(everywhere.literals, domain) == ""

@@ -83,8 +83,8 @@ def _page(entries: Entries, view: View, *, with_run: bool) -> Tag:
     panels: dict[str, TagChild] = {
         "overview": tab_overview.panel(view, len(true_model(view, entries).model.domain)),
         "graph": tags.div(tab_graph.panel(view), class_="needs-comparison"),
-        "question": tags.div(tab_question.panel(view.question), class_="needs-guess"),
-        "guesses": tags.div(tab_guesses.panel(), class_="needs-comparison"),
+        "question": tab_question.panel(true_model(view, entries).model.domain, view.question),
+        "guesses": tags.div(tab_guesses.panel(), class_="needs-guess"),
         "statistics": tags.div(tab_statistics.panel(), class_="needs-comparison"),
     }
     if with_run:
@@ -157,11 +157,14 @@ def _send_view(session: Session, state: State) -> None:
 
     @reactive.effect
     async def send_presence() -> None:
+        current = state.current()
         await session.send_custom_message(
             "present",
             {
-                "comparison": state.current() is not None,
+                "comparison": current is not None,
+                "one": current is not None and current.one is not None,
                 "guess": state.guess() is not None,
+                "offer": bool(state.offered()),
                 "several": len(state.guesses()) > 1,
             },
         )

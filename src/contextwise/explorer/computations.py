@@ -29,12 +29,18 @@ from contextwise.evaluation.consensus_search import ClaimSupport, Consensus, con
 from contextwise.evaluation.skill import Chance, ChanceInterrupted, chance
 from contextwise.explorer.job import Tell
 from contextwise.formats import format_of, read_stream
+from contextwise.independence.independencies import (
+    PairIndependencies,
+    context_specific_independencies,
+)
 from contextwise.independence.queries import Answer, answer_to, parse_statement
 from contextwise.models.structure import Model, Structure
 from contextwise.report.comparisons import Guess
 from contextwise.report.parts import Part, Style, table
 from contextwise.report.shares import Shares, shares_of
+from contextwise.report.structures import described
 from contextwise.studies.kl_study import NAMES, effect_rows, effects, kl_figure
+from contextwise.support.deadline import Deadline
 from contextwise.support.effort import Effort
 from contextwise.support.formatting import number
 from contextwise.support.store import read_configuration, read_records
@@ -42,6 +48,9 @@ from contextwise.support.store import read_configuration, read_records
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+COUNTING = "Counting the contexts in which pairs depend"
+LISTED = 20  # pairs of a kind whose independencies are listed
+SENTENCES, MANY = 2.0, 200  # seconds to find them, and a quarter of that for so many variables
 SUPPORTED = 10  # pairs of a consensus whose support is shown
 
 
@@ -69,7 +78,8 @@ def compare_all(
     """Compare guesses (labels and models by key), each with the time limit; stop if interrupted."""
     compared: dict[str, Guess] = {}
     for place, (key, (label, model)) in enumerate(guesses.items(), start=1):
-        words = f"Comparing with {label}"
+        alone = model is true
+        words = COUNTING if alone else f"Comparing with {label}"
         if len(guesses) > 1:
             words += f", guess {place} of {len(guesses)}"
         tell(words, 0, 0)
@@ -85,6 +95,10 @@ def compare_all(
             comparison = stop.comparison
         # Derived values need not travel between processes; the shares are drawn at once.
         guess = Guess(key, replace(comparison), label=label, features=len(model))
+        if alone:
+            seconds = SENTENCES if len(model.domain) < MANY else SENTENCES / 4
+            one = described(guess.comparison, top=LISTED, deadline=Deadline.after(seconds))
+            guess = replace(guess, one=one)
         _ = guess.shares
         compared[key] = guess
         if comparison.unions.interrupted:
@@ -101,6 +115,14 @@ def explain_one(
         true, guess, contexts = comparison.true, comparison.guess, comparison.question.contexts
         comparison = compare(true, guess, pairs=[pair], contexts=contexts, time_limit=time_limit)
     return explain_pair(comparison, pair, top=top, time_limit=time_limit)
+
+
+def regions_of(
+    model: Model, pair: Pair, top: int, time_limit: float, tell: Tell
+) -> PairIndependencies:
+    """Find the contexts in which a pair of one model is independent."""
+    tell("Looking for the contexts of this pair", 0, 0)
+    return context_specific_independencies(model, *pair, top=top, time_limit=time_limit)
 
 
 def shares_in(

@@ -53,15 +53,24 @@ def panel(entries: Entries, start: View) -> ui.Sidebar:
     shown = shown_guess(start, entries)
     suffixes = [suffix for file_format in FORMATS for suffix in file_format.suffixes]
     return ui.sidebar(
-        ui.input_select(TRUE.key, "True model", _labels(entries.values()), selected=true.key),
-        ui.input_checkbox_group(
-            GUESSES.key,
-            "Guesses",
-            _labels(offered_guesses(true, entries)),
-            selected=[entry.key for entry in guesses],
+        ui.input_select(TRUE.key, "Model", _labels(entries.values()), selected=true.key),
+        tags.div(
+            ui.input_checkbox_group(
+                GUESSES.key,
+                "Compare it with",
+                _labels(offered_guesses(true, entries)),
+                selected=[entry.key for entry in guesses],
+            ),
+            class_="needs-offer",
         ),
-        ui.input_select(
-            SHOWN.key, "Shown guess", _labels(guesses), selected=shown.key if shown else None
+        tags.div(
+            ui.input_select(
+                SHOWN.key,
+                "Shown comparison",
+                _labels(guesses),
+                selected=shown.key if shown else None,
+            ),
+            class_="needs-several",
         ),
         ui.input_file(
             UPLOAD.key,
@@ -77,7 +86,7 @@ def panel(entries: Entries, start: View) -> ui.Sidebar:
                 ui.input_radio_buttons(
                     CONTEXT_KIND.key, "Contexts", CONTEXTS, selected=start.contexts
                 ),
-                ui.input_select(LIMIT.key, "Time limit for each guess", LIMITS, selected="60"),
+                ui.input_select(LIMIT.key, "Time limit for each comparison", LIMITS, selected="60"),
             ),
             open=False,
         ),
@@ -108,13 +117,7 @@ def status_panel() -> Tag:
     )
 
 
-def status(*, any_guess: bool, failure: str | None, open_pairs: bool) -> TagChild:
-    if not any_guess:
-        return controls.notice(
-            "No guess is chosen. Choose one under Models, or add a model file with the same "
-            "variables.",
-            "info",
-        )
+def status(*, failure: str | None, open_pairs: bool) -> TagChild:
     if failure:
         return controls.notice(failure, "danger")
     if open_pairs:
@@ -123,7 +126,7 @@ def status(*, any_guess: bool, failure: str | None, open_pairs: bool) -> TagChil
 
 
 def uploaded(outcome: Outcome[ReadFiles], others: Sequence[Entry]) -> TagList:
-    """Show the errors of an upload, and the models that have other variables than the true one."""
+    """Show the errors of an upload, and models with other variables than the chosen one."""
     if not isinstance(outcome, Done):
         return TagList(controls.not_done(outcome))
     errors = [message for _, message in outcome.value if isinstance(message, str)]
@@ -137,10 +140,9 @@ def _others(entries: Sequence[Entry]) -> Tag | None:
     have = "has" if len(entries) == 1 else "have"
     look = "btn btn-sm btn-outline-secondary d-block mt-1 when"
     buttons = (
-        HTML(controls.choose(f"Make {entry.label} the true model", NEW_TRUE, entry.key, look))
-        for entry in entries
+        HTML(controls.choose(f"Show {entry.label}", NEW_TRUE, entry.key, look)) for entry in entries
     )
-    words = f"{names} {have} other variables than the true model, and cannot be compared with it."
+    words = f"{names} {have} other variables than this model, and cannot be compared with it."
     return tags.div(words, *buttons, class_="alert alert-info py-2 when", role="alert")
 
 
@@ -232,9 +234,7 @@ def _serve_comparing(state: State) -> None:
         return current is not None and is_open(current)
 
     def messages() -> TagChild:
-        return status(
-            any_guess=bool(state.guesses()), failure=state.failure(), open_pairs=some_open()
-        )
+        return status(failure=state.failure(), open_pairs=some_open())
 
     def again() -> TagChild:
         if not (state.failure() or some_open()):

@@ -211,14 +211,17 @@ def true_model(view: View, entries: Entries) -> Entry:
 
 
 def chosen_guesses(view: View, entries: Entries) -> list[Entry]:
-    """Return the guesses of a view; by default those of the same origin as the true model."""
+    """Return the guesses of a view; by default those of the same origin as the true model.
+
+    Without any, the model is shown alone.
+    """
     true = true_model(view, entries)
     offered = offered_guesses(true, entries)
     if view.guesses is not None:
         return [entry for entry in offered if entry.key in view.guesses]
     origin = true.key.partition(":")[0]
     same = [entry for entry in offered if entry.key.partition(":")[0] == origin]
-    return same or offered[:1]
+    return same or (offered[:1] if origin == "example" else [])
 
 
 def shown_guess(view: View, entries: Entries) -> Entry | None:
@@ -244,7 +247,7 @@ def begin_ahead(view: View, entries: Entries, kept: Mapping[Key, Guess], ahead: 
     true, contexts = true_model(view, entries), view.contexts
     missing = {
         entry.key: (entry.label, entry.model)
-        for entry in chosen_guesses(view, entries)
+        for entry in chosen_guesses(view, entries) or [true]
         if (true.key, entry.key, contexts) not in kept
     }
     wanted = (true.key, tuple(missing), contexts)
@@ -314,6 +317,8 @@ class State:
         if chosen and chosen[0] != chosen[1] and set(chosen) <= set(names):
             return chosen
         req(len(names) > 1)
+        if shown.one is not None:
+            return shown.one.first_pair or (names[0], names[1])
         return shown.worst_pair or (names[0], names[1])
 
     def variable(self) -> str | None:
@@ -368,7 +373,7 @@ class State:
         with reactive.isolate():
             compared = self._compared()
         missing = {}
-        for entry in guesses:
+        for entry in guesses or [true]:
             known = compared.get((true.key, entry.key, contexts))
             if known is None or (again and is_open(known)):
                 missing[entry.key] = (entry.label, entry.model)
@@ -407,20 +412,21 @@ class State:
         return [compared[key] for key in keys if key in compared]
 
     def _current(self) -> Guess | None:
-        guess = self._guess()
-        if guess is None:
-            return None
-        return self._compared().get((self._true().key, guess.key, self.contexts()))
+        true = self._true()
+        guess = self._guess() or true
+        return self._compared().get((true.key, guess.key, self.contexts()))
 
     def shown(self) -> Guess:
-        """Return the guess that the views show; without one, stop the reader."""
+        """Return the comparison that the views show, or that of a model with itself."""
         current = self.current()
         req(current is not None)
         assert current is not None
         return current
 
     def file_name(self, what: str) -> str:
-        return f"{self.true().label} vs {self.shown().title} {what}"
+        shown = self.shown()
+        versus = "" if shown.one is not None else f" vs {shown.title}"
+        return f"{self.true().label}{versus} {what}"
 
 
 def is_open(guess: Guess) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any
 
 from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, req, ui
 
+from contextwise.comparison.question import Pair
 from contextwise.explorer import controls, wiring
 from contextwise.explorer.computations import shares_in
 from contextwise.explorer.job import Background, Done, Outcome, Working, value_of
@@ -19,7 +20,7 @@ from contextwise.report.comparisons import Guess
 from contextwise.report.drawing import graph_svg
 from contextwise.report.html import as_html
 from contextwise.report.layout import Positions, filling, graph_layout, placed_beside
-from contextwise.report.pictures import graph_legend
+from contextwise.report.pictures import arcs_of, graph_legend
 from contextwise.report.shares import (
     MOST_NODES,
     Edge,
@@ -42,6 +43,7 @@ MOST_EDGES = {"40": "40 edges", "100": "100 edges", "250": "250 edges"}
 KEYS = "Plus and minus zoom, arrow keys move the picture, 0 shows everything."
 
 STATE = wiring.Input("chosen_state", wiring.texts_named("variable", "state"))
+NODE = wiring.Input("chosen_node", wiring.text)
 LITERAL = wiring.Input("chosen_literal", wiring.text)
 ALL_EDGES = wiring.Input("all_edges", wiring.flag, False)
 EDGE_COUNT = wiring.Input("most_edges", wiring.choice(MOST_EDGES, int), 40)
@@ -50,15 +52,20 @@ EDGE_COUNT = wiring.Input("most_edges", wiring.choice(MOST_EDGES, int), 40)
 def panel(start: View) -> TagList:
     return TagList(
         tags.p(
-            "Two variables are joined if they depend in some context, that is, in some assignment "
-            "of states to all other variables. A line is as wide as the share of contexts. Choose "
-            "states to see only the contexts that have them."
+            "A line is as wide as the share of contexts in which the two variables depend. Click a "
+            "variable, or choose states, to see only the contexts that have them.",
+            class_="note",
         ),
         ui.output_ui("literal_search"),
         tags.div(ui.output_ui("context_states"), class_="context-states"),
         tags.div(
-            ui.input_checkbox(
-                ALL_EDGES.key, "Also show where the models agree, in two graphs", start.all_edges
+            tags.div(
+                ui.input_checkbox(
+                    ALL_EDGES.key,
+                    "Also show where the models agree, in two graphs",
+                    start.all_edges,
+                ),
+                class_="needs-guess",
             ),
             ui.input_select(EDGE_COUNT.key, "Show at most", MOST_EDGES),
             class_="choices graph-choices",
@@ -137,35 +144,47 @@ def graphs(
 ) -> TagList:
     """Show the graphs in a context, and the list of differences; ``true`` is a label."""
     edges = shares.edges()
+    alone = guess.one is not None
+    all_edges |= alone
     selection = selection_of(edges, all_edges=all_edges, most=most)
     still_open = shares.open_pairs()
     sides: dict[Side, str] = {"both": "Both models"}
-    if all_edges:
+    if alone:
+        sides = {"one": true}
+    elif all_edges:
         sides = {"true": f"{true} (true)", "guess": f"{guess.title} (guess)"}
     where = places(guess, shares, selection, all_edges=all_edges, most=most)
+    arcs = arcs_of(guess.comparison.true) if alone else frozenset()
     return TagList(
         controls.notice(f"{still_open:,} pairs were not decided in time and are left out.")
         if still_open
         else None,
         tags.p(f"Shown: {selection.words}, among {len(shares.names):,} variables.", class_="note"),
-        HTML(as_html([graph_legend(selection.edges)])) if selection.edges else None,
+        None if alone or not selection.edges else HTML(as_html([graph_legend(selection.edges)])),
         tags.div(
             *(
-                _figure(label, picture(selection, where, context, side=side))
+                _figure(label, picture(selection, where, context, side=side, arcs=arcs))
                 for side, label in sides.items()
             ),
-            tags.div(differences(edges)),
+            tags.div(dependencies(edges) if alone else differences(edges)),
             class_="graphs",
         ),
     )
 
 
 def picture(
-    selection: Selection, where: Positions, context: Mapping[str, str], *, side: Side
+    selection: Selection,
+    where: Positions,
+    context: Mapping[str, str],
+    *,
+    side: Side,
+    arcs: Collection[Pair] = (),
 ) -> str:
     """Draw a graph as SVG; more edges get a larger picture with smaller labels."""
     size = round(480 * max(len(selection.edges) / 40, 1) ** 0.5)
-    return graph_svg(selection.edges, where, view=side, fixed=context, size=size, whole=True)
+    return graph_svg(
+        selection.edges, where, view=side, fixed=context, arcs=arcs, size=size, whole=True
+    )
 
 
 def _figure(label: str, drawn: str) -> Tag:
@@ -187,13 +206,23 @@ def _figure(label: str, drawn: str) -> Tag:
 
 def differences(edges: Sequence[Edge]) -> TagList:
     """List the pairs that differ, the largest first."""
-    ranked = select_edges(edges, which="differences", most_edges=RANKED, most_nodes=2 * RANKED)
+    return _ranked(edges, "differences", "both", "The two models agree here, in every context.")
+
+
+def dependencies(edges: Sequence[Edge]) -> TagList:
+    """List the pairs of one model that depend, those in the most contexts first."""
+    return _ranked(edges, "strongest", "one", "No pair depends here.")
+
+
+def _ranked(edges: Sequence[Edge], which: Which, side: Side, nothing: str) -> TagList:
+    ranked = select_edges(edges, which=which, most_edges=RANKED, most_nodes=2 * RANKED)
     if not ranked.edges:
-        return TagList(tags.p("The two models agree here, in every context."))
+        return TagList(tags.p(nothing))
     words = ranked.words
     title = f"{words[:1].upper()}{words[1:]}, among all variables"
     items = (
-        tags.li(HTML(controls.choose_pair(edge_words(edge), *edge.pair))) for edge in ranked.edges
+        tags.li(HTML(controls.choose_pair(edge_words(edge, side), *edge.pair)))
+        for edge in ranked.edges
     )
     return TagList(tags.h3(title, class_="h6 mt-2"), tags.ol(*items))
 
@@ -243,19 +272,36 @@ def serve(state: State) -> None:
     wiring.show("context_states", lambda: context_states(state.domain(), state.context()))
     wiring.show("context_work", work)
     wiring.show("context_graphs", content)
-    links = controls.downloads(
+    of_two = (
         ("graph_svg", "graph of the differences (SVG)"),
         ("graph_true_svg", "graph of the true model (SVG)"),
         ("graph_guess_svg", "graph of the guess (SVG)"),
-        ("edges_csv", "edges (CSV)"),
-        ("edges_json", "edges (JSON)"),
     )
-    wiring.show("context_downloads", lambda: links if isinstance(outcome(), Done) else None)
+
+    def links() -> TagChild:
+        if not isinstance(outcome(), Done):
+            return None
+        one = (("graph_one_svg", "graph (SVG)"),)
+        graphs_offered = of_two if state.shown().one is None else one
+        edges = (("edges_csv", "edges (CSV)"), ("edges_json", "edges (JSON)"))
+        return controls.downloads(*graphs_offered, *edges)
+
+    wiring.show("context_downloads", links)
 
     def set_state(variable: str, chosen: str) -> None:
         with reactive.isolate():
             domain = state.domain()
         state.go(state.now().with_state(domain, variable, chosen or None))
+
+    def next_state(variable: str) -> None:
+        """Give a variable its next state; after the last one, any state."""
+        with reactive.isolate():
+            domain, chosen = state.domain(), state.context().get(variable)
+        if variable not in domain.positions:
+            wiring.warn(f"the unknown variable {wiring.quoted(variable)}")
+            return
+        states = ("", *domain.states[domain.position(variable)], "")
+        set_state(variable, states[states.index(chosen or "") + 1])
 
     def add_literal(literal: str) -> None:
         with reactive.isolate():
@@ -265,6 +311,7 @@ def serve(state: State) -> None:
                 set_state(parsed.variable, parsed.states[0])
 
     wiring.on(STATE, lambda chosen: set_state(*chosen))
+    wiring.on(NODE, next_state)
     wiring.on(LITERAL, add_literal)
     wiring.on(ALL_EDGES, lambda wanted: state.change(all_edges=wanted))
     wiring.mirror(ALL_EDGES, state.all_edges, ui.update_checkbox, "value")
@@ -273,7 +320,8 @@ def serve(state: State) -> None:
         every, most = side != "both", EDGE_COUNT()
         selection = selection_of(shares().edges(), all_edges=every, most=most)
         where = places(state.shown(), shares(), selection, all_edges=every, most=most)
-        return picture(selection, where, state.context(), side=side)
+        arcs = arcs_of(state.shown().comparison.true) if side == "one" else frozenset()
+        return picture(selection, where, state.context(), side=side, arcs=arcs)
 
     def name(what: str) -> Callable[[], str]:
         return lambda: state.file_name(f"{context_text(state.context())} {what}")
@@ -288,6 +336,7 @@ def serve(state: State) -> None:
         return as_json({"context": state.context(), "edges": records()})
 
     wiring.offer("graph_svg", lambda: drawn("both"), name=name("differences"))
+    wiring.offer("graph_one_svg", lambda: drawn("one"), name=name("graph"))
     wiring.offer("graph_true_svg", lambda: drawn("true"), name=name("true"))
     wiring.offer("graph_guess_svg", lambda: drawn("guess"), name=name("guess"))
     wiring.offer("edges_csv", lambda: as_csv(records(), EDGE_KEYS), name=name("edges"))

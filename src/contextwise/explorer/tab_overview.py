@@ -12,18 +12,19 @@ from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
 from contextwise.comparison.compare import PAIR_KEYS, Comparison, comparison_record, pair_records
-from contextwise.comparison.explain import ErrorRegion, PairExplanation
+from contextwise.comparison.explain import PairExplanation
 from contextwise.comparison.question import Pair
-from contextwise.errors import OpenResult
+from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.explorer import controls, wiring
-from contextwise.explorer.computations import explain_one
+from contextwise.explorer.computations import explain_one, regions_of
 from contextwise.explorer.job import Background, Done, Outcome, value_of
 from contextwise.explorer.state import FIRST_TAB, State, View, context_text
+from contextwise.independence.independencies import PairIndependencies
 from contextwise.models.domain import Domain
-from contextwise.models.notation import in_words
+from contextwise.models.notation import Literal, in_words
 from contextwise.report.comparisons import Guess, comparison_parts, region_parts
 from contextwise.report.html import Markup, as_html, cell_html, joined, tag
-from contextwise.report.page import terms_note
+from contextwise.report.page import one_terms, terms_note
 from contextwise.report.parts import (
     WORDS,
     Agreement,
@@ -37,11 +38,30 @@ from contextwise.report.parts import (
     cell_text,
     table,
 )
-from contextwise.report.pictures import GROUPED, HeatMap, heat_legends, heat_map, packed
+from contextwise.report.pictures import (
+    GROUPED,
+    ONE_CAPTION,
+    HeatMap,
+    dependence_heat,
+    heat_legends,
+    heat_map,
+    one_legends,
+    packed,
+    packed_one,
+)
 from contextwise.report.plots import plot_pairs
 from contextwise.report.plots.style import encoded
 from contextwise.report.shares import Shares, neighbours
-from contextwise.support.formatting import Number, as_csv, as_json, number
+from contextwise.report.structures import (
+    OneModel,
+    pairs_table,
+    sentence,
+    sentence_parts,
+    sentence_records,
+    sentence_table,
+    verdict,
+)
+from contextwise.support.formatting import Number, as_csv, as_json, number, plural
 from contextwise.support.formatting import name as short
 
 WORST = 10  # pairs and variables that are listed
@@ -56,6 +76,8 @@ KEYS = (
     "Arrow keys move from cell to cell, Enter shows the pair, plus and minus zoom, 0 shows "
     "everything, N and P go to the next and the previous error, the largest first."
 )
+
+ALWAYS = "They depend in every context."
 
 CLUSTER = wiring.Input("cluster", wiring.flag, False)
 FIRST = wiring.Input("first", wiring.text)
@@ -75,12 +97,21 @@ def panel(start: View, variables: int) -> TagList:
         tags.div(map_panel(variables), card_panel(start), class_="map-and-card needs-comparison"),
         tags.div(
             ui.output_ui("worst"),
-            controls.downloads(
-                ("comparison_json", "comparison (JSON)"),
-                ("comparison_csv", "comparison (CSV)"),
-                ("pairs_csv", "all pairs (CSV)"),
-                ("pairs_json", "all pairs (JSON)"),
-                ("heat_svg", "heat map (SVG)"),
+            tags.div(
+                controls.downloads(
+                    ("comparison_json", "comparison (JSON)"),
+                    ("comparison_csv", "comparison (CSV)"),
+                    ("pairs_csv", "all pairs (CSV)"),
+                    ("pairs_json", "all pairs (JSON)"),
+                    ("heat_svg", "heat map (SVG)"),
+                ),
+                class_="needs-guess",
+            ),
+            tags.div(
+                controls.downloads(
+                    ("sentences_csv", "sentences (CSV)"), ("dependence_csv", "all pairs (CSV)")
+                ),
+                class_="needs-one",
             ),
             class_="needs-comparison",
         ),
@@ -92,9 +123,7 @@ def map_panel(variables: int) -> Tag:
     return tags.section(
         tags.div(
             tags.h2("Pairs", class_="h5 m-0"),
-            ui.input_checkbox(
-                CLUSTER.key, "Group variables with similar errors", variables > GROUPED
-            ),
+            ui.input_checkbox(CLUSTER.key, "Group similar variables", variables > GROUPED),
             tags.button(
                 {"data-heat": "worst", "aria-pressed": "false"},
                 "Worst pairs",
@@ -148,12 +177,17 @@ def card_panel(start: View) -> Tag:
 
 
 def summary(guess: Guess) -> Tag:
-    """Show the verdict, then the confusion matrix and the measures."""
+    """Show the verdict, then the confusion matrix and the measures; or that of one model."""
+    if guess.one is not None:
+        shown = [Note("verdict", verdict(guess.one)), one_terms(guess.comparison)]
+        return tags.div(controls.parts(shown), class_="headline")
     return tags.div(controls.parts(_split(guess)[0]), class_="headline")
 
 
 def worst(guess: Guess) -> HTML:
-    """Show the pairs and variables with the most errors, and the notes."""
+    """Show the pairs and variables with the most errors, and the notes; or the sentences."""
+    if guess.one is not None:
+        return controls.parts([*sentence_parts(guess.one), pairs_table(guess.comparison, WORST)])
 
     def cell(value: Cell, column: Column) -> Markup | None:
         if column.title == "variable" and isinstance(value, str):
@@ -177,6 +211,10 @@ def _split(guess: Guess) -> tuple[list[Part], list[Part]]:
     return above, below
 
 
+def one_legend(heat: HeatMap) -> Tag:
+    return tags.div(HTML(as_html(one_legends(heat))), tags.p(ONE_CAPTION, class_="note m-0"))
+
+
 def heat_legend(heat: HeatMap) -> Tag:
     words = (
         "Colour is the share of contexts in which the models differ. Above the diagonal only the "
@@ -197,8 +235,9 @@ def variable_search(names: Sequence[str], chosen: str | None = None) -> Tag:
     return controls.search(AROUND, names, label="Variable", placeholder="Type a name", value=chosen)
 
 
-def counts(comparison: Comparison, pair: Pair) -> TagChild:
+def counts(guess: Guess, pair: Pair) -> TagChild:
     """Show in how many contexts the pair depends, in both models and in each."""
+    comparison = guess.comparison
     try:
         confusion = comparison.pair(*pair)
     except OpenResult:
@@ -206,6 +245,11 @@ def counts(comparison: Comparison, pair: Pair) -> TagChild:
         return controls.notice(
             f"Not decided in time: between {number(low)} and {number(high)} contexts differ."
         )
+    if guess.one is not None:
+        words = {"dependent": confusion.tp, "independent": confusion.tn}
+        shares = [(key, Fraction(n) / confusion.total, n) for key, n in words.items()]
+        heads: dict[str, Style] = {"the pair is": "words", "share": "share", "contexts": "count"}
+        return controls.parts([table("Contexts of this pair", heads, shares)])
     kinds: tuple[tuple[Cell, Number], ...] = (
         *((Marked(f"{WORDS[k]} ({k.upper()})", k), getattr(confusion, k)) for k in KINDS),
         ("in neither (TN)", confusion.tn),
@@ -224,7 +268,7 @@ def regions(outcome: Outcome[PairExplanation], domain: Domain) -> TagChild:
 
     def cell(value: Cell, column: Column) -> Markup | None:
         region = by_words.get(str(value)) if column.title == "when" else None
-        context = region_context(region, domain) if region else ""
+        context = region_context(region.literals, domain) if region else ""
         if not context:
             return None
         link = controls.choose("show this context", REGION, context)
@@ -233,10 +277,31 @@ def regions(outcome: Outcome[PairExplanation], domain: Domain) -> TagChild:
     return controls.parts(region_parts(explained), cell=cell)
 
 
-def region_context(region: ErrorRegion, domain: Domain) -> str:
+def independent_regions(outcome: Outcome[PairIndependencies], domain: Domain) -> TagChild:
+    """Show where the pair of one model is independent, with links to the graphs there."""
+    if not isinstance(outcome, Done):
+        return controls.not_done(outcome)
+    pair = outcome.value
+    if not pair.statements:
+        known = "No context is known in which they are independent." if pair.open else ALWAYS
+        return tags.p(known)
+    by_words = {sentence(statement): statement.region for statement in pair.statements}
+
+    def cell(value: Cell, column: Column) -> Markup | None:
+        region = by_words.get(str(value)) if column.title == "sentence" else None
+        if not region:
+            return None
+        link = controls.choose("show this context", REGION, region_context(region, domain))
+        return joined([cell_html(value, column.style), " ", link])
+
+    more = f" ({plural(pair.unlisted, 'more region')})" if pair.unlisted else ""
+    return controls.parts([sentence_table(f"Independent{more}", [pair])], cell=cell)
+
+
+def region_context(literals: Iterable[Literal], domain: Domain) -> str:
     """Write one context of a region: the first state that each literal allows."""
     context = {}
-    for literal in region.literals:
+    for literal in literals:
         states = domain.states[domain.position(literal.variable)]
         context[literal.variable] = next(
             state for state in states if (state in literal.states) != literal.negated
@@ -280,19 +345,43 @@ def around(shares: Shares, variable: str) -> TagChild:
     return TagList(tags.p(words), controls.parts([listed], cell=cell))
 
 
-def serve(state: State) -> None:
+def around_one(shares: Shares, variable: str) -> TagChild:
+    """Show the neighbours of a variable in one model, those in the most contexts first."""
+    edges = sorted(neighbours(shares, variable), key=lambda edge: -edge.tp)
+    if not edges:
+        return tags.p(f"{short(variable)} depends on no other variable.")
+    words = (
+        f"{len(edges):,} of {len(shares.names) - 1:,} other variables depend on {short(variable)} "
+        "in some context."
+    )
+    if len(edges) > MOST_NEIGHBOURS:
+        words += f" The first {MOST_NEIGHBOURS} are shown."
 
+    def cell(value: Cell, column: Column) -> Markup | None:
+        if column.title == "neighbour":
+            return controls.choose_pair(short(str(value), 24), variable, str(value))
+        return None
+
+    columns: dict[str, Style] = {"neighbour": "words", "dependent": "share"}
+    rows = [(edge.pair[1], edge.tp) for edge in edges[:MOST_NEIGHBOURS]]
+    listed = table("Share of contexts in which they depend", columns, rows, "neighbours")
+    return TagList(tags.p(words), controls.parts([listed], cell=cell))
+
+
+def serve(state: State) -> None:
     @reactive.calc
     async def drawn() -> HeatMap:
-        return await asyncio.to_thread(heat_map, state.shown().shares, reorder=CLUSTER())
+        guess = state.shown()
+        draw = heat_map if guess.one is None else dependence_heat
+        return await asyncio.to_thread(draw, guess.shares, reorder=CLUSTER())
 
     async def data() -> dict[str, Any] | None:
-        shares = state.shown().shares
-        order = (await drawn()).order if CLUSTER() else np.arange(len(shares.names))
-        return packed(shares, order)
+        guess = state.shown()
+        order = (await drawn()).order if CLUSTER() else np.arange(len(guess.shares.names))
+        return (packed if guess.one is None else packed_one)(guess.shares, order)
 
     async def legend() -> TagChild:
-        return heat_legend(await drawn())
+        return (heat_legend if state.shown().one is None else one_legend)(await drawn())
 
     wiring.show("summary", lambda: summary(state.shown()))
     wiring.show("worst", lambda: worst(state.shown()))
@@ -308,6 +397,12 @@ def serve(state: State) -> None:
 
     def name(what: str) -> Callable[[], str]:
         return lambda: state.file_name(what)
+
+    def one() -> OneModel:
+        shown = state.shown().one
+        if shown is None:
+            raise ContextwiseError("two models are compared; deselect one of them")
+        return shown
 
     def picture() -> str:
         return encoded(plot_pairs(comparison(), reorder=CLUSTER()), "svg").decode()
@@ -327,11 +422,21 @@ def serve(state: State) -> None:
         "pairs_json", lambda: as_json(list(pair_records(comparison()))), name=name("pairs")
     )
     wiring.offer("heat_svg", picture, name=name("heat map"))
+    wiring.offer("sentences_csv", lambda: as_csv(sentence_records(one())), name=name("sentences"))
+    wiring.offer("dependence_csv", lambda: as_csv(dependence(comparison())), name=name("pairs"))
     _serve_pair(state)
 
 
+def dependence(comparison: Comparison) -> Iterable[Mapping[str, object]]:
+    """Yield the contexts in which the pairs of one model depend."""
+    for record in pair_records(comparison):
+        ends = {"first": record["first"], "second": record["second"]}
+        dependent, independent = int(str(record["tp"])), int(str(record["tn"]))
+        yield {**ends, "dependent": dependent, "contexts": dependent + independent}
+
+
 def _serve_pair(state: State) -> None:
-    explaining = Background(explain_one)
+    explaining, describing = Background(explain_one), Background(regions_of)
 
     def key() -> tuple[Guess, Pair]:
         return state.shown(), state.pair()
@@ -342,6 +447,10 @@ def _serve_pair(state: State) -> None:
     @reactive.effect
     def explain() -> None:
         guess, pair = key()
+        if guess.one is not None:
+            model = guess.comparison.true
+            describing.start(key(), model, pair, TOP, LIMIT, seconds=LIMIT + GRACE)
+            return
         explaining.start(key(), guess.comparison, pair, TOP, LIMIT, seconds=2 * LIMIT + GRACE)
 
     def downloads() -> TagChild:
@@ -358,12 +467,19 @@ def _serve_pair(state: State) -> None:
 
     def listed() -> TagChild:
         guess, name = state.shown(), state.variable()
-        return around(guess.shares, name) if name else None
+        if name is None:
+            return None
+        return (around if guess.one is None else around_one)(guess.shares, name)
+
+    def where() -> TagChild:
+        if state.shown().one is not None:
+            return independent_regions(describing.outcome(key()), state.domain())
+        return regions(explanation(), state.domain())
 
     wiring.show("pair_selectors", lambda: pair_selectors(state.domain().names, state.pair()))
     wiring.show("variable_search", search)
-    wiring.show("pair_counts", lambda: counts(state.shown().comparison, state.pair()))
-    wiring.show("regions", lambda: regions(explanation(), state.domain()))
+    wiring.show("pair_counts", lambda: counts(state.shown(), state.pair()))
+    wiring.show("regions", where)
     wiring.show("neighbours", listed)
     wiring.show("pair_downloads", downloads)
 

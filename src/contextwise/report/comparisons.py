@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from contextwise.evaluation.claim_tests import Check
     from contextwise.evaluation.skill import Chance
     from contextwise.report.shares import Shares
+    from contextwise.report.structures import OneModel
 
 Medium = Literal["command", "page", "python"]
 """The place where parts are read; notes refer the reader to its exact numbers."""
@@ -95,6 +96,7 @@ class Guess:
     explanation: Explanation | None = None
     chance: Chance | None = None
     check: Check | None = None
+    one: OneModel | None = None  # of a model that is compared with itself, to be shown alone
 
     @property
     def title(self) -> str:

@@ -280,6 +280,7 @@ def _add_node(parent: Element, name: str, drawing: Drawing, *, hollow: bool) -> 
     """Add a dot, its name, and a line between them if the name is far away."""
     x, y = drawing.places[name]
     paint = {"fill": "none", "stroke": "currentColor"} if hollow else {"fill": "currentColor"}
+    paint["data_variable"] = printable(name)
     add_tip(add(parent, "circle", class_="node", cx=x, cy=y, r=1.4 * DISC, **paint), shown(name))
     label = drawing.labels.get(name)
     if label is None:
@@ -288,7 +289,8 @@ def _add_node(parent: Element, name: str, drawing: Drawing, *, hollow: bool) -> 
         start, stop = (" ".join(map(coordinate, end)) for end in ((x, y), label.leader))
         line = {"stroke": "#7f7f7f", "stroke_width": "0.7"}
         add(parent, "path", class_="leader", d=f"M{start}L{stop}", **line)
-    add_text(parent, label.text, label.middle, "middle", font_size=drawing.font, **HALO)
+    style = HALO | {"data_variable": printable(name)}
+    add_text(parent, label.text, label.middle, "middle", font_size=drawing.font, **style)
 
 
 # -- the plane of errors ---------------------------------------------------------------------------

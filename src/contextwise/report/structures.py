@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from contextwise.comparison.compare import Comparison, answer
-from contextwise.comparison.question import pose
+from contextwise.comparison.question import Pair, pose
 from contextwise.independence.independencies import (
     Independence,
     PairIndependencies,
     context_specific_independencies,
 )
 from contextwise.models.domain import Domain, listed
-from contextwise.models.notation import Literal, quoted, where
+from contextwise.models.notation import Literal, quoted, where, write_literals
 from contextwise.models.structure import Model, structure_of
 from contextwise.report.parts import (
     TOP,
@@ -64,6 +64,14 @@ class OneModel:
     def dependent(self) -> int:
         """The number of pairs that depend in some context."""
         return sum(map(bool, self.comparison.known_counts[:, 0].tolist()))
+
+    @property
+    def first_pair(self) -> Pair | None:
+        """The pair to show first: one that depends only somewhere, else one that depends."""
+        if self.somewhere:
+            return self.somewhere[0].first, self.somewhere[0].second
+        names, pairs = self.comparison.domain.names, self.comparison.pairs
+        return (names[pairs[0, 0]], names[pairs[0, 1]]) if len(pairs) else None
 
     @property
     def partly(self) -> int:
@@ -238,6 +246,29 @@ def sentence_table(
                 cells += evidence(tested.get(key), check)
             rows.append(cells)
     return table(title, columns, rows, "sentences")
+
+
+def sentence_records(one: OneModel) -> list[dict[str, object]]:
+    """Return the sentences that are listed as flat mappings, with their evidence."""
+    tested = {key_of(claim): claim for claim in (one.check.claims if one.check else ())}
+    records = []
+    for pair in (*one.somewhere, *one.never):
+        for statement in pair:
+            key = statement.first, statement.second, frozenset(statement.region)
+            claim = tested.get(key)
+            records.append(
+                {
+                    "sentence": sentence(statement),
+                    "first": statement.first,
+                    "second": statement.second,
+                    "when": write_literals(statement.region),
+                    "given": ", ".join(map(quoted, statement.given)),
+                    "contexts": statement.contexts,
+                    "share": statement.share,
+                    **({} if claim is None else claim.record()),
+                }
+            )
+    return records
 
 
 def key_of(claim: CheckedClaim) -> Key:

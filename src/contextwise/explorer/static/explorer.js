@@ -77,9 +77,17 @@ class PanZoom {
     host.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
     host.addEventListener("pointerdown", (event) => {
       if (event.button === 0) host.setPointerCapture(event.pointerId);
+      this.pressed = event.target.closest("[data-variable]")?.dataset.variable;
+      this.moved = 0;
     });
     host.addEventListener("pointermove", (event) => {
-      if (host.hasPointerCapture(event.pointerId)) this.pan(-event.movementX, -event.movementY);
+      if (!host.hasPointerCapture(event.pointerId)) return;
+      this.moved += Math.hypot(event.movementX, event.movementY);
+      this.pan(-event.movementX, -event.movementY);
+    });
+    host.addEventListener("pointerup", () => { // a click on a variable gives it its next state
+      if (this.pressed === undefined || this.moved > 4) return;
+      Shiny.setInputValue("chosen_node", this.pressed, { priority: "event" });
     });
     host.addEventListener("keydown", (event) => this.onKey(event));
   }
@@ -221,6 +229,6 @@ document.addEventListener("DOMContentLoaded", () => {
   });
   Shiny.addCustomMessageHandler("present", (present) => {
     Object.assign(document.body.dataset, present);
-    $(".needs-comparison, .needs-guess, .needs-several").trigger("shown"); // Shiny looks again
+    $(".needs-comparison, .needs-guess, .needs-several, .needs-one, .needs-offer").trigger("shown"); // Shiny looks again
   });
 });
