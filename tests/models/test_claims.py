@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from io import BytesIO
 from itertools import combinations
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,12 +14,27 @@ from hypothesis import strategies as st
 
 from contextwise import (
     Claims,
+    LogLinear,
     Structure,
+    chance,
+    check,
     compare,
     compare_many,
     distance_matrix,
+    explain,
+    track,
+    write,
 )
+from contextwise.comparison.estimate import estimate_matrix
+from contextwise.convert import to_generators
 from contextwise.counting.contract import ENGINES
+from contextwise.distributions import fit
+from contextwise.errors import ContextwiseError, DomainError
+from contextwise.evaluation import consensus
+from contextwise.formats import encode, read_stream
+from contextwise.independence.complete import compare_complete
+from contextwise.independence.independencies import independencies
+from contextwise.independence.queries import is_independent
 from contextwise.models.features import by_pairs
 from contextwise.testing import (
     assignments,
@@ -24,6 +43,7 @@ from contextwise.testing import (
     claims,
     contexts_of,
     depends,
+    domains,
     families,
     structures,
 )
@@ -87,3 +107,104 @@ def test_a_union_depends_where_either_does(models: tuple[Structure, ...]) -> Non
         for context in contexts_of(a.domain, pair):
             either = depends(a, pair, context) or depends(b, pair, context)
             assert depends(union, pair, context) == either
+
+
+@given(claims())
+def test_json_keeps_claims(model: Claims) -> None:
+    read = read_stream(BytesIO(encode(model, "json")))
+    assert isinstance(read, Claims)
+    assert read == model
+
+
+@given(families(2, with_claims=True))
+def test_regions_of_an_explanation_add_up(models: tuple[Structure, ...]) -> None:
+    explanation = explain(*models)
+    wanted = brute_force_pairs(*models)
+    for pair in explanation.pairs:
+        counts = wanted[pair.pair]
+        sizes = {
+            kind: sum(r.size for r in pair.regions if r.only_in == kind)
+            for kind in ("true", "guess")
+        }
+        assert (sizes["true"], sizes["guess"]) == (counts.fn, counts.fp) or pair.rest
+    assert not (explanation.features and any(isinstance(m, Claims) for m in models))
+
+
+@given(st.data())
+def test_queries_about_claims_are_separations(data: st.DataObject) -> None:
+    """Claims of features answer every query as the features do."""
+    model = data.draw(structures(domains(min_variables=2, max_variables=4, max_states=3)))
+    made = Claims.of(model)
+    names = list(model.domain.names)
+    first, second = data.draw(st.permutations(names))[:2]
+    others = [name for name in names if name not in (first, second)]
+    given_names = data.draw(st.lists(st.sampled_from(others), unique=True)) if others else []
+    wanted = is_independent(model, first, second, given=given_names)
+    assert is_independent(made, first, second, given=given_names) == wanted
+    assert compare_complete(model, made).distance == 0
+
+
+@given(claims(domains(min_variables=2, max_variables=4)))
+def test_independencies_of_claims(model: Claims) -> None:
+    for pair in independencies(model):
+        independent = sum(
+            not depends(model, (pair.first, pair.second), context)
+            for context in contexts_of(model.domain, (pair.first, pair.second))
+        )
+        assert pair.independent == independent == sum(s.contexts for s in pair)
+
+
+@given(families(2, with_claims=True))
+def test_estimates_of_claims(models: tuple[Structure, ...]) -> None:
+    if len(models[0].domain) < 2:
+        return
+    exact = distance_matrix(models).normalized[0, 1]
+    estimate = estimate_matrix(models, assertions=2**12)
+    assert abs(estimate.normalized[0, 1] - exact) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("regions", "message"),
+    [
+        ({("A", "B"): ["A=0"]}, "mentions 'A', one of the two"),
+        ({("A", "B"): ["C=7"]}, "no state '7'"),
+        ({("A", "B"): True, ("B", "A"): True}, "given twice"),
+        ({("A", "B"): "C=0"}, "must be True, False or a list of contexts"),
+        ({("A", "D"): True}, "one state, so it depends on nothing"),
+        ({("A", "E"): True}, "'E'"),
+        ([("A", "B")], "as a mapping"),
+    ],
+)
+def test_bad_regions_are_refused(regions: Any, message: str) -> None:
+    with pytest.raises(DomainError, match=message):
+        Claims({**ABC, "D": 1}, regions)
+
+
+def test_what_needs_features_refuses_claims(tmp_path: Path) -> None:
+    model = Claims(ABC, {("A", "B"): ["C=0"]})
+    rows = [("0", "1", "0"), ("1", "1", "1")] * 10
+    refused: list[Callable[[], object]] = [
+        lambda: compare(model, model, contexts="canonical"),
+        lambda: chance(model, model, null="values"),
+        lambda: consensus([model, model]),
+        lambda: track(Structure(ABC), model),
+        lambda: check(model, rows, overall=99),
+        lambda: fit(model, rows),
+        lambda: LogLinear(model, [1.0]),
+        lambda: write(model, tmp_path / "claims.mn"),
+        lambda: to_generators(model),
+    ]
+    for needs in refused:
+        with pytest.raises(ContextwiseError, match="needs features"):
+            needs()
+    assert not list(tmp_path.iterdir())
+    assert track(model, Structure(ABC)).distance == 1
+    assert chance(model, Structure(ABC, ["A=1 & B=1"]), null="states", draws=9).distance == 1
+    assert check(model, rows).claims
+
+
+def test_the_null_variables_moves_claims() -> None:
+    true = Claims(dict.fromkeys("ABCDE", 2), {("A", "B"): ["C=0"], ("D", "E"): ["A=1 & B=0"]})
+    result = chance(true, true, draws=99)
+    assert result.distance == 0
+    assert result.expected > 0

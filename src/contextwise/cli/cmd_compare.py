@@ -82,7 +82,7 @@ def compare(
 
     deadline = Deadline.after(time_limit)
     names = [true, *guesses]
-    first, *others = load_all(names, format=scope.format_name)
+    first, *others = load_all(names, format=scope.format_name, by_values=scope.by_values)
     true_label, *labels = short_names(names)
     restriction = scope.keywords(first)
     compared: list[Guess] = []
@@ -228,7 +228,7 @@ def explain(
       contextwise explain true.mn learned.mn --pairs smoker,cough
       contextwise explain true.mn learned.mn --json | jq '.features[0]'
     """
-    first, second = load_all([true, guess], format=scope.format_name)
+    first, second = load_all([true, guess], format=scope.format_name, by_values=scope.by_values)
     restriction = scope.keywords(first)
     explanation = cw.explain(first, second, show_progress=True, **limits, **restriction)
     options.refuse_nothing(explanation.comparison.question)

@@ -90,7 +90,7 @@ def matrix(
         suffix = options.check_out(out, [".csv", ".json"])
         output = suffix[1:] if output == "text" else output
     names = models if query is None else (*models, query)
-    loaded = load_all(names, format=scope.format_name)
+    loaded = load_all(names, format=scope.format_name, by_values=scope.by_values)
     keywords: dict[str, Any] = {"show_progress": True, **scope.keywords(loaded[0])}
     note, unfinished = "", 0
     if query is not None:

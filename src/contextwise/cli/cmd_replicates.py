@@ -64,10 +64,12 @@ class Replicates(NamedTuple):
                 "the names of the TRUTHs, without folders and suffixes, must differ"
             )
         only_one_from_stdin([*truths, *(p for patterns in groups.values() for p in patterns)])
-        format_name = None if scope is None else scope.format_name
+        how: Any = {}
+        if scope is not None:
+            how = {"format": scope.format_name, "by_values": scope.by_values}
         compared: dict[str, list[Guess]] = {group: [] for group in groups}
         for truth, name in zip(truths, names, strict=True):
-            true = load(truth, format=format_name)
+            true = load(truth, **how)
             restriction: Any = {} if scope is None else scope.keywords(true)
             for group, patterns in groups.items():
                 if len(truths) > 1 and not all("{truth}" in text for text in patterns):
@@ -77,7 +79,7 @@ class Replicates(NamedTuple):
                     )
                 filled = [text.replace("{truth}", name) for text in patterns]
                 for file in matching_files(filled, group):
-                    guess = load(file, format=format_name)
+                    guess = load(file, **how)
                     comparison = cw.compare(true, guess, show_progress=True, **restriction)
                     options.refuse_nothing(comparison.question)
                     compared[group].append(

@@ -109,7 +109,7 @@ def report(
     names = [true, *(file for files in members.values() for file in files)]
     only_one_from_stdin([*names, scope.data, check_rows, stability_rows])
 
-    first, *others = load_all(names, format=scope.format_name)
+    first, *others = load_all(names, format=scope.format_name, by_values=scope.by_values)
     member_of = [group for group, files in members.items() for _ in files]
     restriction = scope.keywords(first)
     label, *labels = short_names(names)
@@ -195,7 +195,7 @@ def _report_model(
     for flag in options.typed_flags(ctx, [*about_guesses, "contexts", "align"]):
         raise click.UsageError(f"{flag} needs a GUESS")
     only_one_from_stdin([model, rows])
-    loaded = load(model, scope.format_name, scope.zero_weights)
+    loaded = load(model, scope.format_name, scope.zero_weights, scope.by_values)
     data = None if rows is None else load_data(rows, scope.row_options, loaded)
     deadline = Deadline.after(time_limit)
     one = cw.report.structures.one_model(loaded, top=top, time_limit=deadline.left())

@@ -25,19 +25,42 @@ if TYPE_CHECKING:
     from contextwise.models.structure import Model
 
 
-def load(name: str, format: str | None = None, zero_weights: ZeroWeights = "keep") -> Model:
-    """Load a model from a file, a bundled example, or ``-`` for standard input."""
+def load(
+    name: str,
+    format: str | None = None,
+    zero_weights: ZeroWeights = "keep",
+    by_values: float | None = None,
+) -> Model:
+    """Load a model from a file, a bundled example, or ``-`` for standard input.
+
+    With ``by_values``, return what its numbers claim, up to this tolerance.
+    """
     if name == "-":
-        return cw.formats.read_stream(_standard_input(), format=format, zero_weights=zero_weights)
-    return cw.formats.as_model(name, format=format, zero_weights=zero_weights)
+        model = cw.formats.read_stream(_standard_input(), format=format, zero_weights=zero_weights)
+    else:
+        model = cw.formats.as_model(name, format=format, zero_weights=zero_weights)
+    if by_values is None:
+        return model
+    if not isinstance(model, cw.LogLinear):
+        raise ContextwiseError(f"{name}: --by-values needs a model with weights or tables")
+    return cw.convert.by_values(model, tolerance=by_values, time_limit=_time_limit())
+
+
+def _time_limit() -> float | None:
+    """Return the --time-limit of the running command, if it has one."""
+    context = click.get_current_context(silent=True)
+    return None if context is None else context.params.get("time_limit")
 
 
 def load_all(
-    names: Sequence[str], format: str | None = None, zero_weights: ZeroWeights = "keep"
+    names: Sequence[str],
+    format: str | None = None,
+    zero_weights: ZeroWeights = "keep",
+    by_values: float | None = None,
 ) -> list[Model]:
     """Load models; read one that is named twice only once."""
     only_one_from_stdin(names)
-    loaded = {name: load(name, format, zero_weights) for name in names}
+    loaded = {name: load(name, format, zero_weights, by_values) for name in names}
     return [loaded[name] for name in names]
 
 

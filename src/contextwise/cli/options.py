@@ -156,14 +156,26 @@ by_position = click.option(
 )
 
 
+by_values = click.option(
+    "--by-values",
+    is_flag=False,
+    flag_value=1e-9,
+    type=click.FloatRange(min=0),
+    metavar="[TOLERANCE]",
+    help="Read the claims from the weights or tables: dependent where a log odds ratio exceeds "
+    "the tolerance (default 0, up to rounding). Put it after the models.",
+)
+
+
 class Reading(NamedTuple):
     """The options for reading models, in the order of the parameters of `load`."""
 
     format_name: str | None
     zero_weights: ZeroWeights
+    by_values: float | None
 
 
-reading = options_as("reading", Reading, zero_weights, format_name)
+reading = options_as("reading", Reading, zero_weights, format_name, by_values)
 
 
 # -- what to compare -------------------------------------------------------------------------------
@@ -236,13 +248,14 @@ class Scope(NamedTuple):
     zero_weights: ZeroWeights
     format_name: str | None
     row_options: RowOptions
+    by_values: float | None
 
     def keywords(self, model: Model) -> Restriction:
         """Return the keywords of `compare` for models over the domain of this one; read files."""
         from contextwise.cli.inputs import load_data
 
         keywords: Any = self._asdict()
-        del keywords["format_name"], keywords["row_options"]
+        del keywords["format_name"], keywords["row_options"], keywords["by_values"]
         if self.data is not None:
             keywords["data"] = load_data(self.data, self.row_options, model)
         keywords["weights"] = None if self.weights is None else _read_weights(self.weights)
@@ -297,6 +310,7 @@ _scope = options_as(
     by_position,
     zero_weights,
     format_name,
+    by_values,
 )
 scope = stacked(rows, _scope)  # the options for rows become a part of the scope
 """Add the options that restrict a comparison, as one argument ``scope``."""

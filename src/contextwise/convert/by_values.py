@@ -26,18 +26,16 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.convert.from_claims import CubeMap, WantedIndependence, cubes_where, model_for
-from contextwise.errors import DomainError, TooLargeError
+from contextwise.errors import DomainError, OpenResult
 from contextwise.models.claims import claims_of_cubes
 from contextwise.models.domain import Domain
-from contextwise.models.factors import Factor, factors_of, log_odds_ratio, readable
+from contextwise.models.factors import Factor, factors_of, log_odds_ratio
 from contextwise.models.features import PairIndex
-from contextwise.models.structure import LogLinear, Structure
-from contextwise.support.deadline import NEVER, Deadline
+from contextwise.models.structure import ROUNDING, LogLinear, Structure
+from contextwise.support.deadline import Deadline
 
 CELLS = 10**7
 """The most cells of the summed tables of a pair."""
-ROUNDING = 1e-9
-"""A strength up to this is rounding error."""
 
 
 def by_values(
@@ -55,7 +53,7 @@ def by_values(
     tolerance : float
         The largest absolute log odds ratio that counts as no interaction.
     time_limit : seconds, optional
-        Raises `OutOfTime` if it passes.
+        Raises `OpenResult` if it passes.
 
     Examples
     --------
@@ -73,7 +71,7 @@ def by_values(
         raise DomainError("a weight is infinite, so odds ratios are undefined; use finite ones")
     if not tolerance >= 0:
         raise DomainError(f"tolerance must be >= 0, got {tolerance}")
-    deadline = NEVER if time_limit is None else Deadline.after(time_limit)
+    deadline = Deadline.after(time_limit)
     domain = model.domain
     together: dict[PairIndex, list[Factor]] = {}
     for factor in factors_of(model, "the claims of such a model cannot be read from its numbers"):
@@ -83,7 +81,11 @@ def by_values(
     independent: dict[PairIndex, list[CubeMap]] = {}
     pairs_by_table = 0
     for pair in sorted(together):
-        deadline.check()
+        if deadline.passed:
+            raise OpenResult(
+                f"the claims of {len(dependent)} of {len(together)} pairs were read from the "
+                "numbers within the time limit; allow more time"
+            )
         factors = together[pair]
         others = sorted({v for factor in factors for v in factor.scope} - set(pair))
         if prod(domain.cardinalities[v] for v in (*pair, *others)) <= CELLS:
@@ -125,7 +127,5 @@ def _by_table(
     share = tolerance / len(factors) if tolerance > ROUNDING else tolerance
     for factor in factors:
         others = sorted(set(factor.scope) - set(pair))
-        if factor.logs.size > CELLS:
-            raise TooLargeError(f"a table of {readable(factor.logs.size)} cells is too large")
         strength = log_odds_ratio(_summed(domain, [factor], pair, others))
         yield from cubes_where(others, strength > share)

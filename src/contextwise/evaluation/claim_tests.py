@@ -249,7 +249,7 @@ def check(
         raise DomainError(f"{why}, so there is nothing to check")
     wanted = question.asked_pairs
     work = _Work(
-        source=ClaimSource(structure.features),
+        source=ClaimSource(structure.features, structure.separation_holds),
         rows=table.astype(np.min_scalar_type(int(max(domain.cardinalities, default=1)))),
         pairs=wanted,
         regions=regions,

@@ -79,6 +79,7 @@ class ClaimSource:
     """Finds the claims of a structure, and the blankets of its variables."""
 
     features: Features
+    separation_holds: bool = True  # of the structure; otherwise a blanket is all other variables
     _known: dict[tuple[int, int], list[Claim]] = field(default_factory=dict)
 
     @cached_property
@@ -123,6 +124,8 @@ class ClaimSource:
     def blanket(self, variable: int, literals: Literals) -> IntArray:
         """Return the variables that share a feature with this one somewhere in a region."""
         features = self.features
+        if not self.separation_holds:
+            return np.delete(np.arange(len(features.cardinalities)), variable)
         owners, variables = features.covered
         compatible = np.zeros(len(features), dtype=bool)
         compatible[owners[variables == variable]] = True

@@ -231,7 +231,8 @@ class _Lister:
             graph = network(self.structure.features, dict(region.literals))
             ends = graph.mask([i]), graph.mask([j])
             others = ~(ends[0] | ends[1] | graph.assigned)
-            separator = minimal_separator(graph, *ends, others)
+            holds = self.structure.separation_holds
+            separator = minimal_separator(graph, *ends, others) if holds else others
             assert separator is not None, (
                 "no feature that links the pair is compatible with the region"
             )

@@ -31,7 +31,7 @@ import heapq
 import re
 import warnings
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 from typing import Literal, overload
 
@@ -54,12 +54,12 @@ from contextwise.models.directions import Directions
 from contextwise.models.domain import Assignment, Domain, listed
 from contextwise.models.features import WORD, Features, members
 from contextwise.models.notation import quoted, tokens
-from contextwise.models.structure import Structure
+from contextwise.models.structure import ROUNDING, Structure
 from contextwise.support.deadline import NEVER, Deadline
 
 _INDEPENDENT = re.compile(r'("(?:[^"\\]|\\.)*")|(⫫|_\|\|_)')
 _HOW = 'write a query like: A _||_ B | C, D=yes (special names in "quotes")'
-D_SEPARATION, CSI = "d-separation", "CSI-separation"
+D_SEPARATION, CSI, PAIR = "d-separation", "CSI-separation", "the numbers of the pair"
 DIRECTED = (
     "the model was a partly directed graph, and features cannot express independencies that hold "
     "only while a common child is unobserved; so they may be independent in the graph"
@@ -204,6 +204,7 @@ class Answer:
     rule: str = "features"  #: what decided: features, d-separation or CSI-separation
     arrows: tuple[str, ...] = ()  #: the arrow of each step of the path in a network, → or ←
     opened: tuple[tuple[str, str], ...] = ()  #: colliders of the path, and what is given below them
+    weaker_than: float | None = None  #: if not 0, what the log odds ratio of the pair is at most
     in_general: bool = False  #: whether almost all tables of this network make them depend
 
     def __bool__(self) -> bool:
@@ -217,7 +218,9 @@ class Answer:
         """
         if isinstance(self.independent, Undecided):
             return "undecided"
-        if self.independent or not self.arrows:
+        if self.weaker_than is not None:
+            return f"weaker than {self.weaker_than:g}"
+        if self.independent or not (self.arrows or self.rule == PAIR):
             return "independent" if self.independent else "dependent"
         return "dependent in general" if self.in_general else "not shown independent"
 
@@ -241,6 +244,8 @@ class Answer:
             way = " – ".join(map(quoted, self.path))
             reason = f"they are connected by {way}" + (f" when {where}" if where else "")
             return f"{reason} (but {DIRECTED})" if self.directed else reason
+        if self.rule == PAIR:
+            return self._pair_reason
         if self.rule != "features":
             return self._rule_reason
         if self.separator:
@@ -249,6 +254,20 @@ class Answer:
             some = "" if len(self.blocking) == 1 else "one of "
             return f"every path needs two values of {some}{listed(self.blocking)}"
         return "no path connects them"
+
+    @property
+    def _pair_reason(self) -> str:
+        if self.independent:
+            return "no log odds ratio of the pair differs from 0, whatever the other variables are"
+        if self.weaker_than is not None:
+            return (
+                f"no log odds ratio of the pair exceeds {self.weaker_than:g}; that is weak, but "
+                "not independent"
+            )
+        return (
+            "claims read from numbers with zeros or a tolerance show only that two variables are "
+            "independent given all others"
+        )
 
     @property
     def _rule_reason(self) -> str:
@@ -564,7 +583,8 @@ def answer_to(
     query = positions(structure.domain, statement)
     deadline = Deadline.after(time_limit)
     if structure.directions is None:
-        return _answer_by_features(structure, statement, query, deadline, why)
+        by_claims = _answer_by_features if structure.separation_holds else _answer_by_pair
+        return by_claims(structure, statement, query, deadline, why)
     return _answer_by_network(structure, structure.directions, statement, query, deadline, why)
 
 
@@ -593,7 +613,11 @@ def _answer_by_network(
                 separator = minimal_d_separator(parents, query.first, query.second, known)
             names = tuple(domain.names[v] for v in separator or ())
             return Answer(statement, True, separator=names, rule=rule)
-    if not has_whole_tables(structure.features, directions.scopes()):
+    if not structure.separation_holds:
+        answer = _answer_by_pair(structure, statement, query, deadline, why)
+        if answer.independent is True:
+            return answer
+    elif not has_whole_tables(structure.features, directions.scopes()):
         answer = _answer_by_features(structure, statement, query, deadline, why)
         if answer.independent is not False:
             return answer
@@ -614,6 +638,20 @@ def _answer_by_network(
         in_general=not query.context and not have_equal_rows(directions, relevant),
         rule=D_SEPARATION,
     )
+
+
+def _answer_by_pair(
+    structure: Structure, statement: Statement, query: Positions, deadline: Deadline, why: bool
+) -> Answer:
+    """Answer from claims that hold only for a pair given all other variables."""
+    known = len(query.given) + len(query.context)
+    if len(query.first) == len(query.second) == 1 and known == len(structure.domain) - 2:
+        answer = _answer_by_features(structure, statement, query, deadline, why)
+        tolerance = float(structure.info["by_values"]["tolerance"])
+        if isinstance(answer.independent, Undecided) or (answer and tolerance <= ROUNDING):
+            return replace(answer, rule=PAIR)
+        return Answer(statement, False, rule=PAIR, weaker_than=tolerance if answer else None)
+    return Answer(statement, False, rule=PAIR)
 
 
 def _answer_by_features(

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 Feature = Mapping[str, State | Sequence[State]] | str
 """A mapping such as ``{"smoker": "yes"}`` or a text such as ``"smoker=yes & age!=young"``."""
 Align = Literal["names", "position"]
+ROUNDING = 1e-9
+"""A log odds ratio up to this is rounding error."""
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -183,17 +185,29 @@ class Structure:
             "scopes": len(self.features.scopes()),
         }
 
+    @property
+    def separation_holds(self) -> bool:
+        """Whether two sets are independent given a third that separates them in the graph.
+
+        It does not hold for claims read from numbers with zeros or with a tolerance (see
+        `contextwise.convert.by_values`): each is about one pair given all other variables.
+        """
+        about = self.info.get("by_values")
+        return about is None or not (about["zeros"] or about["tolerance"] > ROUNDING)
+
     def restrict(self, context: Assignment) -> Structure:
         """Return the features compatible with a partial assignment, over the other variables."""
         fixed = self.domain.assignment(context)
-        return type(self)(self.domain.without(fixed), restrict(self.features, fixed))
+        return type(self)(
+            self.domain.without(fixed), restrict(self.features, fixed), info=_of_numbers(self)
+        )
 
     def union(self, other: Structure | LogLinear) -> Structure:
         """Return the features of both structures, aligned by name; also written ``a | b``."""
         aligned = structure_of(other).aligned_to(self.domain)
         features, _ = concatenated(self.features, aligned.features)
         kind = type(aligned if self.features.pairs is None else self)
-        return kind(self.domain, features)
+        return kind(self.domain, features, info=_of_numbers(self) or _of_numbers(aligned))
 
     __or__ = union
 
@@ -393,6 +407,11 @@ def require_features(model: Model, what: str) -> Structure:
             f"{what} needs features, and this model is given by its claims about pairs"
         )
     return structure
+
+
+def _of_numbers(structure: Structure) -> dict[str, Any]:
+    """Return the part of ``info`` that says how the claims were read from numbers."""
+    return {key: structure.info[key] for key in ("by_values",) if key in structure.info}
 
 
 def _repr(kind: str, model: Model, shown: list[str], unit: str = "feature") -> str:
