@@ -35,7 +35,8 @@ def joint_logs(model: LogLinear) -> FloatArray:
 def strength_in(table: FloatArray) -> float:
     """The definition for one context, of the logs of a table over the pair."""
     possible = table > -np.inf
-    if not (possible == possible.any(1)[:, None] & possible.any(0)).all():
+    product_ = np.outer(possible.any(axis=1), possible.any(axis=0))
+    if not np.array_equal(possible, product_):
         return np.inf
     table = table[possible.any(1)][:, possible.any(0)]
     ratios = [
