@@ -87,7 +87,9 @@ def test_models_that_do_not_align_are_named(arguments: list[str], message: str) 
 
 
 def test_a_score_without_test_rows_says_so() -> None:
-    assert "AIC, BIC: there are no rows to predict\n" in run("score", "lung", "lung-learned").output
+    found = run("score", "lung", "lung-learned").output
+    assert "CMLL: there are no rows to predict\n" in found
+    assert "AIC, BIC, G², df, p of G²: there are no rows to fit to\n" in found
 
 
 def test_rows_of_other_variables_say_which_are_expected() -> None:

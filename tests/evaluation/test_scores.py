@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +18,13 @@ from contextwise.distributions import (
     cmll,
     divergences,
     fit,
+    goodness_of_fit,
     log_probability,
     mean_pseudo_log_likelihood,
     sample,
 )
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.scores import DIVERGENCES, PREDICTIONS, score
+from contextwise.evaluation.scores import FITTED, SCORES, score
 from contextwise.formats import read, write
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
@@ -46,8 +48,11 @@ def test_each_score_is_that_of_its_function() -> None:
     assert found.values["total_variation"] == expected.total_variation
     total = float(log_probability(fitted, test).sum())
     assert float(found.values["log_likelihood"]) == pytest.approx(total / 200)
-    assert float(found.values["aic"]) == pytest.approx(2 * 4 - 2 * total)
-    assert float(found.values["bic"]) == pytest.approx(np.log(200) * 4 - 2 * total)
+    exactly = goodness_of_fit(GUESS, train)
+    assert {name: found.values[name].value for name in FITTED} == {
+        name: getattr(exactly, name) for name in FITTED
+    }
+    assert found.values["parameters"].value == 4
     pseudo = mean_pseudo_log_likelihood(fitted, test)
     assert float(found.values["pseudo_log_likelihood"]) == pytest.approx(pseudo)
     assert found.values["cmll"].value == pytest.approx(cmll(fitted, test).value)
@@ -59,12 +64,16 @@ def test_each_score_is_that_of_its_function() -> None:
 def test_what_cannot_be_had_has_its_reason() -> None:
     bare = score(TRUE, GUESS)
     assert not bare.values
-    assert set(bare.missing) == {*DIVERGENCES, *PREDICTIONS}
+    assert set(bare.missing) == {*SCORES}
     assert bare.missing["kl_true_guess"] == "the guess has no weights"
     assert bare.missing["cmll"].startswith("there are no rows")
     rows = sample(TRUE, 20, rng=1)
     assert score(TRUE.structure, TRUE).missing["jensen_shannon"] == "the true model has no weights"
-    assert score(TRUE, GUESS, test=rows).missing["aic"] == "the guess has no weights"
+    assert score(TRUE, GUESS, test=rows).missing["cmll"] == "the guess has no weights"
+    assert bare.missing["aic"] == "there are no rows to fit to"
+    few = score(TRUE, GUESS, fit_to=rows)
+    assert few.missing["p_value"] == "fewer than 5 rows for each of the cells"
+    assert few.values["degrees_of_freedom"].value == 12 - 1 - 4
     hard = LogLinear(TRUE.structure, np.array([-np.inf, 0, 0, 0]))
     limited = score(TRUE, hard, test=rows)
     assert limited.missing["cmll"] == "CMLL needs finite weights"
@@ -82,7 +91,8 @@ def test_what_is_too_large_is_sampled_or_refused() -> None:
     rows = sample(chain, 10, rng=1)
     exact = score(chain, model, test=rows, sampling=False, groups=10)
     assert "10^12" in exact.missing["log_likelihood"]
-    assert exact.missing["aic"] == exact.missing["log_likelihood"]
+    fitted = score(chain, model, fit_to=rows, sampling=False)
+    assert fitted.missing["aic"] == exact.missing["log_likelihood"]
     assert set(exact.values) == {"pseudo_log_likelihood", "cmll"}
     coarse = score(chain, model, test=rows, sampling=False, groups=2)
     assert "a group of 20 variables has more than 4,096 states" in coarse.missing["cmll"]
@@ -126,6 +136,20 @@ def test_sample_fit_and_score(folder: Path) -> None:
     header = next(line for line in table.splitlines() if line.startswith("guess "))
     assert header.split() == ["guess", "guess.json", "fitted.json"]
     assert "\nnormalized distance " in table
+    write(TRUE.structure, folder / "larger.json")
+    both = Structure(DOMAIN, [*(TRUE.structure.feature_text(k) for k in range(3)), "A=1", "B=yes"])
+    write(both, folder / "both.json")
+    guesses = (folder / name for name in ("larger.json", "both.json", "guess.json"))
+    nested = run("score", folder / "true.json", *guesses, "--fit", folder / "data.csv").stdout
+    (line,) = [line for line in nested.splitlines() if "nested in" in line]
+    assert re.match(r"larger.json is nested in both.json: G² = \d+.\d\d on 1 df, p = ", line)
+    exact = run(
+        *("fit", folder / "guess.json", folder / "data.csv", "--out", folder / "ml.json"),
+        *("--method", "likelihood"),
+    )
+    assert re.search(
+        r"4 free parameters, AIC [\d,.]+, BIC [\d,.]+, G² [\d.]+ on 7 df \(p = ", exact.stderr
+    )
     assert max(map(len, table.splitlines())) < 100, "one line per score fits a terminal"
     assert (
         "guess.json: KL(true ‖ guess), KL(guess ‖ true), JS, TV: the guess has no weights" in table
@@ -139,6 +163,7 @@ def test_sample_fit_and_score(folder: Path) -> None:
     assert one["missing"] == {}
     text = run("score", folder / "true.json", folder / "guess.json", *options, "--csv").stdout
     (row,) = csv.DictReader(io.StringIO(text))
+    assert "aic_standard_error" not in row
     assert float(row["aic"]) == pytest.approx(one["scores"]["aic"]["value"])
 
 

@@ -17,6 +17,7 @@ from contextwise.support.formatting import plural
 
 if TYPE_CHECKING:
     from contextwise.data.options import RowOptions
+    from contextwise.distributions.goodness import GoodnessOfFit
     from contextwise.distributions.sampling import Drawn
 
 
@@ -53,7 +54,8 @@ def fit(
     DATA is a CSV file with a header, or without one if its columns are in the order of the
     model; - is standard input. Existing weights are replaced. The fit maximizes the total
     log-(pseudo-)likelihood minus the penalties l1 · Σ|w| and l2/2 · Σw². With --l1, features
-    whose weight becomes 0 are dropped. The output bounds the distance to the optimum.
+    whose weight becomes 0 are dropped. The output bounds the distance to the optimum. With --method
+    likelihood it adds AIC, BIC and G² of the fit without a penalty.
 
     \b
     Examples:
@@ -81,7 +83,22 @@ def fit(
     if len(fitted.unseen):
         unseen = plural(len(fitted.unseen), "feature")
         lines.append(f"{unseen} in no row; only the penalty bounds their weights")
+    if fitted.method == "likelihood":
+        lines.append(_goodness(cw.distributions.goodness_of_fit(model, rows, show_progress=True)))
     click.echo("\n".join(lines), err=True)
+
+
+def _goodness(fitted: GoodnessOfFit) -> str:
+    """Summarize the fit by maximum likelihood, as log-linear analysis reports it."""
+    head = f"without a penalty: log-likelihood {fitted.log_likelihood:,.2f}"
+    if fitted.parameters is None:
+        return f"{head}; the number of free parameters is unknown"
+    p_value = "" if fitted.p_value is None else f" (p = {fitted.p_value:.2g})"
+    return (
+        f"{head}, {plural(fitted.parameters, 'free parameter')}, AIC {fitted.aic:,.2f}, "
+        f"BIC {fitted.bic:,.2f}, G² {fitted.g_squared:,.2f} on {fitted.degrees_of_freedom:,} "
+        f"df{p_value}"
+    )
 
 
 MIXED = 1.01

@@ -123,7 +123,8 @@ def _click_type(parameter: Parameter) -> click.ParamType[Any]:
 @click.option(
     "--select-by",
     type=click.Choice(RULES),
-    help="With --grid: how to choose.  [default: pseudo-likelihood with --valid, bic without]",
+    help="With --grid: how to choose; bic is that of the pseudo-likelihood.  "
+    "[default: pseudo-likelihood with --valid, bic without]",
 )
 @options.time_limit()
 @options.rows
@@ -216,7 +217,7 @@ def _select(
         learner, values, rows, valid=valid, by=by, time_limit=time_limit, show_progress=True
     )
     names = list(selection.candidates[0].parameters)
-    table = [[*names, "features", selection.by, ""]]
+    table = [[*names, "features", selection.label, ""]]
     for candidate in selection.candidates:
         value = "–" if candidate.value is None else f"{candidate.value:.6g}"
         size = "–" if candidate.value is None else f"{candidate.features:g}"

@@ -60,8 +60,11 @@ def score(
     The first lines name the nearest guess, and whether KL divergence or likelihood prefers another.
 
     The divergences (KL both ways, Jensen-Shannon, total variation) need weights in both models.
-    Log-likelihood, pseudo-likelihood, CMLL, AIC and BIC need weights in the guess, and rows
-    (--test). Divergences and likelihoods are in nats; likelihoods are means over the rows.
+    Log-likelihood, pseudo-likelihood and CMLL need weights in the guess, and rows (--test).
+    Divergences and likelihoods are in nats; likelihoods are means over the rows.
+
+    With --fit, parameters, AIC, BIC and G² are by maximum likelihood without a penalty on those
+    rows, as in log-linear analysis, and a guess that is nested in another is tested against it.
 
     Scores that are too large to compute exactly are sampled and printed with their standard
     errors. Scores that cannot be computed are left out, with the reason.
@@ -134,7 +137,7 @@ def _differs(first: Estimate, second: Estimate) -> bool:
 
 
 def _record(name: str, score: Score) -> dict[str, object]:
-    others = (*cw.evaluation.scores.DIVERGENCES, *cw.evaluation.scores.PREDICTIONS)
+    others = cw.evaluation.scores.SCORES
     return {
         "guess": name,
         **{key: value for key, value in score.record().items() if not key.startswith(others)},

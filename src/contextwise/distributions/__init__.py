@@ -11,13 +11,15 @@ large.
   sum of logistic losses, fitted to a stated gap (`proximal_newton`); `batch_fitting`: thousands of
   structures over a small domain;
 - `divergence`: between two distributions, by sampling if necessary;
-- `likelihood`: prediction scores on rows.
+- `likelihood`: prediction scores on rows;
+- `goodness`: AIC, BIC, G² and tests of nested models, by maximum likelihood.
 
 Nothing here imports counting, so the metric cannot depend on weights.
 """
 
 from contextwise.distributions.divergence import divergences
 from contextwise.distributions.fitting import fit
+from contextwise.distributions.goodness import goodness_of_fit
 from contextwise.distributions.inference import log_probability, marginal, probabilities
 from contextwise.distributions.likelihood import (
     cmll,
@@ -30,6 +32,7 @@ __all__ = [
     "cmll",
     "divergences",
     "fit",
+    "goodness_of_fit",
     "log_probability",
     "marginal",
     "mean_log_likelihood",

@@ -238,8 +238,8 @@ def _by_likelihood(
         steep = bool(np.abs(slope).max(initial=0) >= 1e-8 * loss.total)
         converged = gap <= tolerance or not steep
         stuck = objective >= before * (1 - 1e-15)
-        if not np.isfinite(gap) and stuck:
-            converged = True  # without a penalty there is no bound: no further gain is the answer
+        if not np.isfinite(gap) and objective >= before * (1 - 1e-4 * tolerance):
+            converged = True  # without a penalty there is no bound; a whole search gained nothing
         if converged or stuck or iterations >= max_iterations:
             break
         most = max_iterations - iterations

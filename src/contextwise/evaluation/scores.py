@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import log
 from typing import Any, Unpack
 
 from contextwise.comparison.compare import Comparison, compare
@@ -21,6 +20,12 @@ from contextwise.distributions.divergence import (
     kl_divergence,
 )
 from contextwise.distributions.fitting import fit
+from contextwise.distributions.goodness import (
+    LARGEST,
+    ROWS_PER_CELL,
+    GoodnessOfFit,
+    goodness_of_fit,
+)
 from contextwise.distributions.inference import log_partition
 from contextwise.distributions.likelihood import cmll, mean_pseudo_log_likelihood, scored_rows
 from contextwise.distributions.potentials import log_potential_of
@@ -33,7 +38,10 @@ from contextwise.support.formatting import Shown, number
 from contextwise.support.progress import Progress
 
 DIVERGENCES = ("kl_true_guess", "kl_guess_true", "jensen_shannon", "total_variation")
-PREDICTIONS = ("log_likelihood", "pseudo_log_likelihood", "cmll", "aic", "bic")
+PREDICTIONS = ("log_likelihood", "pseudo_log_likelihood", "cmll")
+FITTED = ("parameters", "aic", "bic", "g_squared", "degrees_of_freedom", "p_value")
+"""The fields of `GoodnessOfFit`, of the guess fitted to the rows by maximum likelihood."""
+SCORES = (*DIVERGENCES, *PREDICTIONS, *FITTED)
 LATE = "not finished within the time limit"
 
 
@@ -45,6 +53,7 @@ class Score(Shown):
     features: Mapping[str, float]  #: number of features of the guess, their mean and largest length
     values: Mapping[str, Estimate]  #: the other scores by name, with standard errors
     missing: Mapping[str, str]  #: the scores that could not be computed, by name, with the reason
+    fitted: GoodnessOfFit | None = None  #: the guess fitted by maximum likelihood, if it could be
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value.value:.6g}" for name, value in self.values.items())
@@ -58,10 +67,11 @@ class Score(Shown):
         c = self.comparison
         unknown = bool(c.open_pairs)
         flat |= {k: None if unknown else MEASURES[k].formula(c) for k in shown_in("score")}
-        for name in (*DIVERGENCES, *PREDICTIONS):
+        for name in SCORES:
             value = self.values.get(name)
             flat[name] = value.value if value else None
-            flat[f"{name}_standard_error"] = value.standard_error if value else None
+            if name not in FITTED:  # these are exact
+                flat[f"{name}_standard_error"] = value.standard_error if value else None
         return flat
 
 
@@ -101,8 +111,9 @@ def score(
 
     Notes
     -----
-    ``log_likelihood``, ``pseudo_log_likelihood`` and ``cmll`` are means over the rows, in nats. AIC
-    and BIC are of all rows; every feature counts as one parameter, redundant features as well.
+    ``log_likelihood``, ``pseudo_log_likelihood`` and ``cmll`` are means over the test rows, in
+    nats. AIC, BIC and G² are those of `goodness_of_fit` on the rows of ``fit_to``: by maximum
+    likelihood without a penalty, with the dimension of the guess as the number of parameters.
 
     Examples
     --------
@@ -125,18 +136,20 @@ def score(
     )
     second = second.aligned_to(first.domain, align=restriction.get("align", "names"))
     scores = _Scores({}, {}, sampling, rng, show_progress)
+    fitted = None
     try:
         with deadline.enforced():
             if fit_to is not None:
                 second = fit(structure_of(second), fit_to, show_progress=show_progress).model
             scores.compare_distributions(first, second)
             scores.predict(second, test, groups)
+            fitted = scores.fit_by_likelihood(second, fit_to)
     except deadline.out_of_time:
-        unknown = {*DIVERGENCES, *PREDICTIONS} - {*scores.values, *scores.missing}
+        unknown = {*SCORES} - {*scores.values, *scores.missing}
         scores.missing.update(dict.fromkeys(sorted(unknown), LATE))
     statistics = structure_of(second).statistics()
     counts = {key: statistics[key] for key in ("features", "mean_length", "largest_length")}
-    return Score(comparison, counts, scores.values, scores.missing)
+    return Score(comparison, counts, scores.values, scores.missing, fitted)
 
 
 @dataclass(frozen=True)
@@ -181,7 +194,6 @@ class _Scores:
             return
         effort: dict[str, Any] = {"rng": self.rng, "show_progress": self.show_progress}
         rows = scored_rows(guess, test)
-        count = len(rows)
 
         def likelihood() -> Estimate:
             try:
@@ -196,10 +208,22 @@ class _Scores:
         self.add("log_likelihood", likelihood)
         self.add("pseudo_log_likelihood", lambda: Estimate(mean_pseudo_log_likelihood(guess, rows)))
         self.add("cmll", lambda: cmll(guess, rows, groups=groups, sampling=self.sampling, **effort))
-        for name, price in (("aic", 2.0), ("bic", log(count))):
-            if "log_likelihood" in self.values:
-                mean = self.values["log_likelihood"]
-                total = -2 * count * mean.value + price * len(guess)
-                self.values[name] = Estimate(total, 2 * count * mean.standard_error, mean.how)
-            else:
-                self.missing[name] = self.missing["log_likelihood"]
+
+    def fit_by_likelihood(self, guess: Model, rows: Any) -> GoodnessOfFit | None:
+        if rows is None:
+            self.missing.update(dict.fromkeys(FITTED, "there are no rows to fit to"))
+            return None
+        try:
+            fitted = goodness_of_fit(guess, rows, show_progress=self.show_progress)
+        except ContextwiseError as error:
+            self.missing.update(dict.fromkeys(FITTED, str(error)))
+            return None
+        for name in FITTED:
+            value = getattr(fitted, name)
+            if value is not None:
+                self.values[name] = Estimate(float(value))
+            elif fitted.parameters is None:
+                self.missing[name] = f"unknown above {LARGEST:,} features or with weights of -inf"
+            elif fitted.degrees_of_freedom:
+                self.missing[name] = f"fewer than {ROWS_PER_CELL} rows for each of the cells"
+        return fitted

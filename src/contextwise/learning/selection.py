@@ -1,7 +1,8 @@
 """Select parameters of a learner from a grid, by one of three rules.
 
 - ``pseudo-likelihood``: the mean pseudo-log-likelihood of held-out rows; larger is better.
-- ``bic``: -2 · PLL + ln N · (nonzero weights), over the training rows; smaller is better.
+- ``bic``: the pseudo-likelihood BIC, -2 · PLL + ln N · (nonzero weights), over the training rows;
+  smaller is better. It is not the BIC of the likelihood: see `goodness_of_fit` for that.
 - ``stability``: the instability of structures learned from subsamples, as the mean of their
   pairwise normalized distances. It compares contexts, not edges. For an assertion that a share θ of
   the structures makes, its expectation is 2θ(1 - θ), the scale of StARS (Liu, Roeder and Wasserman
@@ -34,6 +35,8 @@ By = Literal["pseudo-likelihood", "bic", "stability"]
 Grid = Mapping[str, Sequence[Any]]
 
 RULES: tuple[By, ...] = ("pseudo-likelihood", "bic", "stability")
+LABELS = {"bic": "pseudo-likelihood BIC"}
+"""How results name a rule, where that differs from its name."""
 LATE = "the selection was not finished within the time limit; allow more time"
 
 
@@ -76,9 +79,14 @@ class Selection:
     learner: Any
     note: str = ""
 
+    @property
+    def label(self) -> str:
+        """The name of the rule in results."""
+        return LABELS.get(self.by, self.by)
+
     def __repr__(self) -> str:
         chosen = ", ".join(f"{key}={value!r}" for key, value in self.best.parameters.items())
-        return f"Selection(by {self.by}, {chosen} of {len(self.candidates)} candidates)"
+        return f"Selection(by {self.label}, {chosen} of {len(self.candidates)} candidates)"
 
 
 def select(
@@ -98,8 +106,9 @@ def select(
 ) -> Selection:
     """Fit a learner with each combination of parameters and choose the best.
 
-    By held-out ``pseudo-likelihood``, by ``bic`` (no held-out rows), or by ``stability``: the
-    weakest penalty at which structures learned from subsamples differ little.
+    By held-out ``pseudo-likelihood``, by ``bic`` (the pseudo-likelihood BIC; no rows are held out),
+    or by ``stability``: the weakest penalty at which structures learned from subsamples differ
+    little.
 
     Parameters
     ----------
@@ -137,7 +146,7 @@ def select(
     --------
     >>> rows = [[0, 0], [1, 1]] * 20
     >>> select("trees", {"penalty": [100, 1]}, rows, by="bic")
-    Selection(by bic, penalty=1 of 2 candidates)
+    Selection(by pseudo-likelihood BIC, penalty=1 of 2 candidates)
     """
     learner = as_learner(learner)
     raw, data = read_once(train, domain)
@@ -187,7 +196,7 @@ class _Work:
         return fitted
 
     def by_score(self, by: By, tried: list[dict[str, Any]], valid: Data | None) -> Selection:
-        """Choose the best score, the first of equal ones: BIC if there are no held-out rows."""
+        """Choose the best score, the first of equal ones: by BIC if no rows are held out."""
         candidates: list[Candidate] = []
         best, best_score, best_learner = 0, -np.inf, None
         for place, parameters in enumerate(tried):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 from contextwise.comparison.confusion import MEASURES, Number, ratio, shown_in
@@ -509,8 +510,12 @@ SCORE_LABELS = {
     "log_likelihood": "log-likelihood",
     "pseudo_log_likelihood": "pseudo-ll",
     "cmll": "CMLL",
+    "parameters": "parameters",
     "aic": "AIC",
     "bic": "BIC",
+    "g_squared": "G²",
+    "degrees_of_freedom": "df",
+    "p_value": "p of G²",
 }
 
 
@@ -525,6 +530,8 @@ def scores_parts(
     labelled = zip(names, scores, strict=True)
     rows = [(label, *_score_cells(score, keys)) for label, score in labelled]
     parts: list[Part] = [table("Scores", columns, rows, "scores")]
+    nested = "\n".join(_nested(names, scores))
+    parts += [Note("nested", nested)] if nested else []
     reasons = "\n".join(_reasons(names, scores))
     parts += [Note("missing", reasons)] if reasons else []
     return [*parts, *rounding_notes(parts, medium)]
@@ -537,6 +544,20 @@ def _score_cells(score: Score, keys: Sequence[str]) -> Iterator[Cell]:
     yield int(counts["largest_length"])
     yield from measure_cells(score.comparison, SCORED)
     yield from (score.values.get(key) for key in keys)
+
+
+def _nested(names: Sequence[str], scores: Sequence[Score]) -> Iterator[str]:
+    """Test each guess against the larger guesses that contain it."""
+    labelled = zip(names, scores, strict=True)
+    fitted = [(label, score.fitted) for label, score in labelled if score.fitted]
+    for (label, smaller), (other, larger) in permutations(fitted, 2):
+        if (smaller.parameters or 0) < (larger.parameters or 0):
+            ratio = smaller.nested_in(larger)
+            if ratio is not None:
+                yield (
+                    f"{label} is nested in {other}: G² = {ratio.g_squared:.2f} on "
+                    f"{ratio.degrees_of_freedom:,} df, p = {ratio.p_value:.2g}"
+                )
 
 
 def _reasons(names: Sequence[str], scores: Sequence[Score]) -> Iterator[str]:

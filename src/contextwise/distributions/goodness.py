@@ -1,0 +1,257 @@
+"""Goodness of fit: the number of free parameters, AIC, BIC, G² and tests of nested models.
+
+Everything is by maximum likelihood without a penalty, as log-linear analysis defines it (R's
+``loglm`` reports the same numbers).
+
+**Dimension.** Features can be redundant: the four cells of a 2 × 2 table have three free
+parameters. The dimension is the rank of the features and the constant as functions on the states,
+minus one. The states are too many to list, so the features are evaluated at random product
+distributions instead, modulo a prime: each variable gets random residues that sum to 1, and a
+feature is the product over its literals of the sum of the allowed residues. The rank of these
+values never exceeds the true one, and is smaller only by a coincidence, which two trials make
+unlikely.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, prod
+from typing import Any
+
+import numpy as np
+
+from contextwise.data.rows import as_data, following
+from contextwise.distributions.fitting import fit
+from contextwise.distributions.potentials import allowed_values, distinct_rows
+from contextwise.errors import DomainError, require
+from contextwise.formats import ModelLike, as_model
+from contextwise.models.structure import LogLinear, Structure, structure_of
+from contextwise.support.arrays import FloatArray
+from contextwise.support.progress import Progress
+
+PRIME = 2**20 - 3
+"""Sums of 2**13 products of residues are exact in 64-bit floats, so BLAS can multiply."""
+LARGEST = 5_000
+"""The most features whose dimension is computed."""
+BLOCK = 256
+"""Points that are evaluated at once."""
+TRIALS = 2
+ROWS_PER_CELL = 5
+"""With fewer rows per cell the chi-square distribution of G² is no good approximation."""
+
+
+@dataclass(frozen=True, eq=False)
+class GoodnessOfFit:
+    """How well a structure fits rows, by maximum likelihood without a penalty.
+
+    Attributes
+    ----------
+    structure : Structure
+    rows : int
+    cells : int
+        Number of states of all variables together.
+    log_likelihood : float
+        The maximum, in total over the rows, in nats.
+    parameters : int or None
+        Number of free parameters: the dimension of the model. None if it is unknown, because the
+        structure has more than 5,000 features or the model has weights of -inf; then AIC, BIC and
+        degrees of freedom are None, too.
+    g_squared : float
+        Twice the difference to the log-likelihood of the saturated model.
+
+    Examples
+    --------
+    >>> rows = [[0, 0]] * 30 + [[0, 1]] * 10 + [[1, 0]] * 10 + [[1, 1]] * 30
+    >>> fit = goodness_of_fit(Structure({"A": 2, "B": 2}, ["A=1", "B=1"]), rows)
+    >>> fit.parameters, fit.degrees_of_freedom, round(fit.g_squared, 2), round(fit.bic, 2)
+    (2, 1, 20.93, 230.57)
+    """
+
+    structure: Structure
+    rows: int
+    cells: int
+    log_likelihood: float
+    parameters: int | None
+    g_squared: float
+
+    @property
+    def aic(self) -> float | None:
+        """-2 · log-likelihood + 2 · parameters."""
+        return self._penalised(2.0)
+
+    @property
+    def bic(self) -> float | None:
+        """-2 · log-likelihood + ln(rows) · parameters."""
+        return self._penalised(log(self.rows))
+
+    def _penalised(self, price: float) -> float | None:
+        if self.parameters is None:
+            return None
+        return -2 * self.log_likelihood + price * self.parameters
+
+    @property
+    def degrees_of_freedom(self) -> int | None:
+        """Cells - 1 - parameters. Cells without rows are not subtracted."""
+        return None if self.parameters is None else self.cells - 1 - self.parameters
+
+    @property
+    def p_value(self) -> float | None:
+        """Of G², by chi-square; None with fewer than 5 rows per cell, or if there is no test."""
+        if not self.degrees_of_freedom or self.cells * ROWS_PER_CELL > self.rows:
+            return None
+        return _chi_square_tail(self.g_squared, self.degrees_of_freedom)
+
+    def nested_in(self, larger: GoodnessOfFit) -> LikelihoodRatio | None:
+        """Test this structure against one that contains it, fitted to the same rows.
+
+        Parameters
+        ----------
+        larger : GoodnessOfFit
+
+        Returns
+        -------
+        LikelihoodRatio, or None if this structure is not nested in the larger one
+            It is nested if its features do not raise the dimension of the larger one.
+
+        Examples
+        --------
+        >>> rows = [[0, 0]] * 30 + [[0, 1]] * 10 + [[1, 0]] * 10 + [[1, 1]] * 30
+        >>> small = goodness_of_fit(Structure({"A": 2, "B": 2}, ["A=1", "B=1"]), rows)
+        >>> both = Structure({"A": 2, "B": 2}, ["A=1", "B=1", "A=1 & B=1"])
+        >>> large = goodness_of_fit(both, rows)
+        >>> small.nested_in(large)
+        LikelihoodRatio(g_squared=20.93..., degrees_of_freedom=1, p_value=4.7...e-06)
+        >>> large.nested_in(small) is None
+        True
+        """
+        if self.rows != larger.rows or self.structure.domain != larger.structure.domain:
+            raise DomainError("nested models must be fitted to the same rows")
+        if self.parameters is None or larger.parameters is None:
+            return None
+        if dimension(self.structure | larger.structure) != larger.parameters:
+            return None
+        g_squared = max(0.0, 2 * (larger.log_likelihood - self.log_likelihood))
+        freedom = larger.parameters - self.parameters
+        p_value = _chi_square_tail(g_squared, freedom) if freedom else 1.0
+        return LikelihoodRatio(g_squared, freedom, p_value)
+
+
+@dataclass(frozen=True)
+class LikelihoodRatio:
+    """The likelihood ratio test of a model in a larger one."""
+
+    g_squared: float
+    degrees_of_freedom: int
+    p_value: float
+
+
+def goodness_of_fit(
+    model: ModelLike, rows: Any, *, show_progress: bool | Progress = False
+) -> GoodnessOfFit:
+    """Fit a structure to rows by maximum likelihood, and compute what log-linear analysis reports.
+
+    Parameters
+    ----------
+    model : model, path of a model file, or name of a bundled example
+        Finite weights are ignored.
+    rows : frame, array, list of rows, or path of a data file
+    show_progress : bool, or a function of (done, total)
+
+    Returns
+    -------
+    GoodnessOfFit
+        AIC, BIC, degrees of freedom, G² and its p-value.
+
+    Raises
+    ------
+    TooLargeError
+        If the treewidth is too large for exact inference.
+
+    Examples
+    --------
+    Titanic without the interaction of sex and age, given class and survival:
+
+    >>> from contextwise.learning import as_data
+    >>> from contextwise.models.factors import tables
+    >>> data = as_data("titanic")
+    >>> structure = tables(data.domain, [(0, 1, 3), (0, 2, 3)])
+    >>> fit = goodness_of_fit(structure, data)
+    >>> fit.parameters, round(fit.bic, 2)
+    (23, 10502.28)
+    """
+    loaded = as_model(model)
+    structure = structure_of(loaded)
+    data = as_data(rows, structure.domain, following(structure))
+    total = len(data)
+    fitted = fit(structure, data, method="likelihood", l2=0.0, show_progress=show_progress)
+    _, counts = distinct_rows(data.rows, data.multiplicity)
+    saturated = float(counts @ np.log(counts / total))
+    log_likelihood = fitted.value * total
+    hard = isinstance(loaded, LogLinear) and not np.isfinite(loaded.weights).all()
+    return GoodnessOfFit(
+        structure=structure,
+        rows=total,
+        cells=prod(structure.domain.cardinalities),
+        log_likelihood=log_likelihood,
+        parameters=None if hard else dimension(structure),
+        g_squared=max(0.0, 2 * (saturated - log_likelihood)),
+    )
+
+
+def dimension(structure: Structure) -> int | None:
+    """Return the number of free parameters of a structure, or None above 5,000 features.
+
+    >>> dimension(Structure({"A": 2, "B": 2}, ["A=0 & B=0", "A=0 & B=1", "A=1 & B=0", "A=1 & B=1"]))
+    3
+    """
+    if len(structure) > LARGEST:
+        return None
+    trials = (_values(structure, np.random.default_rng(k)) for k in range(TRIALS))
+    return max(len(_echelon(values)[0]) for values in trials) - 1
+
+
+def _values(structure: Structure, rng: np.random.Generator) -> FloatArray:
+    """Evaluate the features and the constant at one more random points, modulo the prime."""
+    features, cards = structure.features, structure.domain.cardinalities
+    points = len(features) + 1
+    allowed = allowed_values(features)
+    values = np.ones((points, points), dtype=np.int64)
+    for first in range(0, points, BLOCK):
+        block = values[first : first + BLOCK]
+        for variable in np.unique(features.variables).tolist():
+            literals = np.flatnonzero(features.variables == variable)
+            residues = rng.integers(0, PRIME, (len(block), cards[variable]))
+            residues[:, 0] += 1 - residues.sum(axis=1)
+            sums = residues @ allowed[literals, : cards[variable]].T % PRIME
+            owners = features.owners[literals]  # each once, as a feature has a variable once
+            block[:, owners] = block[:, owners] * sums % PRIME
+    return values.astype(np.float64)  # exact, and BLAS multiplies them
+
+
+def _echelon(block: FloatArray) -> tuple[list[int], FloatArray]:
+    """Return the pivots and the independent rows of a matrix modulo the prime, fully reduced.
+
+    Halves are reduced by each other, so that nearly all work is in products of matrices.
+    """
+    if len(block) == 1:
+        nonzero = np.flatnonzero(block)
+        if not len(nonzero):
+            return [], block[:0]
+        inverse = pow(int(block[0, nonzero[0]]), -1, PRIME)
+        return [int(nonzero[0])], _residues(block * inverse)
+    half = len(block) // 2
+    first, above = _echelon(block[:half])
+    second, below = _echelon(_residues(block[half:] - block[half:, first] @ above))
+    above = _residues(above - above[:, second] @ below)
+    return [*first, *second], np.concatenate([above, below])
+
+
+def _residues(values: FloatArray) -> FloatArray:
+    """Return whole numbers modulo the prime; many times as fast as ``%`` on floats."""
+    rest: FloatArray = values - np.floor(values / PRIME) * PRIME
+    rest[rest < 0] += PRIME  # where the quotient was rounded up
+    return rest
+
+
+def _chi_square_tail(statistic: float, freedom: int) -> float:
+    return float(require("scipy.special", "statistics").chdtrc(freedom, statistic))
