@@ -208,7 +208,7 @@ def test_the_summary_and_the_scope_in_words() -> None:
     assert summary(c) == c.summary()
     assert summary(c).splitlines() == [
         "50 % of all assertions differ (3 of 6): 33.3 % false negatives, 16.7 % false positives.",
-        "No better than chance (kappa 0).",
+        "Kappa is 0.",
         "3 of 3 pairs differ: A–B, A–C and B–C.",
     ]
     assert scope_words(c) == "3 pairs, 6 assertions"

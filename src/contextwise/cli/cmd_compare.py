@@ -10,7 +10,7 @@ import click
 
 import contextwise as cw
 from contextwise.cli import options
-from contextwise.cli.inputs import load_all, only_one_from_stdin, short_names
+from contextwise.cli.inputs import load_all, only_one_from_stdin
 from contextwise.support.deadline import Deadline
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 @options.output("json", "csv")
 @click.option("--per-pair", is_flag=True, help="With --csv or --json: add the counts of each pair.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if a guess differs, like diff.")
+@options.naming
 @options.scope
 @click.pass_context
 def compare(
@@ -48,6 +49,7 @@ def compare(
     output: str,
     per_pair: bool,
     exit_code: bool,
+    naming: options.Naming,
     scope: options.Scope,
     **counting: Any,
 ) -> None:
@@ -56,7 +58,7 @@ def compare(
     A context of two variables is one state for each other variable. An assertion is a pair in a
     context; in each model it is dependent or independent. The distance is the number of
     assertions on which the two models differ. A false negative (FN) is dependent only in the true
-    model, a false positive (FP) only in the guess.
+    model, a false positive (FP) only in the guess. If neither model is true, use --peers.
 
     With --per-pair, pairs that occur together in no feature are left out; both models
     make them independent in every context. Ctrl-C stops the counting and shows the results so far.
@@ -73,6 +75,7 @@ def compare(
       contextwise compare true.mn learned.mn --pairs smoker,cough --context "age=old"
       contextwise compare true.mn learned.mn --csv --per-pair > pairs.csv
       contextwise compare true.mn learned.mn --time-limit 60 --estimate
+      contextwise compare controls.json patients.json --peers
     """
     if per_pair and output == "text":
         raise click.UsageError("--per-pair needs --csv or --json")
@@ -83,10 +86,11 @@ def compare(
     deadline = Deadline.after(time_limit)
     names = [true, *guesses]
     first, *others = load_all(names, format=scope.format_name, by_values=scope.by_values)
-    true_label, *labels = short_names(names)
-    restriction = scope.keywords(first)
+    true_label, *labels = naming.labels(names)
+    scoped = scope.keywords(first)
     compared: list[Guess] = []
     for name, label, other in zip(guesses, labels, others, strict=True):
+        restriction = naming.restrict(scoped, true_label, label)
         try:
             comparison = cw.compare(
                 first,
@@ -173,6 +177,7 @@ def _record(name: str, true: Model, guess: Guess, scope: options.Scope) -> dict[
 def _nested(guess: Guess, top: int, per_pair: bool) -> dict[str, object]:
     """Return the fields that only JSON has."""
     return {
+        **({"labels": guess.comparison.roles.labels} if guess.comparison.roles.peers else {}),
         "worst_pairs": list(cw.comparison.compare.worst_pair_records(guess.comparison, top)),
         "open": list(cw.comparison.compare.open_pair_records(guess.comparison)),
         "counted": {**guess.comparison.unions.counted},
@@ -204,6 +209,7 @@ def _pair_records(guess: Guess) -> Iterator[dict[str, object]]:
 @options.top(least=1)
 @options.time_limit(default=60)
 @options.output("json")
+@options.naming
 @options.scope
 @click.pass_context
 def explain(
@@ -212,6 +218,7 @@ def explain(
     true: str,
     guess: str,
     output: str,
+    naming: options.Naming,
     scope: options.Scope,
     **limits: Any,
 ) -> None:
@@ -227,15 +234,18 @@ def explain(
       contextwise explain true.mn learned.mn
       contextwise explain true.mn learned.mn --pairs smoker,cough
       contextwise explain true.mn learned.mn --json | jq '.features[0]'
+      contextwise explain controls.json patients.json --peers
     """
     first, second = load_all([true, guess], format=scope.format_name, by_values=scope.by_values)
-    restriction = scope.keywords(first)
+    restriction = naming.restrict(scope.keywords(first), *naming.labels([true, guess]))
     explanation = cw.explain(first, second, show_progress=True, **limits, **restriction)
     options.refuse_nothing(explanation.comparison.question)
+    roles = explanation.comparison.roles
     if output == "json":
         options.print_json(
             {
                 "comparison": cw.comparison.compare.comparison_record(explanation.comparison),
+                **({"labels": roles.labels} if roles.peers else {}),
                 "summary": explanation.comparison.summary(),
                 **explanation.record(),
             }

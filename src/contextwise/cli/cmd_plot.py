@@ -41,15 +41,10 @@ class Picture(NamedTuple):
     names: list[str] | None = None
     time_limit: float | None = None
     align: Align = "names"
+    peers: bool = False
 
     def labels(self, models: Sequence[str]) -> list[str]:
-        if self.names is None:
-            return short_names(models)
-        if len(self.names) != len(models):
-            raise click.UsageError(
-                f"--names needs a name for each of the {len(models)} models, got {len(self.names)}"
-            )
-        return self.names
+        return options.Naming(self.names, self.peers).labels(models)
 
     def compare(
         self, models: Sequence[str], contexts: Sequence[str | None] = (None,)
@@ -67,6 +62,7 @@ class Picture(NamedTuple):
                 align=self.align,
                 context=context,
                 show_progress=True,
+                peers=(labels[0], labels[k]) if self.peers else False,
             )
             options.refuse_nothing(comparison.question)
             guesses.append(
@@ -105,14 +101,10 @@ comparing = options.options_as(
     "picture",
     Picture,
     *FIGURE,
-    click.option(
-        "--names",
-        metavar="A,B,...",
-        callback=options.split_names,
-        help="Names to show instead of file names, one per model.",
-    ),
+    options.names,
     options.time_limit(),
     options.by_position,
+    options.peers,
 )
 """Add the options of all figures that compare models."""
 
@@ -333,4 +325,6 @@ def matrix(models: tuple[str, ...], picture: Picture) -> None:
 
 
 def _title(guess: Guess, *others: Guess) -> str:
+    if guess.comparison.roles.peers:
+        return guess.truth + ("" if others else f" and {guess.title}")
     return f"true: {guess.truth}" + ("" if others else f", guess: {guess.title}")

@@ -21,7 +21,6 @@ from contextwise.cli.inputs import (
     load_data,
     matching_files,
     only_one_from_stdin,
-    short_names,
     split_groups,
 )
 from contextwise.data.options import RowOptions
@@ -52,6 +51,7 @@ from contextwise.support.files import write_bytes
 @learner_options(required=False)
 @options.jobs
 @options.time_limit(default=60)
+@options.naming
 @options.scope
 @click.pass_context
 def report(
@@ -68,6 +68,7 @@ def report(
     resamples: int,
     n_jobs: int,
     time_limit: float,
+    naming: options.Naming,
     scope: options.Scope,
 ) -> None:
     """Write a page about a model, or about each GUESS and the TRUE model: one offline HTML file.
@@ -90,6 +91,7 @@ def report(
       contextwise report true.mn learned.mn --chance --check test.csv --out report.html
       contextwise report true.mn learned.mn --stability train.csv --learner trees --out report.html
       contextwise report true.mn trees='t/*.mn' pairs='p/*.mn' --out report.html
+      contextwise report controls.json patients.json --peers --out report.html
     """
     options.check_out(out, [".html", ".htm"])
     single, groups = split_groups(guesses)
@@ -100,7 +102,9 @@ def report(
     options.refuse_alone(ctx, ("null", "draws"), "chance")
     options.refuse_alone(ctx, ("learner", "parameters", "resamples"), "stability_rows")
     if not guesses:
-        _report_model(ctx, true, out, top, check_rows or scope.data, time_limit, n_jobs, scope)
+        _report_model(
+            ctx, true, out, top, check_rows or scope.data, time_limit, n_jobs, naming, scope
+        )
         return
     configured = None if learner is None else make_learner(learner, parameters)
     members = {group: matching_files(patterns, group) for group, patterns in groups.items()} or {
@@ -111,12 +115,13 @@ def report(
 
     first, *others = load_all(names, format=scope.format_name, by_values=scope.by_values)
     member_of = [group for group, files in members.items() for _ in files]
-    restriction = scope.keywords(first)
-    label, *labels = short_names(names)
+    scoped = scope.keywords(first)
+    label, *labels = naming.labels(names)
     rows = None if check_rows is None else load_data(check_rows, scope.row_options, first)
     deadline = Deadline.after(time_limit)
     reported, unfinished = [], False
     for name, other, group in zip(labels, others, member_of, strict=True):
+        restriction = naming.restrict(scoped, label, name)
         comparison = cw.compare(
             first, other, time_limit=deadline.left(), show_progress=True, **restriction
         )
@@ -188,11 +193,12 @@ def _report_model(
     rows: str | None,
     time_limit: float,
     n_jobs: int,
+    naming: options.Naming,
     scope: options.Scope,
 ) -> None:
     """Write the page about one model, with evidence from the rows of a file, if it is given."""
     about_guesses = ("chance", "stability_rows", "pairs", "variables", "context", "weights")
-    for flag in options.typed_flags(ctx, [*about_guesses, "contexts", "align"]):
+    for flag in options.typed_flags(ctx, [*about_guesses, "contexts", "align", "peers"]):
         raise click.UsageError(f"{flag} needs a GUESS")
     only_one_from_stdin([model, rows])
     loaded = load(model, scope.format_name, scope.zero_weights, scope.by_values)
@@ -206,7 +212,7 @@ def _report_model(
         )
         one = dataclasses.replace(one, check=check)
         unfinished |= check.unfinished > 0
-    title = short_names([model])[0]
+    title = naming.labels([model])[0]
     page = cw.report.page.model_page(title, one, command=_command_line(ctx), top=top)
     write_bytes(out, page.encode("utf-8"))
     if unfinished:
@@ -250,6 +256,7 @@ def _command_line(ctx: click.Context) -> str:
     default=0,
     help="Port to listen on.  [default: a free port]",
 )
+@options.naming
 @click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
 @options.reading
 def explore(
@@ -258,6 +265,7 @@ def explore(
     data: Path | None,
     host: str,
     port: int,
+    naming: options.Naming,
     no_browser: bool,
     reading: options.Reading,
 ) -> None:
@@ -272,6 +280,7 @@ def explore(
       contextwise explore
       contextwise explore true.mn learned.mn other.mn
       contextwise explore true.mn learned.mn --data test.csv
+      contextwise explore controls.json patients.json --peers
       contextwise explore --run runs/learners
     """
     require("shiny", "explorer")
@@ -285,7 +294,10 @@ def explore(
         load_data(str(data), RowOptions(), loaded[0])  # raises if the variables differ
     cw.explorer.server.serve(
         cw.explorer.app.explorer(
-            list(zip(short_names(models), loaded, strict=True)), run=run, data=data
+            list(zip(naming.labels(models), loaded, strict=True)),
+            run=run,
+            data=data,
+            peers=naming.peers,
         ),
         host=host,
         port=port,

@@ -19,6 +19,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 import contextwise as cw
+from contextwise.cli.inputs import short_names
 from contextwise.data.options import FLAGS, RowOptions
 from contextwise.errors import ContextwiseError, OpenResult, ParseError
 from contextwise.formats import FORMATS
@@ -314,6 +315,43 @@ _scope = options_as(
 )
 scope = stacked(rows, _scope)  # the options for rows become a part of the scope
 """Add the options that restrict a comparison, as one argument ``scope``."""
+
+
+class Naming(NamedTuple):
+    """The options that name the models."""
+
+    names: list[str] | None
+    peers: bool
+
+    def labels(self, models: Sequence[str]) -> list[str]:
+        """Return one name for each model: those typed, or the names of the files."""
+        if self.names is None:
+            return short_names(models)
+        if len(self.names) != len(models):
+            raise click.UsageError(
+                f"--names needs a name for each of the {len(models)} models, got {len(self.names)}"
+            )
+        return self.names
+
+    def restrict(self, restriction: Restriction, first: str, second: str) -> Restriction:
+        """Add the names of two models to the keywords of `compare`, if neither model is true."""
+        return {**restriction, "peers": (first, second)} if self.peers else restriction
+
+
+names = click.option(
+    "--names",
+    metavar="A,B,...",
+    callback=split_names,
+    help="Names to show instead of file names, one per model.",
+)
+peers = click.option(
+    "--peers",
+    is_flag=True,
+    help="Neither model is true: use the names of the models instead of false positives and "
+    "false negatives.",
+)
+naming = options_as("naming", Naming, names, peers)
+"""Add ``--names`` and ``--peers``, as one argument ``naming``."""
 
 
 # -- how to compute --------------------------------------------------------------------------------

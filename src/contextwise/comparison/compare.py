@@ -32,6 +32,7 @@ from contextwise.comparison.question import (
     Restriction,
     pose,
 )
+from contextwise.comparison.roles import Roles, peer_names
 from contextwise.comparison.strengths import Strengths, strengths_of
 from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.pair_counts import PairCounts, count_rows, tighten
@@ -109,6 +110,16 @@ class Comparison(Shown, WholeMeasures):
     def guess(self) -> Structure:
         """The guessed structure, over the domain of the comparison."""
         return self.question.structures[1]
+
+    @property
+    def roles(self) -> Roles:
+        """The words for the two models: a true model and a guess, or the names of peers."""
+        return self.question.roles
+
+    def as_peers(self, first: str, second: str) -> Comparison:
+        """Return the same comparison of two models of which neither is true, with their names."""
+        names = peer_names((first, second), ("", ""))
+        return replace(self, question=replace(self.question, peers=names))
 
     @property
     def domain(self) -> Domain:
@@ -363,6 +374,7 @@ def comparison_record(comparison: Comparison) -> Record:
     record: Record = {
         "contexts": c.question.contexts,
         "by_position": c.question.align == "position",
+        "peers": c.roles.peers,
         "engine": c.engine,
         "pairs": c.question.pair_count,
         "assertions": c.total,
@@ -479,6 +491,11 @@ def compare(
             then has the names of the true model.
         zero_weights : "keep" or "drop"
             Whether features whose weight is exactly 0 belong to the structure.
+        peers : bool, or the names of the two models
+            Neither model is true: sentences, tables and pictures call the models by these names,
+            by default those of their files, and do not mention errors. The counts are
+            the same; ``fn`` counts the contexts that depend only in the first model, ``fp`` in the
+            second.
 
     Raises
     ------

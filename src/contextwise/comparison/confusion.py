@@ -40,7 +40,8 @@ class Measure(property):
     """A number of a comparison, as a property, with all that outputs need to know about it.
 
     ``formula`` computes it from a comparison, None where it is undefined. ``column`` is where the
-    full result of one comparison shows it, ``shown`` are the other summaries that show it.
+    full result of one comparison shows it, ``shown`` are the other summaries that show it. It
+    ``needs_truth`` if it means nothing where neither model is true; ``neutral`` is its label there.
     """
 
     def __init__(
@@ -54,11 +55,14 @@ class Measure(property):
         column: Column = "assertions",
         shown: tuple[Summary, ...] = (),
         style: Literal["count", "rate"] = "rate",
+        needs_truth: bool = False,
+        neutral: str = "",
     ) -> None:
         super().__init__(doc=meaning)
         self.label, self.meaning, self.formula = label, meaning, formula
         self.range, self.smaller_is_better = range, smaller_is_better
         self.column, self.shown, self.style = column, shown, style
+        self.needs_truth, self.neutral = needs_truth, neutral or label
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -144,6 +148,7 @@ class Rates:
         "accuracy",
         "Share of assertions on which the models agree.",
         lambda c: _share(c.tp + c.tn, c.total),
+        neutral="agreement",
     )
     precision = Measure(
         "precision",
@@ -151,6 +156,7 @@ class Rates:
         lambda c: _share(c.tp, c.tp + c.fp),
         column="dependencies",
         shown=("guesses", "plot", "score"),
+        needs_truth=True,
     )
     recall = Measure(
         "recall",
@@ -158,6 +164,7 @@ class Rates:
         lambda c: _share(c.tp, c.tp + c.fn),
         column="dependencies",
         shown=("guesses", "plot", "score"),
+        needs_truth=True,
     )
     f1 = Measure(
         "F1",
@@ -192,12 +199,14 @@ class Rates:
         "Share of the true independencies that the guess lacks.",
         lambda c: _share(c.fp, c.fp + c.tn),
         smaller_is_better=True,
+        needs_truth=True,
     )
     false_negative_rate = Measure(
         "false negative rate",
         "Share of the true dependencies that the guess lacks.",
         lambda c: _share(c.fn, c.fn + c.tp),
         smaller_is_better=True,
+        needs_truth=True,
     )
 
     def rate(self, name: str, zero_division: ZeroDivision | None = None) -> float:

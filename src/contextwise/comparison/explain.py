@@ -19,6 +19,7 @@ import numpy.typing as npt
 from contextwise.comparison.compare import Comparison, compare
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.question import Pair, Restriction
+from contextwise.comparison.roles import TRUE_AND_GUESS, Roles
 from contextwise.counting.changes import ChangingUnions, changing_unions
 from contextwise.counting.contract import DEFAULT
 from contextwise.counting.cover import Cube
@@ -74,6 +75,7 @@ class PairExplanation(Printed):
     fn: Number
     rest: Number = 0  # the errors outside the regions
     undecided: Number = 0  # errors without a region and, of an open pair, possible errors
+    roles: Roles = TRUE_AND_GUESS  # what the models are called
 
     @property
     def errors(self) -> Number:
@@ -91,7 +93,8 @@ class PairExplanation(Printed):
 
     def record(self) -> dict[str, Any]:
         """Return the explanation as a mapping for JSON."""
-        return {**vars(self), "regions": [region.record() for region in self.regions]}
+        values = {key: value for key, value in vars(self).items() if key != "roles"}
+        return {**values, "regions": [region.record() for region in self.regions]}
 
 
 @dataclass(frozen=True)
@@ -330,6 +333,7 @@ class PairRegions(PairCubes):
             fn=fn,
             rest=rest if in_time else 0,
             undecided=unknown + (0 if in_time else rest),
+            roles=self.comparison.roles,
         )
 
     def _only_in(

@@ -25,6 +25,7 @@ import numpy as np
 
 from contextwise.comparison.confusion import Number
 from contextwise.comparison.context_weights import Weights, value_weights
+from contextwise.comparison.roles import TRUE_AND_GUESS, Peers, Roles, peer_names
 from contextwise.counting.contexts import UNIFORM, ContextSpace
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import CoverSource, covered_pairs
@@ -58,6 +59,7 @@ class Restriction(TypedDict, total=False):
     contexts: Contexts
     align: Align
     zero_weights: ZeroWeights
+    peers: Peers
 
 
 def active_pairs(*models: Model) -> IntArray:
@@ -117,6 +119,7 @@ class Question:
     align: Align = "names"  # how the models were aligned to the domain of the first
     weighted: tuple[LogLinear | None, ...] = ()
     """The models with weights, over the domain of the first and in every context; or None."""
+    peers: tuple[str, ...] = ()  # the names of the models if none of them is true
 
     @property
     def domain(self) -> Domain:
@@ -134,7 +137,15 @@ class Question:
             self,
             structures=tuple(self.structures[m] for m in models),
             weighted=tuple(self.weighted[m] for m in models),
+            peers=tuple(self.peers[m] for m in models) if self.peers else (),
         )
+
+    @property
+    def roles(self) -> Roles:
+        """The words for the first two models."""
+        if not self.peers:
+            return TRUE_AND_GUESS
+        return Roles(self.peers[0], self.peers[-1], peers=True)
 
     def active_pairs(self) -> IntArray:
         """Return the pairs to compare that a feature of some model covers: shape (p, 2).
@@ -214,6 +225,7 @@ def pose(
     contexts: Contexts = FULLY,
     align: Align = "names",
     zero_weights: ZeroWeights = "keep",
+    peers: Peers = False,
     **unknown: object,
 ) -> Question:
     """Read models, align them to the first, and restrict them.
@@ -230,7 +242,7 @@ def pose(
         raise DomainError(
             f"unknown contexts {contexts!r}; choose 'fully-contextualized' or 'canonical'"
         )
-    aligned = _over_one_domain(list(models), names, align, zero_weights)
+    aligned, files = _over_one_domain(list(models), names, align, zero_weights)
     structures = tuple(map(structure_of, aligned))
     if contexts == "canonical":
         for structure in structures:
@@ -252,6 +264,7 @@ def pose(
         rows=rows,
         align=align,
         weighted=tuple(model if isinstance(model, LogLinear) else None for model in aligned),
+        peers=peer_names(peers, files),
     )
     return question if context is None else _in_context(question, context)
 
@@ -275,7 +288,8 @@ def _over_one_domain(
     names: Sequence[str] | None,
     align: Align,
     zero_weights: ZeroWeights,
-) -> tuple[Model, ...]:
+) -> tuple[tuple[Model, ...], Sequence[str]]:
+    """Return the models over the domain of the first, and their names."""
     if not models:
         raise ContextwiseError("no model to compare; give at least one")
     read = [as_model(model, zero_weights=zero_weights) for model in models]
@@ -287,7 +301,7 @@ def _over_one_domain(
     for place, model in enumerate(read[1:], 1):
         with named(called[0], called[place]):
             aligned.append(model.aligned_to(domain, align=align))
-    return tuple(aligned)
+    return tuple(aligned), called
 
 
 def _in_context(question: Question, context: Assignment) -> Question:

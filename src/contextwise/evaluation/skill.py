@@ -428,20 +428,30 @@ class Chance(Printed):
     @property
     def verdict(self) -> str:
         """The conclusion in one or two sentences."""
+        peers = self.comparison.roles.peers
         if not self.distance:
+            if peers:
+                return "The models make exactly the same claims."
             return "The guess makes exactly the claims of the true model."
         if self.is_stuck:
+            if peers:
+                first = self.comparison.roles.first
+                return f"Chance cannot be judged: all random models drawn are as far from {first}."
             return "Chance cannot be judged: all random guesses drawn are as far from the truth."
         sentences = []
         if self.p_value is not None:
             moves = get_null(self.null).moves(self.comparison.domain.cardinalities)
             subject = "The guess is" if moves else "Its contexts are"
+            if peers:
+                subject = "The models agree" if moves else "Their contexts agree"
             sentences.append(f"{subject} {self._judge(self.p_value)}.")
         if self.skeleton.decides:
             better = "better" if self.skeleton.p_value <= ALPHA else "no better"
             is_right = self.skeleton.true == self.skeleton.guess == self.skeleton.common
             edges = "right" if is_right else f"{better} than chance"
-            sentences.append(f"Its edges are {edges}.")
+            both = "Their edges agree" if peers else "Its edges are"
+            same = "The graphs are the same." if peers and is_right else f"{both} {edges}."
+            sentences.append(same)
         return " ".join(sentences) or "Nothing can be judged without draws."
 
     def _judge(self, p_value: float) -> str:
@@ -451,7 +461,8 @@ class Chance(Printed):
         if (1 + self.draws) * ALPHA < 1:
             return f"not judged: that takes at least {round(1 / ALPHA) - 1} draws"
         if not self.nearer and p_value < 1:
-            return f"as near as the best draws, but chance gets there often {p}"
+            near = "as well as" if self.comparison.roles.peers else "as near as"
+            return f"{near} the best draws, but chance gets there often {p}"
         farther = sum(distance >= self.distance for distance in self.distances)
         worse = (1 + farther) / (1 + self.draws) <= ALPHA
         return "worse than chance" if worse else f"no better than chance {p}"

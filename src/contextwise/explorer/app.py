@@ -47,12 +47,17 @@ WALK = Input("walk", text)  # the query that Back or Forward of the browser lead
 
 
 def explorer(
-    models: Sequence[tuple[str, Model]] = (), *, run: Path | None = None, data: Path | None = None
+    models: Sequence[tuple[str, Model]] = (),
+    *,
+    run: Path | None = None,
+    data: Path | None = None,
+    peers: bool = False,
 ) -> App:
     """Return the explorer as an application.
 
     The first of the named models is the true one. A page begins with the results of ``run``, if it
-    is given. The claims of models can be tested against the rows of ``data``.
+    is given. The claims of models can be tested against the rows of ``data``. With ``peers``, no
+    model is true.
     """
     entries = library(models)
     kept: dict[Key, Guess] = {}
@@ -61,7 +66,7 @@ def explorer(
     skip_source_references()
 
     def start(query: str) -> View:
-        view = View.parse(query)
+        view = View.parse(query) if query else View(peers=peers)
         if run is None:
             return replace(view, tab=FIRST_TAB) if view.tab == "experiment" else view
         return view if query else replace(view, tab="experiment")

@@ -112,8 +112,14 @@ def explain_one(
     """Find the contexts in which the models differ about a pair; an open pair is counted again."""
     tell("Looking for the contexts in which the models differ", 0, 0)
     if pair in comparison.open_pairs or pair[::-1] in comparison.open_pairs:
-        true, guess, contexts = comparison.true, comparison.guess, comparison.question.contexts
-        comparison = compare(true, guess, pairs=[pair], contexts=contexts, time_limit=time_limit)
+        comparison = compare(
+            comparison.true,
+            comparison.guess,
+            pairs=[pair],
+            contexts=comparison.question.contexts,
+            peers=comparison.question.peers,
+            time_limit=time_limit,
+        )
     return explain_pair(comparison, pair, top=top, time_limit=time_limit)
 
 
@@ -136,6 +142,7 @@ def shares_in(
         comparison.guess,
         context=context,
         contexts=comparison.question.contexts,
+        peers=comparison.question.peers,
         time_limit=time_limit,
         show_progress=partial(tell, words),
     )
@@ -212,6 +219,7 @@ def chance_of(comparison: Comparison, null: str, draws: int, tell: Tell) -> Chan
             null=null,
             draws=draws,
             contexts=comparison.question.contexts,
+            peers=comparison.question.peers,
             show_progress=partial(tell, "Drawing random guesses"),
         )
     except ChanceInterrupted as stopped:

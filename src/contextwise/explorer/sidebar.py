@@ -41,6 +41,7 @@ GUESSES = wiring.Input("guesses", wiring.texts)
 SHOWN = wiring.Input("shown", wiring.text)
 UPLOAD = wiring.Input("upload", wiring.uploads)
 CONTEXT_KIND: wiring.Input[str] = wiring.Input("contexts", wiring.choice(CONTEXTS, str), FULLY)
+PEERS = wiring.Input("peers", wiring.flag, False)
 LIMIT = wiring.Input("limit", wiring.choice(LIMITS, float), TIME_LIMIT)
 STOP = wiring.Input("stop", wiring.clicks)
 AGAIN = wiring.Input("again", wiring.clicks)
@@ -86,6 +87,7 @@ def panel(entries: Entries, start: View) -> ui.Sidebar:
                 ui.input_radio_buttons(
                     CONTEXT_KIND.key, "Contexts", CONTEXTS, selected=start.contexts
                 ),
+                ui.input_checkbox(PEERS.key, "Neither model is true", start.peers),
                 ui.input_select(LIMIT.key, "Time limit for each comparison", LIMITS, selected="60"),
             ),
             open=False,
@@ -164,7 +166,15 @@ def _serve_choices(state: State) -> None:
             if not state.knows(key) or key == state.true().key:
                 return
         now = state.now()
-        state.go(View(true=key, tab=now.tab, contexts=now.contexts, all_edges=now.all_edges))
+        state.go(
+            View(
+                true=key,
+                tab=now.tab,
+                contexts=now.contexts,
+                peers=now.peers,
+                all_edges=now.all_edges,
+            )
+        )
 
     def choose_shown(key: str) -> None:
         with reactive.isolate():
@@ -183,6 +193,7 @@ def _serve_choices(state: State) -> None:
     wiring.on(SHOWN, choose_shown)
     wiring.on(GUESSES, choose_guesses)
     wiring.on(CONTEXT_KIND, lambda kind: state.change(contexts=kind))
+    wiring.on(PEERS, lambda peers: state.change(peers=peers))
 
     def chosen() -> list[str]:
         return [entry.key for entry in state.guesses()]
@@ -210,6 +221,7 @@ def _serve_choices(state: State) -> None:
     wiring.follow(chosen, check_guesses)
     wiring.follow(shown, set_options(SHOWN.key))
     wiring.mirror(CONTEXT_KIND, state.contexts, ui.update_radio_buttons)
+    wiring.mirror(PEERS, state.peers, ui.update_checkbox, "value")
 
 
 def _serve_comparing(state: State) -> None:

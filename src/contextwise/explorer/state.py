@@ -55,13 +55,15 @@ class View:
     """The state of the page; it chooses the parts that are left out.
 
     ``guesses`` is None until some are chosen, ``shown`` is the guess in the views, ``variable`` is
-    the one whose neighbours are listed, and ``context`` is text such as ``A=1 & B=0``.
+    the one whose neighbours are listed, ``peers`` tells that neither model is true, and ``context``
+    is text such as ``A=1 & B=0``.
     """
 
     true: str = ""
     guesses: tuple[str, ...] | None = None
     shown: str = ""
     contexts: Contexts = FULLY
+    peers: bool = False
     tab: str = FIRST_TAB
     pair: Pair | None = None
     variable: str | None = None
@@ -86,6 +88,7 @@ class View:
             guesses=tuple(filter(None, values["guess"])) if "guess" in values else None,
             shown=first("shown"),
             contexts=contexts if contexts in get_args(Contexts) else FULLY,  # type: ignore[arg-type]
+            peers=first("peers") == "yes",
             tab=tab if tab in TABS else FIRST_TAB,
             pair=(first("first"), first("second")) if first("first") and first("second") else None,
             variable=first("around") or None,
@@ -102,6 +105,7 @@ class View:
             *(("guess", guess) for guess in guesses),
             ("shown", self.shown),
             ("contexts", self.contexts if self.contexts != FULLY else ""),
+            ("peers", "yes" if self.peers else ""),
             ("tab", self.tab if self.tab != FIRST_TAB else ""),
             ("first", first),
             ("second", second),
@@ -115,7 +119,9 @@ class View:
     def link(self) -> View:
         """Return the view without uploaded files and whatever depends on them."""
         if self.true.startswith(UPLOAD):
-            return View(tab=self.tab, contexts=self.contexts, question=self.question)
+            return View(
+                tab=self.tab, contexts=self.contexts, peers=self.peers, question=self.question
+            )
         lasting = tuple(key for key in self.guesses or () if not key.startswith(UPLOAD))
         guesses = lasting or (self.guesses if self.guesses == () else None)
         shown = "" if self.shown.startswith(UPLOAD) else self.shown
@@ -272,6 +278,7 @@ class State:
         }
         self.tab: reactive.Value[str] = self._parts["tab"]
         self.contexts: reactive.Value[Contexts] = self._parts["contexts"]
+        self.peers: reactive.Value[bool] = self._parts["peers"]
         self.question: reactive.Value[str] = self._parts["question"]
         self.all_edges: reactive.Value[bool] = self._parts["all_edges"]
         self._kept = kept
@@ -279,6 +286,7 @@ class State:
         self._compared: reactive.Value[Mapping[Key, Guess]] = reactive.value(
             dict(kept), name="compared"
         )
+        self._as_peers: dict[tuple[str, Guess], Guess] = {}
         self.stepped = False  # whether the user made the last change of the view
         self.true = Settled(self._true, is_)
         self.guesses = Settled(self._guesses)  # entries are equal only if they are the same
@@ -409,12 +417,23 @@ class State:
         """Return the chosen guesses that are compared."""
         true, contexts, compared = self.true(), self.contexts(), self._compared()
         keys = [(true.key, entry.key, contexts) for entry in self.guesses()]
-        return [compared[key] for key in keys if key in compared]
+        return [self._named(true, compared[key]) for key in keys if key in compared]
+
+    def _named(self, true: Entry, guess: Guess) -> Guess:
+        """Return a guess as it is shown: if neither model is true, with the names of both."""
+        if not self.peers():
+            return guess
+        key = true.label, guess
+        if key not in self._as_peers:  # the same object each time, so that views stay settled
+            named = guess.comparison.as_peers(true.label, guess.title)
+            self._as_peers[key] = replace(guess, comparison=named)
+        return self._as_peers[key]
 
     def _current(self) -> Guess | None:
         true = self._true()
         guess = self._guess() or true
-        return self._compared().get((true.key, guess.key, self.contexts()))
+        known = self._compared().get((true.key, guess.key, self.contexts()))
+        return None if known is None else self._named(true, known)
 
     def shown(self) -> Guess:
         """Return the comparison that the views show, or that of a model with itself."""

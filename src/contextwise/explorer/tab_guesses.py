@@ -22,6 +22,7 @@ from shiny import reactive, ui
 from contextwise.comparison.compare import comparison_record
 from contextwise.comparison.estimate import EstimatedMatrix
 from contextwise.comparison.matrix import DistanceMatrix
+from contextwise.comparison.roles import Agreement
 from contextwise.evaluation.consensus_search import ClaimSupport, Consensus
 from contextwise.evaluation.replicates import METRICS, summarize
 from contextwise.explorer import controls
@@ -35,9 +36,9 @@ from contextwise.report.drawing import HALO, add, add_text, add_tip, new_picture
 from contextwise.report.evaluations import consensus_parts, summary_parts
 from contextwise.report.html import Markup
 from contextwise.report.layout import in_unit_square, planar
-from contextwise.report.parts import COLOURS, Agreement, Cell, Column, Table
+from contextwise.report.parts import COLOURS, Cell, Column, Table
 from contextwise.report.pictures import plane_picture
-from contextwise.support.formatting import as_csv, as_json, percent
+from contextwise.support.formatting import as_csv, as_json, listed, percent
 from contextwise.support.formatting import name as short
 
 EXPLAINING, DRAWING = 30.0, 60.0  # seconds for each guess of a report, and for its pictures
@@ -119,7 +120,7 @@ def plane(results: Sequence[Guess]) -> TagChild:
     ]
     words = "Guesses whose names differ only in their last number form a group."
     return tags.section(
-        tags.h2("False positives and false negatives", class_="h5 mt-3"),
+        tags.h2("Differences of both kinds", class_="h5 mt-3"),
         tags.p(words) if repeated else None,
         controls.parts([plane_picture(drawn, summary)]),
         controls.parts(summary_parts(summary)) if summary else None,
@@ -131,9 +132,12 @@ def nearest(results: Sequence[Guess], matrix: Matrix) -> str:
     known = [guess for guess in results if not is_open(guess)]
     sentences = []
     if known:
-        best = min(known, key=lambda guess: guess.comparison.distance)
-        apart = percent(best.comparison.distance, best.comparison.total or 1)
-        sentences.append(f"Nearest to the true model is {short(best.title)}, at {apart}.")
+        best = min(guess.comparison.distance for guess in known)
+        c = known[0].comparison
+        titles = [short(guess.title) for guess in known if guess.comparison.distance == best]
+        verb = "is" if len(titles) == 1 else "are"
+        apart = percent(best, c.total or 1)
+        sentences.append(f"Nearest to {c.roles.first} {verb} {listed(titles)}, at {apart}.")
     if len(matrix.names) > 3:
         label = matrix.names[1 + int(middle(matrix)[1:, 1:].sum(axis=1).argmin())]
         if isinstance(matrix, DistanceMatrix) and not matrix.open:

@@ -14,6 +14,7 @@ from shiny import reactive, ui
 from contextwise.comparison.compare import PAIR_KEYS, Comparison, comparison_record, pair_records
 from contextwise.comparison.explain import PairExplanation
 from contextwise.comparison.question import Pair
+from contextwise.comparison.roles import Agreement, Roles
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.explorer import controls, wiring
 from contextwise.explorer.computations import explain_one, regions_of
@@ -26,8 +27,6 @@ from contextwise.report.comparisons import Guess, comparison_parts, region_parts
 from contextwise.report.html import Markup, as_html, cell_html, joined, tag
 from contextwise.report.page import one_terms, terms_note
 from contextwise.report.parts import (
-    WORDS,
-    Agreement,
     Cell,
     Column,
     Marked,
@@ -45,6 +44,7 @@ from contextwise.report.pictures import (
     dependence_heat,
     heat_legends,
     heat_map,
+    heat_words,
     one_legends,
     packed,
     packed_one,
@@ -216,11 +216,8 @@ def one_legend(heat: HeatMap) -> Tag:
 
 
 def heat_legend(heat: HeatMap) -> Tag:
-    words = (
-        "Colour is the share of contexts in which the models differ. Above the diagonal only the "
-        "guess has the dependence, below it only the true model."
-    )
-    return tags.div(HTML(as_html(heat_legends(heat))), tags.p(words, class_="note m-0"))
+    words = tags.p(heat_words(heat.roles), class_="note m-0")
+    return tags.div(HTML(as_html(heat_legends(heat))), words)
 
 
 def pair_selectors(names: Sequence[str], pair: Pair) -> Tag:
@@ -251,12 +248,16 @@ def counts(guess: Guess, pair: Pair) -> TagChild:
         heads: dict[str, Style] = {"the pair is": "words", "share": "share", "contexts": "count"}
         return controls.parts([table("Contexts of this pair", heads, shares)])
     kinds: tuple[tuple[Cell, Number], ...] = (
-        *((Marked(f"{WORDS[k]} ({k.upper()})", k), getattr(confusion, k)) for k in KINDS),
-        ("in neither (TN)", confusion.tn),
+        *((Marked(_kind_words(comparison.roles, k), k), getattr(confusion, k)) for k in KINDS),
+        ("in neither" if comparison.roles.peers else "in neither (TN)", confusion.tn),
     )
     columns: dict[str, Style] = {"dependent": "words", "share": "share", "contexts": "count"}
     rows = [(words, Fraction(n) / confusion.total, n) for words, n in kinds]
     return controls.parts([table("Contexts of this pair", columns, rows)])
+
+
+def _kind_words(roles: Roles, kind: Agreement) -> str:
+    return roles.only[kind] if roles.peers else f"{roles.only[kind]} ({kind.upper()})"
 
 
 def regions(outcome: Outcome[PairExplanation], domain: Domain) -> TagChild:

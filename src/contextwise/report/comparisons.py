@@ -19,13 +19,12 @@ import numpy as np
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import COUNTS, MEASURES, Number, ratio, shown_in
 from contextwise.comparison.question import Pair
+from contextwise.comparison.roles import TRUE_AND_GUESS, Agreement, Roles
 from contextwise.models.notation import between, in_words, quoted, where
 from contextwise.report.parts import (
     SHORT,
     TOP,
     UNDECIDED,
-    WORDS,
-    Agreement,
     Cell,
     Column,
     Entries,
@@ -51,6 +50,7 @@ from contextwise.support.formatting import (
     number,
     percent,
     plural,
+    rate,
 )
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from contextwise.comparison.explain import Explanation, FeatureErrors, Kind, PairExplanation
     from contextwise.comparison.matrix import Comparisons, DistanceMatrix
     from contextwise.comparison.neighbours import Neighbours
+    from contextwise.comparison.strengths import Strengths
     from contextwise.evaluation.claim_tests import Check
     from contextwise.evaluation.skill import Chance
     from contextwise.report.shares import Shares
@@ -73,13 +74,8 @@ EXACT_IN: Mapping[Medium, str] = {
 GANAK = "caching errs with a probability below one in a billion; the engine native is deterministic"
 NOTHING = "There is nothing to compare: no pair of variables is left."
 BY_POSITION = "Variables and states are aligned by position, not by name."
-ERROR_COLUMNS: dict[str, Style] = {"differs": "counted", "FN": "share", "FP": "share"}
 KINDS: dict[Kind, Agreement] = {"guess": "fp", "true": "fn"}
 REGIONS: dict[str, Style] = {"dependent": "words", "of contexts": "share", "when": "words"}
-FEATURES_TITLE = (
-    "Features behind the errors: the share of errors where the feature holds, the share that would "
-    "vanish if the guess gained (or lost) it, and the new errors that this would cause"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,9 +155,10 @@ def compare_parts(
     counts = [(true, zero_weights), *((guess.title, guess.zero_weights) for guess in guesses)]
     zeros = [f"{count:,} in {name(title)}" for title, count in counts if count]
     comparison = guesses[0].comparison
-    sizes = [("true", true, features)]
+    labels = ("first", "second") if comparison.roles.peers else ("true", "guess")
+    sizes = [(labels[0], true, features)]
     if not several:
-        sizes.append(("guess", guesses[0].title, guesses[0].feature_count))
+        sizes.append((labels[1], guesses[0].title, guesses[0].feature_count))
     rows = [
         (role, f"{name(title)}: {plural(variables, 'variable')}, {plural(count, 'feature')}")
         for role, title, count in sizes
@@ -178,7 +175,7 @@ def compare_parts(
 def summary(comparison: Comparison, chance: Chance | None = None) -> str:
     """Describe how near the models are, whether that beats chance, and where the errors are.
 
-    Without random guesses (``chance``) the sign of kappa decides what beats chance.
+    Only random guesses (``chance``) can tell whether it does; without them, kappa is given.
     """
     unfinished, pair_count = len(comparison.unions.open), comparison.question.pair_count
     if unfinished:
@@ -194,7 +191,8 @@ def summary(comparison: Comparison, chance: Chance | None = None) -> str:
         verdict = "" if chance is None else f"\n{chance.verdict}"
         return f"The models agree on all {number(c.total)} assertions.{verdict}"
     counts = f" ({number(c.distance)} of {number(c.total)})" if c.total < SHORT else ""
-    kinds = sorted([(c.fp, "false positives"), (c.fn, "false negatives")], reverse=True)
+    words = comparison.roles.errors
+    kinds = sorted([(c.fp, words["fp"]), (c.fn, words["fn"])], key=lambda kind: -kind[0])
     shares = ", ".join(f"{percent(count, c.total)} {kind}" for count, kind in kinds)
     split = f": {shares}" if c.fp and c.fn else f", all of them {kinds[0][1]}"
     lines = [f"{percent(c.distance, c.total)} of all assertions differ{counts}{split}."]
@@ -203,8 +201,9 @@ def summary(comparison: Comparison, chance: Chance | None = None) -> str:
     if chance is not None:
         sentences.append(chance.verdict)
     elif not isnan(kappa):
-        words = "Better than" if kappa > 0 else "Worse than" if kappa < 0 else "No better than"
-        sentences.append(f"{words} chance (kappa {kappa:.2g}).")
+        rounded = f"{kappa:.2g}"
+        is_exact = rounded not in ("1", "-1") or abs(kappa) == 1
+        sentences.append(f"Kappa is {rounded if is_exact else rate(kappa)}.")
     pairs = f"{len(errors):,} of {plural(pair_count, 'pair')} differ{'s' * (len(errors) == 1)}"
     if len(errors) <= 3:
         pairs += f": {listed([f'{a}–{b}' for (a, b), _ in comparison.worst_pairs(3)], 'and')}"
@@ -223,13 +222,15 @@ def _carriers(comparison: Comparison) -> str:
     errors = [variable.errors for variable in variables] + [0]
     clear = [k for k in (1, 2, 3) if errors[k - 1] > errors[k]]
     if not clear:
-        return f"The errors are spread over {sum(map(bool, errors)):,} variables."
+        noun = comparison.roles.noun
+        return f"The {noun} are spread over {sum(map(bool, errors)):,} variables."
     named = [variable.variable for variable in variables[: clear[-1]]]
     places, counts = comparison.differing
     positions = [comparison.domain.position(variable) for variable in named]
     inside = np.isin(comparison.pairs[places], positions).any(axis=1)
     carried: Number = np.array([0, *counts], dtype=object)[1:][inside].sum()
-    return f"{percent(carried, sum(counts))} of the errors involve {listed(named, 'or')}."
+    share = percent(carried, sum(counts))
+    return f"{share} of the {comparison.roles.noun} involve {listed(named, 'or')}."
 
 
 # -- one guess, and several ----------------------------------------------------------------------
@@ -273,13 +274,15 @@ def nearest_words(guesses: Sequence[Guess]) -> str:
     """Name the nearest and the farthest of several guesses."""
     shares = [_share_of_all(guess.comparison) for guess in guesses]
     least, most = min(shares), max(shares)
+    roles = guesses[0].comparison.roles
     if not guesses[0].comparison.total:
         return NOTHING
     if least == most:
-        share = percent(least, 1)
-        return f"All {len(guesses)} guesses are equally near: {share} of all assertions differ."
+        every = f"All {len(guesses)} {'models' if roles.peers else 'guesses'}"
+        near = f"equally near to {roles.first}" if roles.peers else "equally near"
+        return f"{every} are {near}: {percent(least, 1)} of all assertions differ."
     lines = []
-    for extreme, words in ((least, "nearest to the true model"), (most, "farthest")):
+    for extreme, words in ((least, f"nearest to {roles.first}"), (most, "farthest")):
         titles = [g.title for g, share in zip(guesses, shares, strict=True) if share == extreme]
         verb = "are" if titles[1:] else "is"
         differ = " of all assertions differ" if extreme == least else ""
@@ -295,13 +298,14 @@ def _share_of_all(comparison: Comparison) -> Fraction:
 def confusion_table(comparison: Comparison, medium: Medium = "page") -> Table:
     """Return the confusion matrix over all pairs, as shares of all assertions."""
     c = comparison.confusion
+    true, guess = comparison.roles.true, comparison.roles.guess
     columns: dict[str, Style] = {"": "words"}
-    columns |= {"guess dependent": "counted", "guess independent": "counted"}
+    columns |= {f"{guess} dependent": "counted", f"{guess} independent": "counted"}
     rows = (
-        ("true dependent", Share(c.tp, c.total), Share(c.fn, c.total)),
-        ("true independent", Share(c.fp, c.total), Share(c.tn, c.total)),
+        (f"{true} dependent", Share(c.tp, c.total), Share(c.fn, c.total)),
+        (f"{true} independent", Share(c.fp, c.total), Share(c.tn, c.total)),
     )
-    title = "Confusion matrix"
+    title = "Both models" if comparison.roles.peers else "Confusion matrix"
     if medium != "command":  # which shows the scope above
         title += f" over {scope_words(comparison)}"
     return table(title, columns, rows, "confusion")
@@ -316,15 +320,28 @@ def measures(comparison: Comparison, medium: Medium = "page") -> Entries:
         shares = Interval(ratio(low, c.total), ratio(high, c.total))
         values = {"normalized": shares, "distance": Interval(low, high)}
     else:
-        values = {key: m.formula(c) for key, m in MEASURES.items() if m.column != "counts"}
+        keys = (key for key, measure in MEASURES.items() if measure.column != "counts")
+        values = {key: MEASURES[key].formula(c) for key in _meaningful(keys, c)}
         if medium == "command" and not is_readable(c.distance):
             del values["distance"]
     groups: dict[str, list[Entry]] = {"distances": [], "dependencies": [], "assertions": []}
     for key, value in values.items():
         measure = MEASURES[key]
-        entry = Entry(key, measure.label, value, measure.style, measure.meaning)
+        label = measure.neutral if c.roles.peers else measure.label
+        entry = Entry(key, label, value, measure.style, measure.meaning)
         groups[measure.column].append(entry)
     return Entries(tuple(tuple(group) for group in groups.values() if group))
+
+
+def _meaningful(keys: Iterable[str], comparison: Comparison) -> list[str]:
+    """Leave out the measures that need a true model, if neither model is true."""
+    return [key for key in keys if not (comparison.roles.peers and MEASURES[key].needs_truth)]
+
+
+def error_columns(comparison: Comparison) -> dict[str, Style]:
+    """Return the columns of shares of all differences and of both kinds."""
+    heads = comparison.roles.heads
+    return {"differs": "counted", heads["fn"]: "share", heads["fp"]: "share"}
 
 
 def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
@@ -333,8 +350,8 @@ def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
     errors = comparison.differing[1]
     if not errors:
         return Note("nothing", f"No {'finished ' if some_open else ''}pair differs.")
-    columns: dict[str, Style] = {"pair": "name", **ERROR_COLUMNS}
-    columns |= {} if some_open else {"of all errors": "share"}
+    columns: dict[str, Style] = {"pair": "name", **error_columns(comparison)}
+    columns |= {} if some_open else {f"of all {comparison.roles.noun}": "share"}
     rows: list[tuple[Cell, ...]] = []
     for pair, c in comparison.worst_pairs(top):
         shares = [Share(count, c.total) for count in (c.distance, c.fn, c.fp)]
@@ -350,8 +367,9 @@ def _worst_title(comparison: Comparison, shown: int) -> str:
     if shown >= len(errors):
         return f"All pairs that {known}"
     which = "pair" if shown == 1 else f"{shown} pairs"
-    tie = _tie_words(errors, shown, "pairs of variables with more errors come first")
-    return f"The {which} with the most errors, of {len(errors):,} that {known}{tie}"
+    noun = comparison.roles.noun
+    tie = _tie_words(errors, shown, f"pairs of variables with more {noun} come first")
+    return f"The {which} with the most {noun}, of {len(errors):,} that {known}{tie}"
 
 
 def variables_tables(comparison: Comparison, top: int = 10) -> list[Table]:
@@ -359,15 +377,16 @@ def variables_tables(comparison: Comparison, top: int = 10) -> list[Table]:
     wrong = [variable for variable in comparison.variables() if variable.errors]
     if not wrong:
         return []
-    columns: dict[str, Style] = {"variable": "name", **ERROR_COLUMNS}
+    noun = comparison.roles.noun
+    columns: dict[str, Style] = {"variable": "name", **error_columns(comparison)}
     rows: list[tuple[Cell, ...]] = [
         (v.variable, *(Share(count, v.assertions) for count in (v.errors, v.fn, v.fp)))
         for v in wrong[:top]
     ]
-    title = "Variables by their errors: the share of the assertions about them that differ"
+    title = f"Variables by their {noun}: the share of the assertions about them that differ"
     if len(rows) < len(wrong):
         which = "variable" if len(rows) == 1 else f"{len(rows)} variables"
-        title = f"The {which} with the most errors, of {len(wrong):,}"
+        title = f"The {which} with the most {noun}, of {len(wrong):,}"
         title += _tie_words([v.errors for v in wrong], len(rows), "in the order of the models")
     return [table(title, columns, rows, "variables")]
 
@@ -398,19 +417,23 @@ def open_pairs_table(comparison: Comparison, top: int = 10) -> Table:
 
 def guesses_table(guesses: Sequence[Guess]) -> Table:
     """Return one row per guess; while pairs are unfinished, only with bounds of the distance."""
-    keys = shown_in("guesses")
-    columns: dict[str, Style] = {"guess": "name", "features": "count", **measure_columns(keys)}
+    roles = guesses[0].comparison.roles
+    keys = _meaningful(shown_in("guesses"), guesses[0].comparison)
+    columns: dict[str, Style] = {"model" if roles.peers else "guess": "name", "features": "count"}
+    columns |= measure_columns(keys, roles)
     rows = [
         (guess.title, guess.feature_count, *measure_cells(guess.comparison, keys))
         for guess in guesses
     ]
-    return table("Every guess against the true model", columns, rows, "guesses")
+    title = f"Every {'model' if roles.peers else 'guess'} against {roles.first}"
+    return table(title, columns, rows, "guesses")
 
 
-def measure_columns(keys: Iterable[str]) -> dict[str, Style]:
-    """Return the columns of `measure_cells`."""
+def measure_columns(keys: Iterable[str], roles: Roles = TRUE_AND_GUESS) -> dict[str, Style]:
+    """Return the columns of `measure_cells`, for guesses with one true model."""
     styles: dict[str, Style] = {"normalized": "counted", **dict.fromkeys(COUNTS, "share")}
-    return {MEASURES[key].label: styles.get(key, "rate") for key in keys}
+    labels = {**roles.heads, "fp": "only the other"} if roles.peers else roles.heads
+    return {labels.get(key, MEASURES[key].label): styles.get(key, "rate") for key in keys}
 
 
 def measure_cells(comparison: Comparison, keys: Iterable[str]) -> Iterator[Cell]:
@@ -466,7 +489,8 @@ def estimate_notes(comparison: Comparison) -> list[Note]:
     estimates = comparison.estimates
     if estimates is None:
         return []
-    kinds = (("false positives", estimates.fp), ("false negatives", estimates.fn))
+    errors = comparison.roles.errors
+    kinds = ((errors["fp"], estimates.fp), (errors["fn"], estimates.fn))
     words = " and ".join(
         f"{kind} {100 * e.value:.3g} % ({100 * e.low:.3g} % to {100 * e.high:.3g} %)"
         if e.value
@@ -523,16 +547,17 @@ def explanation_parts(explanation: Explanation) -> list[Part]:
                 named = "", ""
         title = _worst_title(comparison, len(explanation.pairs))
         if len(comparison.unions.open):
-            title = "The pairs with the most errors known so far, then unfinished pairs"
+            noun = comparison.roles.noun
+            title = f"The pairs with the most {noun} known so far, then unfinished pairs"
         parts.append(table(f"{title}, and where they differ", columns, rows, "pairs"))
     parts += features_tables(explanation)
     parts += variables_tables(comparison, max(len(explanation.pairs), 5))
     repeated = list(filter(_only_repeats, explanation.features))
     if repeated:
         text = (
-            f"{plural(len(repeated), 'feature')} of the guess, such as "
-            f"{in_words(repeated[0].literals)}, only repeat errors that other features make as "
-            "well: removing one of them changes nothing."
+            f"{plural(len(repeated), 'feature')} of {comparison.roles.second}, such as "
+            f"{in_words(repeated[0].literals)}, only repeat {comparison.roles.noun} that other "
+            "features make as well: removing one of them changes nothing."
         )
         parts.append(Note("repeated", text))
     parts += ganak_notes([comparison])
@@ -556,7 +581,7 @@ def region_rows(pair: PairExplanation) -> Iterator[tuple[Cell, ...]]:
     for region in pair.regions:
         kind = KINDS[region.only_in]
         when = in_words(region.literals) or where(())
-        yield Marked(WORDS[kind], kind), region.share, when
+        yield Marked(pair.roles.only[kind], kind), region.share, when
     if pair.rest:
         yield "either", Fraction(pair.rest) / pair.contexts, "in other regions"
     if pair.undecided:
@@ -585,11 +610,17 @@ def features_tables(explanation: Explanation) -> list[Table]:
             scope = ", ".join(map(quoted, group[0].scope))
             words = f"{plural(len(errors), 'more feature')} over {scope}"
             rows.append((Interval(*ends), None, None, whose, words))
-    columns: dict[str, Style] = {"errors": style, "vanish": style, "created": style}
-    columns |= {"guess": "words", "feature": "words"}
+    roles = explanation.comparison.roles
+    columns: dict[str, Style] = {roles.noun: style, "vanish": style, "created": style}
+    columns |= {roles.guess: "words", "feature": "words"}
+    title = (
+        f"Features behind the {roles.noun}: the share of {roles.noun} where the feature holds, the "
+        f"share that would vanish if {roles.second} gained (or lost) it, and the new {roles.noun} "
+        "that this would cause"
+    )
     ties = explanation.tied_features
     cut = f" ({plural(ties, 'other feature')} as many as the last)" if ties else ""
-    return [table(f"{FEATURES_TITLE}{cut}", columns, rows, "features")] if rows else []
+    return [table(f"{title}{cut}", columns, rows, "features")] if rows else []
 
 
 def by_scope(features: Iterable[FeatureErrors]) -> list[list[FeatureErrors]]:
@@ -741,3 +772,14 @@ def _pair_explanation(result: PairExplanation, *, top: int = TOP) -> list[Part]:
 @makes_parts("comparison.matrix", "DistanceMatrix")
 def _matrix(result: DistanceMatrix, *, top: int = TOP) -> list[Part]:
     return matrix_parts(result, medium="python")
+
+
+@makes_parts("comparison.strengths", "Strengths")
+def _strengths(result: Strengths, *, top: int = TOP) -> list[Part]:
+    columns: dict[str, Style] = {"dependencies": "words", "drawn": "count"}
+    columns |= {"median log odds ratio": "score", "from": "score", "to": "score"}
+    rows = [
+        (kind, len(sample), sample.median, *sample.interval)
+        for kind, sample in result.samples.items()
+    ]
+    return [table("How strong the dependencies are", columns, rows, "strengths")]

@@ -16,8 +16,9 @@ import numpy as np
 
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
+from contextwise.comparison.roles import TRUE_AND_GUESS, Agreement, Roles
 from contextwise.report.layout import Positions, cut_names, fitted_to, place_labels
-from contextwise.report.parts import COLOURS, DASHES, Agreement
+from contextwise.report.parts import COLOURS, DASHES
 from contextwise.report.shares import Edge, View, edge_words
 from contextwise.support.arrays import FloatArray
 from contextwise.support.formatting import name as shown
@@ -327,6 +328,14 @@ class Plane(NamedTuple):
 
     series: tuple[PlaneSeries, ...]
     left_out: tuple[str, ...] = ()
+    roles: Roles = TRUE_AND_GUESS
+
+    @property
+    def axes(self) -> tuple[str, str]:
+        """What the horizontal and the vertical axis show."""
+        if self.roles.peers:
+            return "only in the other model", self.roles.only["fn"]
+        return "only in guess (FP)", "only in true (FN)"
 
 
 def errors_plane(guesses: Sequence[Guess], summary: Summary | None = None) -> Plane:
@@ -350,7 +359,8 @@ def errors_plane(guesses: Sequence[Guess], summary: Summary | None = None) -> Pl
         )
         for k, (label, points) in enumerate(members.items())
     )
-    return Plane(series, tuple(guess.title for guess in guesses if guess not in known))
+    left_out = tuple(guess.title for guess in guesses if guess not in known)
+    return Plane(series, left_out, guesses[0].comparison.roles if guesses else TRUE_AND_GUESS)
 
 
 def error_shares(comparison: Comparison) -> tuple[float, float]:
@@ -372,19 +382,21 @@ def plane_svg(plane: Plane) -> str:
     """Draw the plane over equal axes; grey lines join points of the same distance."""
     points = [point for series in plane.series for point in series.points]
     means = [mean for series in plane.series for mean in series.means or ()]
-    words = f"False positives against false negatives of {len(points)} guesses"
+    across, upward = plane.axes
+    words = f"{len(points)} models: {across} against {upward}"
     picture = new_picture("plane", SIZE, SIZE, words)
     largest = max([share for point in points for share in point[1:]], default=0.0)
     widest = max([mean.high or 0.0 for mean in means], default=0.0)
     end = HEADROOM * max(largest, min(widest, 2 * largest)) or 1.0
-    _add_axes(picture, end)
+    _add_axes(picture, end, plane.axes)
     for series in plane.series:
         for name, fp, fn in series.points:
             x, y = map(coordinate, _place(fp, fn, end))
             style = {"class_": "guess", "fill": series.colour, "fill_opacity": "0.8"}
             place = f"translate({x} {y})"
             drawn = add(picture, "path", d=series.path, transform=place, **style)
-            words = f"only in guess {100 * fp:.3g} %, only in true {100 * fn:.3g} %"
+            own = shown(name) if plane.roles.peers else "guess"
+            words = f"only in {own} {100 * fp:.3g} %, {plane.roles.only['fn']} {100 * fn:.3g} %"
             add_tip(drawn, f"{shown(name)}: {words}")
     for series in plane.series:
         if series.means is not None:
@@ -404,7 +416,7 @@ def _place(fp: float, fn: float, end: float) -> tuple[float, float]:
     return LEFT + (SIZE - LEFT - RIGHT) * across, SIZE - BOTTOM - (SIZE - TOP - BOTTOM) * upward
 
 
-def _add_axes(picture: Element, end: float) -> None:
+def _add_axes(picture: Element, end: float, axes: tuple[str, str]) -> None:
     step = round_step(end)
     corner_x, corner_y = corner = _place(0, 0, end)
     for share in (k * step for k in range(floor(2 * end / step) + 1)):
@@ -420,9 +432,7 @@ def _add_axes(picture: Element, end: float) -> None:
     for stop in (_place(end, 0, end), _place(0, end, end)):
         add_line(picture, corner, stop, stroke="currentColor", stroke_opacity="0.6")
     across, upward = (LEFT + SIZE - RIGHT) / 2, (TOP + SIZE - BOTTOM) / 2
-    false_positives, false_negatives = (
-        f"only in {which}, of all assertions" for which in ("guess (FP)", "true (FN)")
-    )
+    false_positives, false_negatives = (f"{axis}, of all assertions" for axis in axes)
     add_text(picture, false_positives, (across, SIZE - 8), "middle")
     turned = f"translate(12 {coordinate(upward)}) rotate(-90)"
     add_text(picture, false_negatives, (0, 0), "middle", transform=turned)

@@ -68,7 +68,7 @@ def report_page(
         links = (
             tag("li", tag("a", title, href=f"#guess-{k}")) for k, (title, _) in enumerate(sections)
         )
-        body.append(tag("nav", tag("ul", *links), aria_label="Guesses"))
+        body.append(tag("nav", tag("ul", *links), aria_label="Models"))
     terms = terms_note(guesses[0].comparison)
     if several:
         body.append(as_html([*overview_parts(guesses), terms]))
@@ -82,7 +82,8 @@ def report_page(
         parts = stability_parts(stability, top=top)
         body.append(as_html([Section(f"How stable: {name(learner, 60)}", tuple(parts))]))
     body.append(as_html([Section("Models", (models_table(true, guesses),))]))
-    who = f"{len(guesses)} guesses" if several else name(guesses[0].title)
+    noun = "models" if guesses[0].comparison.roles.peers else "guesses"
+    who = f"{len(guesses)} {noun}" if several else name(guesses[0].title)
     engine = guesses[0].comparison.engine
     return page_html(
         f"{who} compared with {name(true)}", "".join(body), _origin(command, made, engine)
@@ -165,13 +166,18 @@ def terms_note(comparison: Comparison) -> Note:
     first = comparison.domain.states[comparison.domain.position(others[0])][0] if others else ""
     states = f", such as {name(others[0])}={name(first)}" if others else ""
     every = "every variable" if comparison.question.space.canonical else "every other variable"
+    roles = comparison.roles
+    kinds = (
+        "A false positive is a dependence that only the guess has, a false negative one that only "
+        "the true model has."
+    )
+    if roles.peers:
+        kinds = "Neither model is taken as the truth."
     return Note(
         "terms",
         f"An assertion is the claim that two variables, such as {name(pair[0])} and "
         f"{name(pair[1])}, depend on each other in one context, or do not. A context gives a state "
-        f"to {every}{states}. This page compares {scope_words(comparison)}. A false "
-        "positive is a dependence that only the guess has, a false negative one that only the true "
-        "model has.",
+        f"to {every}{states}. This page compares {scope_words(comparison)}. {kinds}",
     )
 
 

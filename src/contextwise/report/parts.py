@@ -16,6 +16,7 @@ from functools import singledispatch
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from contextwise.comparison.roles import Agreement
 from contextwise.support.formatting import is_readable, name, number, percent, rate
 
 if TYPE_CHECKING:
@@ -35,9 +36,6 @@ LONGEST_TIP = 400  # digits
 TOP = 10  # default number of entries of a list to show
 SHORT = 10**4  # counts out of fewer than this are shown next to their shares
 
-Agreement = Literal["tp", "fp", "fn"]
-"""The models that have the dependence in a context: both, only the guess, or only the true one."""
-WORDS: dict[Agreement, str] = {"tp": "in both", "fp": "only in guess", "fn": "only in true"}
 UNDECIDED = "not decided in time"
 # Okabe and Ito's hues, which colour-blind readers can distinguish; dashes are for black and white.
 COLOURS: dict[Agreement, str] = {"tp": "#7f7f7f", "fp": "#D55E00", "fn": "#0072B2"}

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.question import Pair
+from contextwise.comparison.roles import TRUE_AND_GUESS, Agreement, Roles
 from contextwise.errors import TooLargeError, require
 from contextwise.models.structure import Structure
 from contextwise.report.drawing import errors_plane
@@ -31,8 +32,6 @@ from contextwise.report.parts import (
     DARK_COLOURS,
     DASHES,
     UNDECIDED,
-    WORDS,
-    Agreement,
     Legend,
     Mark,
     Picture,
@@ -96,6 +95,7 @@ class HeatMap:
     shares: npt.NDArray[np.float64]
     order: IntArray  # positions of the variables in the domain
     blocks: tuple[range, ...] = ()  # similar variables, the largest block first
+    roles: Roles = TRUE_AND_GUESS
 
     @cached_property
     def codes(self) -> npt.NDArray[np.uint8]:
@@ -119,7 +119,7 @@ def heat_map(comparison: Comparison | Shares, *, reorder: bool | None = None) ->
         matrix[first, second] = matrix[second, first] = np.nan_to_num(values, nan=np.inf)
     order, blocks = group_similar(fp + fn) if reorder else (np.arange(n), ())
     drawn = np.where(np.tri(n, dtype=bool), fn[np.ix_(order, order)], fp[np.ix_(order, order)])
-    return HeatMap(tuple(shares.names[v] for v in order), drawn, order, blocks)
+    return HeatMap(tuple(shares.names[v] for v in order), drawn, order, blocks, shares.roles)
 
 
 def group_similar(errors: npt.NDArray[np.float64]) -> tuple[IntArray, tuple[range, ...]]:
@@ -212,6 +212,7 @@ def packed(shares: Shares, order: IntArray) -> dict[str, Any]:
         "opacities": list(OPACITIES),
         "covered": [COVERED, COVERED_OPACITY],
         "unknown": UNKNOWN,
+        "words": shares.roles.only,
         "light": COLOURS,
         "dark": DARK_COLOURS,
     }
@@ -220,14 +221,19 @@ def packed(shares: Shares, order: IntArray) -> dict[str, Any]:
 def pairs_picture(comparison: Comparison) -> Picture:
     shares = shares_of(comparison)
     heat = heat_map(shares)
-    caption = (
-        "Colour is the share of contexts in which the models differ. Above the diagonal only the "
-        "guess has the dependence (false positives), below it only the true model (false "
-        "negatives)."
-    )
+    caption = heat_words(heat.roles)
     if not np.array_equal(heat.order, np.arange(len(heat.order))):
         caption += GROUPED_WORDS
     return Picture(caption, tuple(heat_legends(heat)), packed=_deflated(packed(shares, heat.order)))
+
+
+def heat_words(roles: Roles) -> str:
+    """Explain the colours and the two sides of the heat map."""
+    fp, fn = ("", "") if roles.peers else (" (false positives)", " (false negatives)")
+    return (
+        "Colour is the share of contexts in which the models differ. Above the diagonal only "
+        f"{roles.second} has the dependence{fp}, below it only {roles.first}{fn}."
+    )
 
 
 def _deflated(data: object) -> str:
@@ -249,9 +255,12 @@ def heat_legends(heat: HeatMap, codes: npt.NDArray[np.uint8] | None = None) -> l
             (Mark("box", kind, COLOURS[kind], OPACITIES[step]), STEP_WORDS[step]) for step in steps
         )
         if entries:
-            legends.append(Legend(f"{WORDS[kind]}, share of contexts", entries))
+            legends.append(Legend(f"{heat.roles.only[kind]}, share of contexts", entries))
     others = {
-        AGREED: (Mark("box", "covered", COVERED, COVERED_OPACITY), "depends, without such errors"),
+        AGREED: (
+            Mark("box", "covered", COVERED, COVERED_OPACITY),
+            f"depends, without such {heat.roles.noun}",
+        ),
         BLANK: (Mark("box", "blank", "#ffffff", 0.0), "never depends"),
         OPEN: (Mark("box", "open", UNKNOWN), UNDECIDED),
     }
@@ -356,7 +365,10 @@ def graph_pictures(comparison: Comparison) -> list[Picture]:
         selection = select_edges(edges)
     graph = graph_of(selection)
     words = f"{selection.words[:1].upper()}{selection.words[1:]}"
+    roles = comparison.roles
     titles: dict[View, str] = {"true": "The true model", "guess": "The guess"}
+    if roles.peers:
+        titles = {"true": roles.true, "guess": roles.guess}
     drawn = {
         view: title for view, title in titles.items() if graph_legend(graph.edges, view).entries
     }
@@ -373,11 +385,13 @@ def graph_pictures(comparison: Comparison) -> list[Picture]:
 
 
 def graph_legend(edges: Iterable[Edge], view: View = "both") -> Legend:
-    kinds = {kind for edge in edges for kind, _ in edge.kinds(view)}
+    words = {
+        kind: kind_words(edge.roles, kind, view) for edge in edges for kind, _ in edge.kinds(view)
+    }
     entries = tuple(
-        (Mark("line", kind, colour, dashes=DASHES[kind]), kind_words(kind, view))
+        (Mark("line", kind, colour, dashes=DASHES[kind]), words[kind])
         for kind, colour in COLOURS.items()
-        if kind in kinds
+        if kind in words
     )
     return Legend("", entries)
 
@@ -385,8 +399,9 @@ def graph_legend(edges: Iterable[Edge], view: View = "both") -> Legend:
 def plane_picture(guesses: Sequence[Guess], summary: Summary | None = None) -> Picture:
     """Return false positives against false negatives, one point per guess or mean of a group."""
     plane = errors_plane(guesses, summary)
+    noun = "model" if plane.roles.peers else "guess"
     caption = (
-        "Each point is a guess: the nearer to the corner, the nearer to the true model. "
+        f"Each point is a {noun}: the nearer to the corner, the nearer to {plane.roles.first}. "
         "Points on one grey line have the same distance."
     )
     if summary and any(series.means for series in plane.series):

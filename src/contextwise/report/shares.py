@@ -19,9 +19,9 @@ import numpy as np
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.question import Pair
+from contextwise.comparison.roles import TRUE_AND_GUESS, Agreement, Roles
 from contextwise.errors import TooLargeError
 from contextwise.report.layout import Positions, graph_layout
-from contextwise.report.parts import WORDS, Agreement
 from contextwise.support.arrays import FloatArray, IntArray
 from contextwise.support.formatting import name as short
 from contextwise.support.formatting import percent
@@ -49,6 +49,7 @@ class Edge(NamedTuple):
     tp: float
     fp: float
     fn: float
+    roles: Roles = TRUE_AND_GUESS
 
     @property
     def errors(self) -> float:
@@ -69,11 +70,13 @@ class Shares:
     tp: FloatArray
     fp: FloatArray
     fn: FloatArray
+    roles: Roles = TRUE_AND_GUESS
 
     def edge(self, k: int) -> Edge:
         first, second = self.pairs[k].tolist()
         names = (self.names[first], self.names[second])
-        return Edge(names, float(self.tp[k]), float(self.fp[k]), float(self.fn[k]))
+        tp, fp, fn = (float(values[k]) for values in (self.tp, self.fp, self.fn))
+        return Edge(names, tp, fp, fn, self.roles)
 
     def edges(self) -> list[Edge]:
         """Return the finished pairs that depend somewhere, in the order of the domain."""
@@ -100,7 +103,7 @@ def shares_of(comparison: Comparison) -> Shares:
         return np.fromiter(shares, np.float64, len(counts))
 
     tp, fn, fp = (divided(comparison.known_counts[:, k].tolist()) for k in range(3))
-    return Shares(comparison.domain.names, comparison.pairs, tp, fp, fn)
+    return Shares(comparison.domain.names, comparison.pairs, tp, fp, fn, comparison.roles)
 
 
 def edges_of(comparison: Comparison) -> list[Edge]:
@@ -112,7 +115,7 @@ def neighbours(shares: Shares, name: str) -> list[Edge]:
     """Return the pairs of one variable, which comes first in each, the largest errors first."""
     places = np.flatnonzero((shares.pairs == shares.names.index(name)).any(axis=1)).tolist()
     edges = [
-        edge if edge.pair[0] == name else Edge((name, edge.pair[0]), edge.tp, edge.fp, edge.fn)
+        edge if edge.pair[0] == name else edge._replace(pair=(name, edge.pair[0]))
         for edge in map(shares.edge, places)
         if edge.tp + edge.errors > 0
     ]
@@ -246,13 +249,13 @@ def edges_between(edges: Iterable[Edge], names: Collection[str]) -> list[Edge]:
     return [edge for edge in edges if inside.issuperset(edge.pair)]
 
 
-def kind_words(kind: Agreement, view: View) -> str:
-    return "dependent" if view == "one" else WORDS[kind]
+def kind_words(roles: Roles, kind: Agreement, view: View) -> str:
+    return "dependent" if view == "one" else roles.only[kind]
 
 
 def edge_words(edge: Edge, view: View = "both") -> str:
     kinds = (
-        f"{kind_words(kind, view)} in {percent(Fraction(share), 1)} of contexts"
+        f"{kind_words(edge.roles, kind, view)} in {percent(Fraction(share), 1)} of contexts"
         for kind, share in edge.kinds("one" if view == "one" else "both")
     )
     return f"{' – '.join(map(short, edge.pair))}: {', '.join(kinds)}"

@@ -13,12 +13,13 @@ import numpy as np
 
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import MEASURES, ratio, shown_in
+from contextwise.comparison.roles import Agreement
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.evaluation.replicates import Ranking, mean_with_interval, metric_label
 from contextwise.report.drawing import SERIES as PAGE_SERIES
 from contextwise.report.drawing import error_shares
 from contextwise.report.layout import apart, cut_names, distinct_names, planar, shared_parts
-from contextwise.report.parts import COLOURS, WORDS, Agreement
+from contextwise.report.parts import COLOURS
 from contextwise.report.plots.style import (
     COLUMN,
     FigureOptions,
@@ -107,10 +108,11 @@ def plot_confusion(
             tint = on_white(colour, 0.15 + 0.45 * share)
             axes.fill_between([column - 0.49, column + 0.49], row - 0.49, row + 0.49, color=tint)
             shares = [percent(count, c.total)] if c.total else []
-            text = "\n".join([kind.upper(), *shares, number(count)])
+            text = "\n".join([comparison.roles.heads[kind], *shares, number(count)])
             axes.text(column, row, text, ha="center", va="center")
-    axes.set_xticks([0, 1], ["guess: dependent", "guess: independent"])
-    axes.set_yticks([0, 1], ["true:\ndependent", "true:\nindependent"])
+    true, guess = comparison.roles.true, comparison.roles.guess
+    axes.set_xticks([0, 1], [f"{guess}: dependent", f"{guess}: independent"])
+    axes.set_yticks([0, 1], [f"{true}:\ndependent", f"{true}:\nindependent"])
     axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
     return titled(axes, title)
 
@@ -121,6 +123,7 @@ def _draw_errors(axes: Axes, by_name: Mapping[str, Comparison]) -> None:
     left = np.zeros(len(by_name))
     kinds: tuple[Agreement, ...] = ("fp", "fn")
     both = np.array([error_shares(c) for c in by_name.values()]).T
+    roles = next(iter(by_name.values())).roles
     for kind, shares, hatch in zip(kinds, both, ("////", "...."), strict=True):
         axes.barh(
             places,
@@ -131,11 +134,11 @@ def _draw_errors(axes: Axes, by_name: Mapping[str, Comparison]) -> None:
             hatch=hatch,
             edgecolor="white",
             linewidth=0,
-            label=WORDS[kind],
+            label=roles.only[kind] if kind == "fn" or not roles.peers else "only in the other",
         )
         left += shares
     _name_rows(axes, distinct_names(list(by_name), 24))
-    axes.set_xlabel("errors as a share of all assertions")
+    axes.set_xlabel(f"{roles.noun} as a share of all assertions")
     axes.set_xlim(left=0)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)

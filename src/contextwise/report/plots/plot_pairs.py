@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from contextwise.comparison.compare import Comparison, compare
+from contextwise.comparison.roles import Agreement
 from contextwise.errors import require
 from contextwise.evaluation.resampling import Stability
 from contextwise.formats import ModelLike, as_structure
@@ -22,7 +23,7 @@ from contextwise.report.drawing import (
     widest_of,
 )
 from contextwise.report.layout import apart, cut_names
-from contextwise.report.parts import COLOURS, DASHES, WORDS, Agreement
+from contextwise.report.parts import COLOURS, DASHES
 from contextwise.report.pictures import (
     HeatMap,
     arcs_of,
@@ -434,7 +435,7 @@ def plot_neighbours(
                 hatch=HATCHES[kind],
                 edgecolor="white",
                 linewidth=0,
-                label=WORDS[kind],
+                label=comparison.roles.only[kind],
             )
         left = left + shares
     others = [second if first == variable else first for first, second in (e.pair for e in edges)]

@@ -87,8 +87,9 @@ class HeatMap {
     if (k < 0) return `${both}never dependent`;
     if (Number.isNaN(tp[k])) return `${both}not decided in time`;
     if (this.data.kind === "one") return `${both}dependent in ${percent(tp[k])} of contexts`;
-    return `${both}only in guess in ${percent(fp[k])}, only in true in ${percent(fn[k])}, `
-      + `in both in ${percent(tp[k])} of contexts`;
+    const { words } = this.data;
+    return `${both}${words.fp} in ${percent(fp[k])}, ${words.fn} in ${percent(fn[k])}, `
+      + `${words.tp} in ${percent(tp[k])} of contexts`;
   }
 
   // -- geometry -----------------------------------------------------------------------------------
