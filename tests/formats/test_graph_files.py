@@ -57,11 +57,13 @@ def test_a_collider_in_each_format(format: str) -> None:
         "from,to\nA,B\nC,B\n",
         '"","from","to"\n"1","A","B"\n"2","C","B"\n',
         "source\ttarget\nA\tB\nC\tB\n",
+        "Source,Target,Type,Weight\nA,B,Directed,1\nC,B,Directed,1\n",
         "A --> B\nB <-- C\n",
         "1. A -> B\n2. C -> B\n",
         "A,B,C\n0,1,0\n0,0,0\n0,1,0\n",
         '"","A","B","C"\n"A",0,1,0\n"B",0,0,0\n"C",0,1,0\n',
         "A B C\nA 0 1 0\nB 0 0 0\nC 0 1 0\n",
+        "A,B,C\nFALSE,TRUE,FALSE\nFALSE,FALSE,FALSE\nFALSE,TRUE,FALSE\n",
     ],
 )
 def test_lists_of_edges_and_matrices(text: str, tmp_path: Path) -> None:
@@ -87,6 +89,8 @@ def test_a_matrix_without_names_and_the_endpoints_of_causal_learn() -> None:
         ("A -- B\nB -- C\n", "edges"),
         ("A,B,C\n0,1,0\n1,0,1\n0,1,0\n", "edges"),
         ("from,to\nA,B\nB,A\nB,C\nC,B\n", "edges"),
+        ("Source;Target;Type\nA;B;Undirected\nB;C;Undirected\n", "edges"),
+        ("node1,node2\nA,B\nB,C\n", "edges"),
         ("Graph Nodes:\nA,B,C\n\nGraph Edges:\n1. A --- B\n2. B --- C\n", "tetrad"),
         (COLLIDER["gml"].replace("directed 1", ""), "gml"),
     ],
@@ -173,15 +177,19 @@ def test_dags_and_their_patterns_have_the_same_pairs(seed: int) -> None:
         ("Graph Nodes:\n\nGraph Edges:\n", "tetrad", "the graph has no nodes"),
         ("digraph { A -> B; B -> A }", "dot", "a cycle: "),
         ("digraph { A -> B; A -> B [dir=none] }", "dot", "with and without a direction"),
-        ("digraph { A -> }", "dot", "expected a node, got '}'"),
-        ("digraph { A", "dot", "the file ends inside a graph"),
-        ("digraph { A [x=1", "dot", "a list of attributes has no end"),
+        ("digraph { A -> }", "dot", "expected a name but found '}'"),
+        ("digraph { A", "dot", "found the end of the file"),
+        ("digraph { A [x=1", "dot", "but found the end of the file"),
         ("graph A -- B", "dot", "expected '{'"),
         ("digraph " + "{" * 5000, "dot", "nested too deeply"),
         ("graph [ node [ id 0 ]", "gml", "this is not valid GML"),
         ("B, A\nA, B", "bnet", "with feedback the rules are a dynamic model"),
         ("B, A\nB, C", "bnet", "expected one rule for each target, got 'B, C'"),
-        ("from,to,strength\nA,B,0.1\n", "edges", "also has the column 'strength'"),
+        ("B, A[-1]", "bnet", "cannot read 'A[-1]' in the rule of 'B'"),
+        ("digraph { A -> B, C }", "dot", "expected a name but found ','"),
+        ("digraph { A -> B } digraph { B -> A }", "dot", "expected the end of the file"),
+        ("from,to\nA,B\nC\n", "edges", "expected an edge, got 'C'"),
+        ("from,to,strength\nA,B,0.1\nA,C,0.2\n", "edges", "also has the column 'strength'"),
         ("A,B\n0,0.5\n0,0\n", "edges", "not symmetric and has numbers other than 0 and 1"),
         ("A,B\n0,1\n0,0\n1,1\n", "edges", "these are rows, not a model; learn a structure first"),
         ("A,B,C\n0,1,0\n0,0,1\n1,0,0\n", "edges", "a cycle: "),
@@ -197,8 +205,10 @@ WEIGHTS = "A,B,C\n0,0.5,0\n0.5,0,-1.25\n0,-1.25,0\n"
 
 
 def test_a_symmetric_matrix_has_the_weights_of_an_ising_model() -> None:
-    with pytest.warns(ThresholdsUnknown, match="the file has no thresholds, so they are 0"):
+    with pytest.warns(ThresholdsUnknown, match="the file has no thresholds, so they are 0$"):
         model = graph(WEIGHTS, "edges")
+    with pytest.warns(ThresholdsUnknown, match="if they are inclusion probabilities, replace"):
+        graph(WEIGHTS.replace("-1.25", "0.75"), "edges")
     assert isinstance(model, LogLinear)
     assert repr(model) == "LogLinear(3 variables, 2 features: 0.5 A=1 & B=1; -1.25 B=1 & C=1)"
 

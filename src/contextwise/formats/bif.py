@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from contextwise.errors import (
     ContextwiseError,
     DomainError,
     NotRepresentable,
-    ParseError,
     TooLargeError,
 )
 from contextwise.formats.reading import (
@@ -27,24 +25,17 @@ from contextwise.formats.reading import (
     model_of_network,
     tables_to_write,
 )
+from contextwise.formats.tokens import Token, Tokens
 from contextwise.models.domain import Domain
 from contextwise.models.factors import Factor, check_scopes, numbers
 from contextwise.models.notation import quoted
 from contextwise.models.structure import Model
 from contextwise.support.arrays import FloatArray
 
-_BIF, _DSC = (
-    re.compile(
-        rf"""(?P<skip>[\s{blanks}]+|//[^\n]*|/\*.*?\*/)
-          | (?P<open>/\*)
-          | (?P<quoted>"[^"\n]*")
-          | (?P<sign>[{{}}()\[\];])
-          | (?P<word>(?:[^\s{blanks}{{}}()\[\];"/]+|/(?![/*]))+)""",
-        re.VERBOSE | re.DOTALL,
-    )
-    for blanks in (",|", ",|:=")
-)
-
+_SKIP = r"[\s{0}] | //[^\n]* | /\*.*?\*/"
+_TOKEN = r"""
+    "(?P<quoted>[^"\n]*)" | (?P<sign>[{{}}()\[\];])
+  | (?P<word>(?:[^\s{0}{{}}()\[\];"/]+|/(?![/*]))+)"""
 
 PRINTED = 1e-4
 """The largest distance from 1 when writing a model whose weights were printed with six digits."""
@@ -62,55 +53,29 @@ class Distribution:
     rows: list[tuple[list[str], int, list[float]]] = field(default_factory=list)
 
 
-class _Token(NamedTuple):
-    kind: str
-    text: str
-    line: int
-
-
-class _Parser:
+class _Parser(Tokens):
     """Parse BIF, or the dialect of Microsoft's ``.dsc`` files, in which rows number the states."""
 
     def __init__(self, source: Source, *, is_dsc: bool = False) -> None:
-        self.source = source
+        blanks = ",|:=" if is_dsc else ",|"
+        super().__init__(source, _SKIP.format(blanks), _TOKEN.format(blanks))
         self.is_dsc = is_dsc
-        self.tokens = self.split()
-        self.at = 0
         self.variables: dict[str, list[str]] = {}
-
-    def split(self) -> list[_Token]:
-        text, line, at = self.source.legacy_text, 1, 0
-        next_token = (_DSC if self.is_dsc else _BIF).match
-        tokens = []
-        while at < len(text):
-            match = next_token(text, at)
-            if match is None or match.lastgroup == "open":
-                what = "a quoted name" if match is None else "a comment"
-                raise self.source.error(f"{what} has no end", line)
-            if match.lastgroup == "quoted":
-                tokens.append(_Token("word", match[0][1:-1], line))
-            elif match.lastgroup != "skip":
-                kind = "word" if match.lastgroup == "word" else match[0]
-                tokens.append(_Token(kind, match[0], line))
-            line += match[0].count("\n")
-            at = match.end()
-        tokens.append(_Token("end", "the end of the file", line))
-        return tokens
 
     def network(self) -> list[Distribution]:
         """Read all blocks; the variables go to ``self.variables``."""
         distributions = []
-        while self.tokens[self.at].kind != "end":
+        while self.next.kind != "end":
             keyword = self.take("word")
             word = keyword.text.lower()
             if word == "belief" and self.is_dsc:  # "belief network NAME", without braces
                 self.take("word")
-                if self.tokens[self.at].text.lower() not in ("node", "probability"):
+                if self.next.text.lower() not in ("node", "probability"):
                     self.take("word")
             elif word == "network":
-                while self.tokens[self.at].kind != "{":
+                while self.next.kind != "{":
                     self.take("word")
-                self.skip_to("}")
+                self.take_until("}")
             elif word == ("node" if self.is_dsc else "variable"):
                 self.variable()
             elif word == "probability":
@@ -133,14 +98,14 @@ class _Parser:
             if token.text.lower() == "type":
                 states = self.states(name)
             elif token.text.lower() == "property" or self.is_dsc:
-                self.skip_to(";")
+                self.take_until(";")
             else:
                 raise self.error(f"expected type or property, got {token.text[:30]!r}", token)
         if states is None:
             raise self.error(f"variable {name.text!r} has no type", name)
         self.variables[name.text] = states
 
-    def states(self, name: _Token) -> list[str]:
+    def states(self, name: Token) -> list[str]:
         kind = self.take("word")
         if kind.text.lower() != "discrete":
             raise self.error(f"only discrete variables can be read, got {kind.text[:30]!r}", kind)
@@ -148,7 +113,7 @@ class _Parser:
         count = self.take("word")
         self.take("]")
         self.take("{")
-        states = [token.text for token in self.words_until("}")]
+        states = [token.text for token in self.take_until("}", "word")]
         self.take(";")
         if count.text != str(len(states)):
             raise self.error(
@@ -161,27 +126,27 @@ class _Parser:
 
     def probability(self) -> Distribution:
         opening = self.take("(")
-        names = self.words_until(")")
+        names = self.take_until(")", "word")
         for name in names:
             if name.text not in self.variables:
                 raise self.error(f"unknown variable {name.text!r}", name)
         family = [name.text for name in names]
         if not family or len(set(family)) < len(family):
             raise self.error("expected a variable and its parents, each once", opening)
-        block = Distribution(family[0], family[1:], opening.line)
+        block = Distribution(family[0], family[1:], self.line(opening))
         self.take("{")
         while (token := self.take("word", "(", "}")).kind != "}":
             if token.kind == "(":
-                states = [state.text for state in self.words_until(")")]
+                states = [state.text for state in self.take_until(")", "word")]
                 if self.is_dsc:
                     states = self.labels(block, states, token)
-                block.rows.append((states, token.line, self.numbers()))
+                block.rows.append((states, self.line(token), self.numbers()))
             elif token.text.lower() == "table":
                 block.table = self.numbers()
             elif token.text.lower() == "default":
                 block.default = self.numbers()
             elif token.text.lower() == "property":
-                self.skip_to(";")
+                self.take_until(";")
             elif self.is_dsc and not block.parents:  # numbers without a keyword
                 self.at -= 1
                 block.table = self.numbers()
@@ -190,7 +155,7 @@ class _Parser:
                 raise self.error(f"expected table, default or a row, got {text!r}", token)
         return block
 
-    def labels(self, block: Distribution, numbers: list[str], token: _Token) -> list[str]:
+    def labels(self, block: Distribution, numbers: list[str], token: Token) -> list[str]:
         """Return the states of the parents that a row of a ``.dsc`` file numbers from 0."""
         labels = []
         for parent, number in zip(block.parents, numbers, strict=False):
@@ -202,7 +167,7 @@ class _Parser:
 
     def numbers(self) -> list[float]:
         values = []
-        for token in self.words_until(";"):
+        for token in self.take_until(";", "word"):
             try:
                 value = float(token.text)
             except ValueError:
@@ -211,34 +176,6 @@ class _Parser:
                 raise self.error(f"expected a probability, got {token.text[:30]!r}", token)
             values.append(value)
         return values
-
-    def skip_to(self, end: str) -> None:
-        while self.take_any().kind != end:
-            pass
-
-    def words_until(self, end: str) -> list[_Token]:
-        words = []
-        while (token := self.take("word", end)).kind != end:
-            words.append(token)
-        return words
-
-    def take_any(self) -> _Token:
-        token = self.tokens[self.at]
-        if token.kind == "end":
-            raise self.error("the file ends inside a block", token)
-        self.at += 1
-        return token
-
-    def take(self, *kinds: str) -> _Token:
-        token = self.tokens[self.at]
-        if token.kind not in kinds:
-            wanted = " or ".join("a name" if kind == "word" else repr(kind) for kind in kinds)
-            actual = token.text if token.kind == "end" else repr(token.text[:30])
-            raise self.error(f"expected {wanted} but found {actual}", token)
-        return self.take_any()
-
-    def error(self, message: str, token: _Token) -> ParseError:
-        return self.source.error(message, token.line)
 
 
 # -- from blocks to a model ------------------------------------------------------------------------

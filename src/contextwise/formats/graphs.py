@@ -10,11 +10,12 @@ with circles or two heads are refused, because a hidden variable may be behind t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import product
 
 from contextwise.errors import DomainError, ParseError, require
 from contextwise.formats.reading import Source, check_states, model_of_factors, model_of_network
+from contextwise.formats.tokens import Token, Tokens
 from contextwise.models.directions import moral_pairs
 from contextwise.models.domain import Domain
 from contextwise.models.features import PairIndex
@@ -180,152 +181,108 @@ def read_tetrad(source: Source) -> Model:
 
 # -- DOT -------------------------------------------------------------------------------------------
 
-_DOT = re.compile(
-    r"""(?P<skip>[\s;,]+|//[^\n]*|/\*.*?\*/|^[ \t]*\#[^\n]*)
-      | (?P<quoted>"(?:[^"\\]|\\.)*")
-      | (?P<mark><->|<-|->|--|@->|@-@|o->)
-      | (?P<html><[^<>]*>)
-      | (?P<sign>[{}\[\]=:])
-      | (?P<word>-?[\w.\x80-\U0010ffff]+)""",
-    re.VERBOSE | re.DOTALL | re.MULTILINE,
-)
+_SKIP = r"[\s;] | //[^\n]* | /\*.*?\*/ | ^[ \t]*\#[^\n]*"
+_TOKEN = r"""
+    "(?P<quoted>(?:[^"\\]|\\.)*)" | (?P<sign><->|<-|->|--|@->|@-@|[{}\[\]=:,])
+  | (?P<html><(?:[^<>]|<(?:[^<>]|<[^<>]*>)*+>)*+>) | (?P<word>-?[\w.\x80-\U0010ffff]+)"""
+_EDGES = ("->", "--", "<-", "<->", "@->", "@-@")
 _HEADS = {"normal": ">", "none": "", "odot": "o", "dot": "o"}
 
 
-class _Dot:
+class _Dot(Tokens):
     """Parse DOT, also as dagitty writes it: ``dag { A -> B }``."""
 
     def __init__(self, source: Source) -> None:
-        self.source = source
+        super().__init__(source, _SKIP, _TOKEN)
         self.graph = Graph(source)
-        self.tokens = list(self.split())
-        self.at = 0
         self.labels: dict[str, str] = {}
-        self.edges: list[tuple[str, str, dict[str, str], str, int]] = []
-        if self.word() == "strict":
-            self.at += 1
-        self.kind = self.word()
-        self.at += 1
-        if self.kind not in ("graph", "digraph", "dag", "pdag"):
-            raise self.error(f"expected graph or digraph, got {self.kind[:30]!r}")
-        if self.text() != "{":
-            self.at += 1  # a name
+        self.edges: list[tuple[str, str, str, Token]] = []
+        kind = self.take("word")
+        if kind.text.lower() == "strict":
+            kind = self.take("word")
+        if kind.text.lower() not in ("graph", "digraph", "dag", "pdag"):
+            raise self.error(f"expected graph or digraph, got {kind.text[:30]!r}", kind)
+        if self.next.kind == "word":
+            self.take()  # a name
         self.block({})
-        names = [name for name in self.graph.nodes if name in self.labels]
-        if len(names) == len(self.graph.nodes) and all(name.isdigit() for name in names):
-            if len(set(self.labels.values())) < len(names):
-                raise source.error("two nodes have the same label")
-            self.graph.nodes = {self.labels[name]: k for name, k in self.graph.nodes.items()}
-        else:
-            self.labels = {}
-        for first, second, attributes, mark, line in self.edges:
+        if self.next.kind != "end":
+            raise self.error("expected the end of the file after the graph")
+        if not (self.graph.nodes.keys() <= self.labels.keys() and "".join(self.labels).isdigit()):
+            self.labels = {}  # only numbers need labels
+        if len({self.labels.get(name, name) for name in self.graph.nodes}) < len(self.graph.nodes):
+            raise source.error("two nodes have the same label")
+        self.graph.nodes = {self.labels.get(n, n): k for n, k in self.graph.nodes.items()}
+        for first, mark, second, token in self.edges:
             ends = (self.labels.get(end, end) for end in (first, second))
-            self.graph.add(next(ends), _mark(mark, attributes), next(ends), line)
-
-    def split(self) -> Iterator[tuple[str, str, int]]:
-        text, line, at = self.source.legacy_text, 1, 0
-        while at < len(text):
-            match = _DOT.match(text, at)
-            if match is None:
-                raise self.source.error(f"unexpected {text[at]!r}", line)
-            if match.lastgroup == "quoted":
-                yield "word", match[0][1:-1].replace('\\"', '"'), line
-            elif match.lastgroup != "skip":
-                kind = "word" if match.lastgroup == "html" else str(match.lastgroup)
-                yield kind, match[0], line
-            line += match[0].count("\n")
-            at = match.end()
-
-    def text(self, ahead: int = 0) -> str:
-        """Return a sign or a mark, or an empty text for a word."""
-        token = self.tokens[self.at + ahead : self.at + ahead + 1]
-        return token[0][1] if token and token[0][0] != "word" else ""
-
-    def word(self) -> str:
-        token = self.tokens[self.at : self.at + 1]
-        return token[0][1] if token and token[0][0] == "word" else ""
-
-    def error(self, message: str) -> ParseError:
-        line = self.tokens[min(self.at, len(self.tokens) - 1)][2] if self.tokens else 1
-        return self.source.error(message, line)
+            self.graph.add(next(ends), mark, next(ends), self.line(token))
 
     def block(self, edge: dict[str, str]) -> list[str]:
         """Read ``{ … }``; return the nodes in it."""
-        if self.text() != "{":
-            raise self.error("expected '{'")
-        self.at += 1
+        self.take("{")
         inside: dict[str, None] = {}
         edge = dict(edge)
-        while self.text() != "}":
-            if self.at >= len(self.tokens):
-                raise self.error("the file ends inside a graph")
-            word = self.word().lower()
-            if word in ("graph", "node", "edge") and self.text(1) == "[":
-                self.at += 1
+        while self.next.kind != "}":
+            word, after = self.next, self.tokens[self.at + 1 : self.at + 2]
+            is_word = word.kind == "word" and bool(after)
+            if is_word and after[0].kind == "[" and word.text.lower() in ("graph", "node", "edge"):
+                self.take()
                 attributes = self.attributes()
-                if word == "edge":
+                if word.text.lower() == "edge":
                     edge |= attributes
-            elif word and self.text(1) == "=":
-                self.at += 3
+            elif is_word and after[0].kind == "=":
+                self.at += 2
+                self.take("word")
             else:
                 inside |= dict.fromkeys(self.statement(edge))
-        self.at += 1
+        self.take("}")
         return list(inside)
 
     def statement(self, edge: dict[str, str]) -> list[str]:
         """Read nodes, or a chain of edges between them."""
         groups, marks = [self.group(edge)], []
-        while self.at < len(self.tokens) and self.tokens[self.at][0] == "mark":
-            marks.append((self.text(), self.tokens[self.at][2]))
-            self.at += 1
+        while self.next.kind in _EDGES:
+            marks.append(self.take())
             groups.append(self.group(edge))
         attributes = self.attributes()
         if not marks and "label" in attributes:
             self.labels |= dict.fromkeys(groups[0], attributes["label"])
-        for first, (mark, line), second in zip(groups, marks, groups[1:], strict=False):
-            for a in first:
-                self.edges += [(a, b, edge | attributes, mark, line) for b in second]
+        for first, token, second in zip(groups, marks, groups[1:], strict=False):
+            mark = _mark(token.text, edge | attributes)
+            self.edges += [(a, mark, b, token) for a, b in product(first, second)]
         return [name for group in groups for name in group]
 
     def group(self, edge: dict[str, str]) -> list[str]:
         """Read one end of an edge: a node or a subgraph."""
-        if self.word().lower() == "subgraph":
-            self.at += 1
-            self.at += bool(self.word())
-        if self.text() == "{":
+        if self.next.kind == "word" and self.next.text.lower() == "subgraph":
+            self.take()
+            if self.next.kind == "word":
+                self.take()
+        if self.next.kind == "{":
             return self.block(edge)
-        name = self.word()
-        if not name:
-            raise self.error(f"expected a node, got {self.text() or 'the end of the file'!r}")
-        self.graph.node(name, self.tokens[self.at][2])
-        self.at += 1
-        while self.text() == ":":  # a port
-            self.at += 2
-        return [name]
+        token = self.take("word")
+        self.graph.node(token.text, self.line(token))
+        while self.next.kind == ":":  # a port
+            self.take()
+            self.take("word")
+        return [token.text]
 
     def attributes(self) -> dict[str, str]:
         values: dict[str, str] = {}
-        while self.text() == "[":
-            self.at += 1
-            while self.text() != "]":
-                if self.at >= len(self.tokens):
-                    raise self.error("a list of attributes has no end")
-                key = self.word()
-                self.at += 1
-                if self.text() == "=":
-                    self.at += 1
-                    values[key] = self.word().lower() if key != "label" else self.word()
-                    self.at += 1
-            self.at += 1
+        while self.next.kind == "[":
+            self.take()
+            while (key := self.take("word", ",", "]")).kind != "]":
+                if key.kind == "word" and self.next.kind == "=":
+                    self.take()
+                    values[key.text.lower()] = self.take("word").text
         return values
 
 
 def _mark(mark: str, attributes: dict[str, str]) -> str:
     """Return an edge as Tetrad writes it, with what DOT draws at its ends."""
-    if mark in ("<-", "<->") or "@" in mark or "o" in mark:
+    if mark not in ("->", "--"):
         return mark.replace("@", "o")
-    direction = attributes.get("dir", "none" if mark == "--" else "forward")
-    head, tail = (attributes.get(f"arrow{end}", "normal") for end in ("head", "tail"))
+    direction = attributes.get("dir", "none" if mark == "--" else "forward").lower()
+    head, tail = (attributes.get(f"arrow{end}", "normal").lower() for end in ("head", "tail"))
     left = _HEADS.get(tail, ">") if direction in ("back", "both") else ""
     right = _HEADS.get(head, ">") if direction in ("forward", "both") else ""
     return f"{left.replace('>', '<')}--{right}"
@@ -376,8 +333,10 @@ def read_bnet(source: Source) -> Model:
         graph.node(target.strip(), number)
         rules[target.strip()] = rule, number
     for target, (rule, number) in rules.items():
-        for name in dict.fromkeys(re.findall(r"[^\s!&|()~+*,]+", rule)):
-            if name not in ("0", "1", "true", "false"):
+        for name in dict.fromkeys(re.findall(r"[^\s!&|()~]+", rule)):
+            if not re.fullmatch(r"[\w.:/-]+", name):
+                raise source.error(f"cannot read {name[:40]!r} in the rule of {target!r}", number)
+            if name.lower() not in ("0", "1", "true", "false", "and", "or", "not"):
                 graph.add(name, "->", target, number)
     try:
         return graph.model("bnet")

@@ -19,6 +19,7 @@ import re
 import tempfile
 import warnings
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,15 +31,12 @@ from contextwise.models.features import single_values
 from contextwise.models.structure import Model
 from contextwise.support.arrays import FloatArray, IntArray
 
-_ENDS = {
-    ("from", "to"),
-    ("source", "target"),
-    ("parent", "child"),
-    ("cause", "effect"),
-    ("variable 1", "variable 2"),
-    ("node1", "node2"),
-}
-_UNDIRECTED = ("node1", "node2")
+_DIRECTED = (
+    *(("from", "to"), ("source", "target"), ("parent", "child"), ("cause", "effect")),
+    *(("start", "end"), ("tail", "head"), ("src", "dst"), ("node from", "node to")),
+)
+_UNDIRECTED = (("node1", "node2"), ("node 1", "node 2"), ("variable 1", "variable 2"))
+_TRUTH = {"TRUE": "1", "FALSE": "0", "True": "1", "False": "0"}
 _ARROW = re.compile(r"[<o]?-{1,3}[>o]?")
 _ENDPOINTS = {(-1, 1): "->", (1, -1): "<-", (-1, -1): "--", (1, 1): "<->"}
 
@@ -89,19 +87,28 @@ def _cells(text: str) -> list[list[str]]:
 # -- lists of edges --------------------------------------------------------------------------------
 
 
-def _edge_columns(table: list[list[str]]) -> tuple[int, int, int | None, int] | None:
-    """Find the columns of both ends and of the marks, and the first row, or return None."""
-    if not table:
-        return None
-    header = [cell.lower().replace("_", " ") for cell in table[0]]
-    for first in range(len(header) - 2):  # A -> B
-        is_headed = not _ARROW.fullmatch(header[first + 1])
-        marks = [row[first + 1] if len(row) > first + 2 else "" for row in table[is_headed:]]
+class _Columns(NamedTuple):
+    """The columns of both ends and of the marks, the mark of all edges, and the first row."""
+
+    first: int
+    second: int
+    marks: int | None
+    mark: str
+    start: int
+
+
+def _edge_columns(table: list[list[str]]) -> _Columns | None:
+    """Find the columns of a list of edges, by arrows between names or by the header."""
+    header = [cell.lower().replace("_", " ") for cell in table[0]] if table else []
+    for first in range(len(header) - 2):
+        start = int(not _ARROW.fullmatch(header[first + 1]))
+        marks = [row[first + 1] if len(row) > first + 2 else "" for row in table[start:]]
         if marks and all(_ARROW.fullmatch(mark) for mark in marks):
-            return first, first + 2, first + 1, int(is_headed)
-    for ends in _ENDS:
+            return _Columns(first, first + 2, first + 1, "", start)
+    for ends in (*_DIRECTED, *_UNDIRECTED):
         if all(header.count(end) == 1 for end in ends):
-            return header.index(ends[0]), header.index(ends[1]), None, 1
+            first, second = map(header.index, ends)
+            return _Columns(first, second, None, "->" if ends in _DIRECTED else "--", 1)
     return None
 
 
@@ -109,29 +116,27 @@ def _edges(source: Source, table: list[list[str]]) -> Model | None:
     columns = _edge_columns(table)
     if columns is None:
         return None
-    first, second, mark, start = columns
-    graph = Graph(source)
-    if start:
-        header = table[0]
-        known = {first, second, mark}
-        for k, name in enumerate(header):
-            numbers = [row[k] for row in table[1:] if len(row) > k]
-            is_index = numbers in (
-                [str(i) for i in range(len(numbers))],
-                [str(i + 1) for i in range(len(numbers))],
+    first, second, marks, mark, start = columns
+    rows = table[start:]
+    for row in rows:
+        if len(row) < len(table[0]):
+            raise source.error(f"expected an edge, got {' '.join(row)[:40]!r}")
+    for k, name in enumerate(table[0] if start else ()):
+        cells = [row[k] for row in rows]
+        is_index = any(cells == [str(i + s) for i in range(len(cells))] for s in (0, 1))
+        if k in (first, second, marks) or is_index:
+            continue
+        if len(set(cells)) > 1:
+            raise source.error(
+                f"this list of edges also has the column {name[:40]!r}; keep the edges that you "
+                "want, and the columns of their ends",
+                1,
             )
-            if k not in known and not is_index:
-                raise source.error(
-                    f"this list of edges also has the column {name[:40]!r}; keep the edges that "
-                    "you want and the columns of their ends",
-                    1,
-                )
-    ends = (table[0][first].lower(), table[0][second].lower())
-    plain = "--" if ends == _UNDIRECTED else "->"
-    for number, row in enumerate(table[start:], start + 1):
-        if len(row) <= max(first, second):
-            raise source.error(f"expected an edge, got {' '.join(row)[:40]!r}", number)
-        graph.add(row[first], plain if mark is None else row[mark], row[second], number)
+        if cells and cells[0].lower() == "undirected":
+            mark = "--"
+    graph = Graph(source)
+    for number, row in enumerate(rows, start + 1):
+        graph.add(row[first], mark if marks is None else row[marks], row[second], number)
     return graph.model("edges", both_is_edge=True)
 
 
@@ -156,7 +161,7 @@ def _matrix(table: list[list[str]]) -> tuple[list[str] | None, FloatArray] | Non
         if names is not None and not len(set(names)) == len(names) == size:
             continue
         try:
-            values = np.array([[float(cell) for cell in row] for row in rows])
+            values = np.array([[float(_TRUTH.get(cell, cell)) for cell in row] for row in rows])
         except ValueError:
             continue
         if np.isfinite(values).all() and not np.diag(values).any():
@@ -181,9 +186,10 @@ def _model(source: Source, names: Sequence[str] | None, values: FloatArray) -> M
             "the matrix is not symmetric and has numbers other than 0 and 1: weights of arcs are "
             "those of continuous variables; write 1 for each arc"
         )
+    doubt = "; if they are inclusion probabilities, replace them by 0 and 1 first"
     warnings.warn(
         f"{source.name}: read as the weights of an Ising model (values 0 and 1); the file has no "
-        "thresholds, so they are 0",
+        f"thresholds, so they are 0{doubt if 0 <= values.min() <= values.max() <= 1 else ''}",
         ThresholdsUnknown,
         stacklevel=6,
     )
