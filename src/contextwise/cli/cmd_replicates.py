@@ -100,7 +100,7 @@ class Replicates(NamedTuple):
         return cw.summarize(
             {group: [guess.comparison for guess in runs] for group, runs in compared.items()},
             truths={group: [guess.truth for guess in runs] for group, runs in compared.items()},
-            metrics=self.metrics or (("normalized",) if len(truths) > 1 else known),
+            metrics=self.metrics or (("normalized",) if len(truths) > 1 else None),
             training_share=self.training_share,
             alpha=self.alpha,
         )
@@ -146,7 +146,8 @@ replicates_options = options.options_as(
         "metrics",
         metavar="NAME",
         multiple=True,
-        help="Metric to compare by; repeatable.  [default: all for one truth, normalized "
+        help="Metric to compare by; repeatable. Bayesian networks also have shd, cpdag_shd, sid, "
+        "ancestor_aid, parent_aid and oset_aid.  [default: all for one truth, normalized "
         "otherwise]",
     ),
     click.option(

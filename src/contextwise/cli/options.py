@@ -495,7 +495,7 @@ def print_records(records: Sequence[object]) -> None:
 
 
 def print_csv(records: Iterable[Mapping[str, object]], header: Iterable[str] | None = None) -> None:
-    """Print records as CSV, one row each; the header is by default the keys of the first."""
+    """Print records as CSV, one row each; the header is by default all their keys."""
     click.echo(cw.support.formatting.as_csv(records, header), nl=False)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 import numpy as np
 
 from contextwise.comparison.confusion import (
+    CAUSAL,
     COUNTS,
     MEASURES,
     Confusion,
@@ -22,6 +23,7 @@ from contextwise.comparison.confusion import (
     Number,
     WholeMeasures,
     ZeroDivision,
+    computed,
     confusion_bounds,
     digits,
     ratio,
@@ -369,8 +371,10 @@ def comparison_record(comparison: Comparison) -> Record:
     c = comparison
     low, high = c.distance_bounds
     known = not len(c.unions.open)
-    columns = sorted(MEASURES.items(), key=lambda entry: entry[1].column != "counts")
-    exact: Record = {key: measure.formula(c) if known else None for key, measure in columns}
+    columns = sorted(MEASURES, key=lambda key: MEASURES[key].column != "counts")
+    exact: Record = dict.fromkeys(key for key in columns if key not in CAUSAL)
+    if known:
+        exact = {**computed(c, columns)}
     record: Record = {
         "contexts": c.question.contexts,
         "by_position": c.question.align == "position",

@@ -4,15 +4,15 @@ Positive means *dependent*: ``tp`` counts the contexts where both models have th
 ``fn`` those where only the true model has it, ``fp`` those where only the guess has it.
 
 To add a measure, add one `Measure`: to `Rates` if the four counts determine it, to `WholeMeasures`
-if it needs the counts of each pair. Its property, its place in every output and its words follow
-from there.
+if it needs the counts of each pair, to `MEASURES` if not every comparison has it. Its property, its
+place in every output and its words follow from there.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,6 +20,7 @@ from math import inf, isqrt, nextafter, sqrt
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from contextwise.comparison import causal
 from contextwise.errors import ContextwiseError
 from contextwise.support.formatting import is_readable, number
 
@@ -30,7 +31,7 @@ Number = int | Fraction
 Interval = tuple[Number, Number]
 ZeroDivision = Literal["warn"] | float
 """Value of a rate whose denominator is zero; ``"warn"`` means 0 and a warning."""
-Column = Literal["counts", "distances", "dependencies", "assertions"]
+Column = Literal["counts", "distances", "dependencies", "assertions", "causal"]
 Summary = Literal["guesses", "plot", "replicates", "score"]
 """Summaries besides the full result of one comparison: the table of several guesses, the plot of
 rates, the summary of replicates, the score."""
@@ -255,6 +256,17 @@ def _share_of(key: str) -> Callable[[Any], float | None]:
     return lambda c: _share(getattr(c, key), c.total)
 
 
+def _causal_distance(key: str) -> Callable[[Any], int | None]:
+    """Compute a distance of graphs; None if the comparison leaves out pairs."""
+
+    def formula(c: Comparison) -> int | None:
+        if c.question.asked is not None:
+            return None
+        return causal.DISTANCES[key](c.true.directions, c.guess.directions)
+
+    return formula
+
+
 RATES: Mapping[str, Measure] = {
     name: measure for name, measure in _measures(Rates).items() if measure.column != "distances"
 }
@@ -303,8 +315,39 @@ MEASURES: Mapping[str, Measure] = {
         for key, holders in HOLDERS.items()
     },
     **RATES,
+    **{
+        key: Measure(
+            label,
+            f"{meaning} Only for two Bayesian networks.",
+            _causal_distance(key),
+            range=(0, inf),
+            smaller_is_better=True,
+            column="causal",
+            needs_truth=key not in ("shd", "cpdag_shd"),
+            shown=("replicates", "score"),
+            style="count",
+        )
+        for key, label, meaning in (
+            ("shd", "SHD", "Pairs of variables with another arc; a reversed arc counts once."),
+            ("cpdag_shd", "SHD of classes", "Pairs with another edge in the equivalence classes."),
+            ("sid", "SID", "Ordered pairs with a wrong interventional distribution."),
+            ("ancestor_aid", "ancestor AID", "Ordered pairs whose ancestor adjustment is wrong."),
+            ("parent_aid", "parent AID", "Ordered pairs whose parent adjustment is wrong."),
+            ("oset_aid", "optimal AID", "Ordered pairs whose optimal adjustment is wrong."),
+        )
+    },
 }
 """Every number of a comparison by its key in JSON, CSV and frames."""
+
+
+CAUSAL = tuple(key for key, measure in MEASURES.items() if measure.column == "causal")
+"""The distances of graphs, which only two Bayesian networks have."""
+
+
+def computed(comparison: Comparison, keys: Iterable[str]) -> dict[str, Number | float | None]:
+    """Compute measures of a comparison; leave out distances of graphs that it does not have."""
+    values = {key: MEASURES[key].formula(comparison) for key in keys}
+    return {key: v for key, v in values.items() if v is not None or key not in CAUSAL}
 
 
 def shown_in(summary: Summary) -> list[str]:

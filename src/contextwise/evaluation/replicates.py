@@ -32,8 +32,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from contextwise.comparison.causal import BY_GADJID
 from contextwise.comparison.compare import Comparison
-from contextwise.comparison.confusion import MEASURES, Measure, shown_in
+from contextwise.comparison.confusion import CAUSAL, MEASURES, Measure, shown_in
 from contextwise.errors import ContextwiseError, ParseError, require
 from contextwise.evaluation.skill import skills
 from contextwise.support import files
@@ -67,7 +68,7 @@ METRICS: Mapping[str, Measure] = {
 """The metrics of groups, by name: the measures shown for replicates, and the skill."""
 KNOWN: Mapping[str, tuple[Range, bool]] = {
     **{key: (m.range, m.smaller_is_better) for key, m in {**MEASURES, **METRICS}.items()},
-    **dict.fromkeys(("kl", "shd", "seconds"), ((0, inf), True)),
+    **dict.fromkeys(("kl", "seconds"), ((0, inf), True)),
 }
 """Range and whether smaller is better, for the columns of tables of results that we know."""
 
@@ -339,7 +340,7 @@ def summarize(
     comparisons: Mapping[str, Sequence[Comparison]] | Sequence[Comparison],
     *,
     truths: Mapping[str, Sequence[str]] | None = None,
-    metrics: Sequence[str] = tuple(METRICS),
+    metrics: Sequence[str] | None = None,
     paired: bool | None = None,
     confidence: float = 0.95,
     training_share: float | None = None,
@@ -356,6 +357,7 @@ def summarize(
         With two truths or more, replicates of one truth are averaged, and intervals and
         differences are over truths.
     metrics : names from `METRICS`
+        By default all; the distances of graphs only if all models are Bayesian networks.
     paired : whether the k-th replicate of every group was learned from the same rows
         True by default if the groups have equally many. Over truths, always true.
     confidence : of the intervals
@@ -386,9 +388,11 @@ def summarize(
         )
     if not 0 < confidence < 1:
         raise ContextwiseError(f"confidence must be between 0 and 1, got {confidence}")
-    for metric in metrics:
+    for metric in metrics or ():
         if metric not in METRICS:
             raise ContextwiseError(f"unknown metric {metric!r}; use one of {', '.join(METRICS)}")
+        if metric in BY_GADJID:
+            require("gadjid", "causal")
     if not isinstance(comparisons, Mapping):
         comparisons = {"all": comparisons}
     grouped = {str(group): list(members) for group, members in comparisons.items()}
@@ -403,6 +407,9 @@ def summarize(
                     f"summarize() needs Comparison objects, got {type(member).__name__}; "
                     "compare(true, guess) makes them"
                 )
+    if metrics is None:
+        every = [comparison for members in grouped.values() for comparison in members]
+        metrics = [key for key in METRICS if key not in CAUSAL or _has_values(key, every)]
     labels = {} if truths is None else _labels(grouped, truths)
     over_truths = len({truth for names in labels.values() for truth in names}) > 1
     sizes = {group: len(members) for group, members in grouped.items()}
@@ -425,6 +432,10 @@ def summarize(
         alpha=alpha,
         rng=rng,
     )
+
+
+def _has_values(metric: str, comparisons: Sequence[Comparison]) -> bool:
+    return all(METRICS[metric].formula(comparison) is not None for comparison in comparisons)
 
 
 def _unequal(sizes: Mapping[str, int], unit: str) -> str:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Unpack
 
+from contextwise.comparison.causal import BY_GADJID, has_gadjid
 from contextwise.comparison.compare import Comparison, compare
-from contextwise.comparison.confusion import MEASURES, shown_in
+from contextwise.comparison.confusion import computed, shown_in
 from contextwise.comparison.question import Restriction
 from contextwise.distributions.divergence import (
     How,
@@ -66,7 +67,8 @@ class Score(Shown):
         flat: dict[str, object] = dict(self.features)
         c = self.comparison
         unknown = bool(c.open_pairs)
-        flat |= {k: None if unknown else MEASURES[k].formula(c) for k in shown_in("score")}
+        keys = shown_in("score")
+        flat |= dict.fromkeys(keys) if unknown else computed(c, keys)
         for name in SCORES:
             value = self.values.get(name)
             flat[name] = value.value if value else None
@@ -147,6 +149,9 @@ def score(
     except deadline.out_of_time:
         unknown = {*SCORES} - {*scores.values, *scores.missing}
         scores.missing.update(dict.fromkeys(sorted(unknown), LATE))
+    if first.directions and second.directions and not has_gadjid():
+        needed = "this needs the package 'gadjid': pip install 'contextwise[causal]'"
+        scores.missing.update(dict.fromkeys(BY_GADJID, needed))
     statistics = structure_of(second).statistics()
     counts = {key: statistics[key] for key in ("features", "mean_length", "largest_length")}
     return Score(comparison, counts, scores.values, scores.missing, fitted)

@@ -20,6 +20,7 @@ from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
 from contextwise.comparison.compare import comparison_record
+from contextwise.comparison.confusion import CAUSAL
 from contextwise.comparison.estimate import EstimatedMatrix
 from contextwise.comparison.matrix import DistanceMatrix
 from contextwise.comparison.roles import Agreement
@@ -44,7 +45,7 @@ from contextwise.support.formatting import name as short
 EXPLAINING, DRAWING = 30.0, 60.0  # seconds for each guess of a report, and for its pictures
 COUNTING, AGREEING = 120.0, 60.0  # seconds for the distances, and to improve a consensus
 GRACE = 60.0  # seconds that each may take beyond that
-SUMMARIZED = [metric for metric in METRICS if metric != "skill"]  # which would take too long
+SUMMARIZED = [metric for metric in METRICS if metric not in ("skill", *CAUSAL)]  # the quick ones
 MOST_EXACT = 40  # up to this number of models, distances are counted without a request
 MOST_OPEN = 12  # up to this number of models, the table of their distances is open
 SAME_PLACE = 0.02  # points of the map that are nearer than this share a label

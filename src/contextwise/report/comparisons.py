@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from contextwise.comparison.compare import Comparison
-from contextwise.comparison.confusion import COUNTS, MEASURES, Number, ratio, shown_in
+from contextwise.comparison.confusion import COUNTS, MEASURES, Number, computed, ratio, shown_in
 from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import TRUE_AND_GUESS, Agreement, Roles
 from contextwise.models.notation import between, in_words, quoted, where
@@ -253,7 +253,7 @@ def comparison_parts(
         parts += [confusion_table(comparison, medium), measures(comparison, medium)]
     if comparison.question.align == "position" and medium != "command":
         parts.append(Note("alignment", BY_POSITION))
-    parts += ganak_notes([comparison])
+    parts += [*direction_notes(comparison), *ganak_notes([comparison])]
     if top:
         parts += [worst_pairs(comparison, top), *variables_tables(comparison, top)]
     return [*parts, *rounding_notes(parts, medium)]
@@ -321,10 +321,15 @@ def measures(comparison: Comparison, medium: Medium = "page") -> Entries:
         values = {"normalized": shares, "distance": Interval(low, high)}
     else:
         keys = (key for key, measure in MEASURES.items() if measure.column != "counts")
-        values = {key: MEASURES[key].formula(c) for key in _meaningful(keys, c)}
+        values = {**computed(c, _meaningful(keys, c))}
         if medium == "command" and not is_readable(c.distance):
             del values["distance"]
-    groups: dict[str, list[Entry]] = {"distances": [], "dependencies": [], "assertions": []}
+    groups: dict[str, list[Entry]] = {
+        "distances": [],
+        "causal": [],
+        "dependencies": [],
+        "assertions": [],
+    }
     for key, value in values.items():
         measure = MEASURES[key]
         label = measure.neutral if c.roles.peers else measure.label
@@ -433,7 +438,9 @@ def measure_columns(keys: Iterable[str], roles: Roles = TRUE_AND_GUESS) -> dict[
     """Return the columns of `measure_cells`, for guesses with one true model."""
     styles: dict[str, Style] = {"normalized": "counted", **dict.fromkeys(COUNTS, "share")}
     labels = {**roles.heads, "fp": "only the other"} if roles.peers else roles.heads
-    return {labels.get(key, MEASURES[key].label): styles.get(key, "rate") for key in keys}
+    return {
+        labels.get(key, MEASURES[key].label): styles.get(key, MEASURES[key].style) for key in keys
+    }
 
 
 def measure_cells(comparison: Comparison, keys: Iterable[str]) -> Iterator[Cell]:
@@ -502,6 +509,14 @@ def estimate_notes(comparison: Comparison) -> list[Note]:
         f"assertions ({100 * estimates.fp.confidence:g} % intervals)."
     )
     return [Note("estimate", text)]
+
+
+def direction_notes(comparison: Comparison) -> list[Note]:
+    """Say what the distance ignores if both models are Bayesian networks."""
+    if comparison.true.directions is None or comparison.guess.directions is None:
+        return []
+    text = "The distance ignores directions; SHD, SID and the AIDs compare the arcs."
+    return [Note("directions", text)]
 
 
 def ganak_notes(comparisons: Iterable[Comparison]) -> list[Note]:

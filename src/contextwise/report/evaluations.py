@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import permutations
 from typing import TYPE_CHECKING
 
-from contextwise.comparison.confusion import MEASURES, Number, ratio, shown_in
+from contextwise.comparison.confusion import CAUSAL, MEASURES, Number, ratio, shown_in
 from contextwise.evaluation.replicates import Mean, Summary, metric_label
 from contextwise.evaluation.skill import NULLS
 from contextwise.models.notation import between, in_words, quoted, where
@@ -516,6 +516,7 @@ SCORE_LABELS = {
     "g_squared": "G²",
     "degrees_of_freedom": "df",
     "p_value": "p of G²",
+    **{key: MEASURES[key].label for key in CAUSAL},
 }
 
 
@@ -525,10 +526,11 @@ def scores_parts(
     """Return one row per guess with the scores that some guess has, and why others are missing."""
     keys = [key for key in SCORE_LABELS if any(key in score.values for score in scores)]
     columns: dict[str, Style] = {"guess": "name", "features": "count", "length": "mean"}
-    columns |= {"longest": "count", **measure_columns(SCORED)}
+    causal = [key for key in CAUSAL if any(key in score.record() for score in scores)]
+    columns |= {"longest": "count", **measure_columns([*SCORED, *causal])}
     columns |= {SCORE_LABELS[key]: "score" for key in keys}
     labelled = zip(names, scores, strict=True)
-    rows = [(label, *_score_cells(score, keys)) for label, score in labelled]
+    rows = [(label, *_score_cells(score, causal, keys)) for label, score in labelled]
     parts: list[Part] = [table("Scores", columns, rows, "scores")]
     nested = "\n".join(_nested(names, scores))
     parts += [Note("nested", nested)] if nested else []
@@ -537,12 +539,12 @@ def scores_parts(
     return [*parts, *rounding_notes(parts, medium)]
 
 
-def _score_cells(score: Score, keys: Sequence[str]) -> Iterator[Cell]:
+def _score_cells(score: Score, causal: Sequence[str], keys: Sequence[str]) -> Iterator[Cell]:
     counts = score.features
     yield int(counts["features"])
     yield counts["mean_length"]
     yield int(counts["largest_length"])
-    yield from measure_cells(score.comparison, SCORED)
+    yield from measure_cells(score.comparison, [*SCORED, *causal])
     yield from (score.values.get(key) for key in keys)
 
 

@@ -37,7 +37,7 @@ from zlib import crc32
 import numpy as np
 
 from contextwise.comparison.compare import compare
-from contextwise.comparison.confusion import RATES, shown_in
+from contextwise.comparison.confusion import CAUSAL, RATES, computed, shown_in
 from contextwise.data.rows import Data, as_data, by_position
 from contextwise.distributions import cmll, fit, mean_log_likelihood, mean_pseudo_log_likelihood
 from contextwise.distributions.batch_fitting import STATES, empirical, fit_many
@@ -300,7 +300,7 @@ COLUMNS = (
     *("truth", "size", "repeat", "learner", "status", "error", "settings", "variables"),
     *("rows_from", "r_hat", "effective_share", "doubtful", "distance", "assertions"),
     *("normalized", "fp", "fn", "fp_share", "fn_share", *STUDY_RATES, "skill", "context_skill"),
-    *("hamming", "hamming_share", "features", "mean_length", "longest"),
+    *("hamming", "hamming_share", *CAUSAL, "features", "mean_length", "longest"),
     *("oracle_distance", "oracle_settings", "refit"),
     *(
         f"{score}{part}{whose}"
@@ -474,6 +474,7 @@ def structure_record(truth: LogLinear, structure: Structure) -> dict[str, Any]:
         "context_skill": context_skill,
         "hamming": len(edges),
         "hamming_share": len(edges) / max(1, n * (n - 1) // 2),
+        **computed(comparison, CAUSAL),
         **_size_record(structure),
     }
 

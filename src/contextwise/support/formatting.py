@@ -177,7 +177,7 @@ def _readable(value: Any) -> Any:
 def as_csv(records: Iterable[Mapping[str, object]], header: Iterable[str] | None = None) -> str:
     """Write records as CSV; None is an empty cell, and ints have all their digits.
 
-    The header is by default the keys of the first record.
+    The header is by default all keys, in the order in which they first occur.
     """
     rows = [
         {
@@ -186,7 +186,7 @@ def as_csv(records: Iterable[Mapping[str, object]], header: Iterable[str] | None
         }
         for record in records
     ]
-    columns = next(iter(rows), {}) if header is None else header
+    columns = dict.fromkeys(key for row in rows for key in row) if header is None else header
     text = io.StringIO()
     writer = csv.DictWriter(text, list(columns), lineterminator="\n")
     writer.writeheader()
