@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from contextwise import Domain, LogLinear, Structure, write
+from contextwise import Domain, LogLinear, Structure, learn, write
 from contextwise.cli import contextwise
 from contextwise.distributions import sample
 from contextwise.errors import ContextwiseError
@@ -379,3 +379,70 @@ def test_notes_explain_the_columns_of_tables() -> None:
     assert "correction" not in silent
     with pytest.raises(ContextwiseError, match="draws must be >= 1, got 0"):
         check(Structure({"A": 2, "B": 2}), rows, draws=0)
+
+
+# -- power ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("groups", "size", "level"), [(1, 200, 0.05), (4, 80, 0.002)])
+def test_the_detectable_odds_ratio_is_found_with_probability_0_8(
+    groups: int, size: int, level: float
+) -> None:
+    rng = np.random.default_rng(7)
+    within = np.repeat(np.arange(groups), size)
+
+    def draw(odds_ratio: float) -> ConditionalTest:
+        first = rng.integers(0, 2, groups * size)
+        odds = np.sqrt(odds_ratio) ** (2 * first - 1)  # so that the second is 1 in half of the rows
+        second = (rng.random(groups * size) < odds / (1 + odds)).astype(int)
+        return conditional_test(first, second, within, rng=rng)
+
+    ratio = draw(1.0).detectable(level).odds_ratio
+    assert ratio is not None
+    found = sum(draw(ratio).p_value <= level for _ in range(200))
+    assert 0.70 <= found / 200 <= 0.88
+
+
+def test_what_rows_could_show_follows_from_their_number_and_the_level() -> None:
+    first, second = [0, 0, 1, 1] * 50, [0, 1, 0, 1] * 50
+    one, four = ask(first, second, [0] * 200), ask(first * 4, second * 4, [0] * 800)
+    assert four.detectable(0.05).bits == pytest.approx(one.detectable(0.05).bits / 4)
+    # lambda = (1.96 + 0.8416)² up to the other tail, and Σ r0 r1 c0 c1 / n³ = n / 16
+    bits, ratio = one.detectable(0.05)
+    assert bits == pytest.approx(7.849 / (2 * 200 * np.log(2)), rel=1e-3)
+    assert ratio == pytest.approx(np.exp(np.sqrt(7.849 / (200 / 16))), rel=1e-3)
+    assert one.detectable(0.001).bits > bits
+    assert ask([0, 1], [0, 0], [0, 0]).detectable(0.05) == (np.inf, None)
+    three = ask([0, 1, 2] * 20, [0, 0, 1, 1, 2, 2] * 10, [0] * 60)
+    assert three.freedom == 4
+    assert three.detectable(0.05).odds_ratio is None
+
+
+def test_every_claim_states_what_the_rows_could_have_shown() -> None:
+    domain = Domain({"A": 2, "B": 2, "C": 3})
+    rows = np.random.default_rng(3).integers(0, [2, 2, 3], (300, 3))
+    found = check(Structure(domain), rows)
+    assert not found.contradicted
+    # three claims, none rejected: one would need p <= 0.05 / (3 · (1 + 1/2 + 1/3))
+    level = 0.05 / 5.5
+    for claim in found.claims:
+        bits, ratio = claim.test.detectable(level)
+        assert claim.detectable.bits == pytest.approx(bits)
+        assert (claim.detectable.odds_ratio is None) == ("C" in claim.pair)
+        assert claim.record()["detectable_bits"] == pytest.approx(bits)
+        assert "C" in claim.pair or claim.detectable.odds_ratio == ratio
+    text = " ".join(str(found).split())
+    assert "With probability 0.8 the rows would have contradicted a dependence of" in text
+    assert "confirm" not in text
+
+
+def test_rows_that_the_model_was_learned_from_are_noticed(tmp_path: Path) -> None:
+    rows = [[0, 0], [1, 1], [0, 1]] * 30
+    learned = learn(rows, "chow-liu")
+    assert check(learned, rows).learned_from
+    assert "The model was learned from these rows" in str(check(learned, rows))
+    write(learned.model_, tmp_path / "learned.json")
+    assert check(tmp_path / "learned.json", rows).learned_from
+    other = check(learned, rows[1:])
+    assert not other.learned_from
+    assert "must be independent observations" in str(other)

@@ -227,8 +227,10 @@ def check(
 
     A claim says that a pair of variables is independent, or dependent, in a region of contexts.
     Each claimed independence is tested by a conditional G² test with an exact null distribution.
-    Claimed dependencies are tested in the same way; a small p-value confirms them. The rows must
-    be independent observations, and must not be the rows that the model was learned from.
+    Claimed dependencies are tested in the same way; a small p-value shows a dependence somewhere in
+    the region. For each claim, the output gives the weakest dependence that the test finds with
+    probability 0.8. The rows must be independent observations, and must not be the rows that the
+    model was learned from.
 
     Exit codes: 0 done, 1 contradicted (only with --exit-code), 2 error, 3 stopped by the time
     limit.
@@ -258,6 +260,7 @@ def check(
                 "rows": result.rows,
                 "pairs": result.pairs,
                 "alpha": result.alpha,
+                "learned_from": result.learned_from,
                 "contradicted": len(result.contradicted),
                 "verdict": result.verdict,
                 "overall_p_value": result.overall.p_value if result.overall else None,

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.comparison.question import Pair, pose
+from contextwise.data.rows import as_data, following
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError, require
 from contextwise.evaluation.claims import (
     Claim,
@@ -27,10 +28,16 @@ from contextwise.evaluation.claims import (
     name_claim,
     rows_in,
 )
-from contextwise.evaluation.g_test import ConditionalTest, conditional_test
-from contextwise.formats import ModelLike
+from contextwise.evaluation.g_test import ConditionalTest, Detectable, conditional_test
+from contextwise.formats import ModelLike, as_model
 from contextwise.models.domain import Assignment, Domain
-from contextwise.models.structure import LogLinear, Structure, features_of, require_features
+from contextwise.models.structure import (
+    LogLinear,
+    Structure,
+    features_of,
+    require_features,
+    structure_of,
+)
 from contextwise.support.arrays import IntArray
 from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.effort import Effort
@@ -58,6 +65,7 @@ class CheckedClaim(NamedClaim):
     test: ConditionalTest  # within these groups
     both: ConditionalTest  # within groups by the blankets of both variables
     adjusted: float  # p-value after Benjamini and Yekutieli, among all claims of its kind
+    detectable: Detectable  # the weakest dependence that the test finds with probability 0.8
 
     @property
     def is_testable(self) -> bool:
@@ -79,6 +87,8 @@ class CheckedClaim(NamedClaim):
             "p_value_both_blankets": self.both.p_value if self.both.rows else None,
             "adjusted_p_value": self.adjusted if self.is_testable else None,
             "draws": self.test.draws,
+            "detectable_bits": self.detectable.bits if self.is_testable else None,
+            "detectable_odds_ratio": self.detectable.odds_ratio,
         }
 
 
@@ -111,6 +121,7 @@ class Check(Printed):
     alpha: float  #: the false discovery rate
     unfinished: int = 0  #: number of pairs that were not tested within the time limit
     overall: Overall | None = None  #: the test of the structure as a whole, if it was asked for
+    learned_from: bool = False  #: whether the structure was learned from these rows
 
     def of(self, dependent: bool) -> list[CheckedClaim]:
         """Return the testable claims of one kind, smallest p-value first."""
@@ -124,7 +135,7 @@ class Check(Printed):
 
     @property
     def shown(self) -> list[CheckedClaim]:
-        """The claims of dependence that the rows confirm."""
+        """The claims of dependence in whose regions the rows show one somewhere."""
         return [claim for claim in self.of(True) if claim.adjusted <= self.alpha]
 
     @property
@@ -242,6 +253,7 @@ def check(
         raise ContextwiseError(f"draws must be >= 1, got {draws}")
     if overall < 0:
         raise ContextwiseError(f"overall must be >= 0, got {overall}")
+    model = as_model(model)
     question = pose([model], pairs=pairs, variables=variables, context=context, data=rows)
     (structure,), domain, table = question.structures, question.domain, question.rows
     if table is None or not len(table):
@@ -266,7 +278,8 @@ def check(
         statistic = sum(claim.evidence for claim in first)
         simulated = _overall(work, structure, statistic, overall, effort)
     claims = [
-        _named(domain, claim, adjusted) for claim, adjusted in _decide(work, first, alpha, draws)
+        _named(domain, claim, adjusted, level)
+        for claim, adjusted, level in _decide(work, first, alpha, draws)
     ]
     return Check(
         domain=domain,
@@ -277,7 +290,17 @@ def check(
         alpha=alpha,
         unfinished=len(wanted) - len(tested),
         overall=simulated,
+        learned_from=_learned_from(structure_of(model), rows),
     )
+
+
+def _learned_from(structure: Structure, rows: Any) -> bool:
+    """Return whether the structure records these rows as those it was learned from."""
+    description = str(structure.info.get("description", ""))  # files keep it
+    if "fingerprint" not in description:
+        return False
+    data = as_data(rows, structure.domain, following(structure))
+    return f"fingerprint {data.fingerprint}" in description
 
 
 # -- testing ---------------------------------------------------------------------------------------
@@ -298,9 +321,12 @@ class _Tested(NamedTuple):
         return 0.0 if self.claim.dependent else -log(max(self.test.p_value, 1e-300))
 
 
-def _named(domain: Domain, tested: _Tested, adjusted: float) -> CheckedClaim:
+def _named(domain: Domain, tested: _Tested, adjusted: float, level: float) -> CheckedClaim:
     """Return a tested claim by names."""
     pair, dependent, literals = name_claim(domain, tested.claim)
+    detectable = tested.test.detectable(level)
+    if any(domain.cardinalities[v] > 2 for v in tested.claim.pair):  # an odds ratio of some states
+        detectable = detectable._replace(odds_ratio=None)
     return CheckedClaim(
         pair=pair,
         dependent=dependent,
@@ -310,6 +336,7 @@ def _named(domain: Domain, tested: _Tested, adjusted: float) -> CheckedClaim:
         test=tested.test,
         both=tested.both,
         adjusted=adjusted,
+        detectable=detectable,
     )
 
 
@@ -400,14 +427,17 @@ class _Work:
 
 def _decide(
     work: _Work, tested: Sequence[_Tested], alpha: float, most_draws: int
-) -> list[tuple[_Tested, float]]:
-    """Return each claim with its p-value after Benjamini and Yekutieli, in its own kind.
+) -> list[tuple[_Tested, float, float]]:
+    """Return each claim with its p-value after Benjamini and Yekutieli, and the level that decides.
+
+    The correction is in its own kind. The level is that of the uncorrected p-value: with R of m
+    claims rejected, one more is rejected if its p-value is at most (R + 1) · alpha / (m · Σ 1/k).
 
     If no drawn table was as large as the observed one, the number of draws limits the p-value. Draw
     again for such claims, as often as a clear decision needs.
     """
     result = list(tested)
-    adjusted = [1.0] * len(result)
+    adjusted, levels = [1.0] * len(result), [alpha] * len(result)
     for dependent in (False, True):
         kind = [k for k, t in enumerate(result) if t.claim.dependent == dependent and t.test.rows]
         needed = min(most_draws, _needed([result[k].test for k in kind], alpha))
@@ -421,9 +451,16 @@ def _decide(
             stats = require("scipy.stats", "statistics")
             p_values = [result[k].test.p_value for k in kind]
             corrected = stats.false_discovery_control(p_values, method="by")
+            rejected = int((corrected <= alpha).sum())
             for k, p_value in zip(kind, corrected.tolist(), strict=True):
                 adjusted[k] = p_value
-    return list(zip(result, adjusted, strict=True))
+                wanted = rejected + (p_value > alpha)
+                levels[k] = wanted * alpha / (len(kind) * _harmonic(len(kind)))
+    return list(zip(result, adjusted, levels, strict=True))
+
+
+def _harmonic(count: int) -> float:
+    return sum(1 / k for k in range(1, count + 1))
 
 
 def _at_limit(test: ConditionalTest) -> bool:
@@ -438,8 +475,7 @@ def _needed(tests: Sequence[ConditionalTest], alpha: float) -> int:
         return 0
     # All claims at their limit fall together, so the largest of them decides how small p must be.
     together = sum(_at_limit(test) or test.p_value <= min(limited) for test in tests)
-    harmonic = sum(1 / k for k in range(1, len(tests) + 1))
-    return ceil(len(tests) * harmonic / (alpha * together)) + 1
+    return ceil(len(tests) * _harmonic(len(tests)) / (alpha * together)) + 1
 
 
 # -- the structure as a whole ----------------------------------------------------------------------

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import log
+from math import exp, inf, log, prod, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +32,8 @@ from contextwise.support.deadline import NEVER, Deadline
 _Part = tuple[FloatArray, FloatArray, int]
 """Possible statistics of a table, their probabilities, and the number of such tables."""
 
+POWER = 0.8
+"""The probability with which a test must find a dependence that it is said to find."""
 ENOUGH = 10
 """Draws at least as large as the observed statistic that end the drawing."""
 COARSE, FINE = 2**10, 2**14
@@ -46,6 +48,15 @@ BATCH = 10_000
 """Most tables drawn at once; the deadline is checked in between."""
 
 
+class Detectable(NamedTuple):
+    """The weakest dependence that a test finds with probability `POWER`."""
+
+    bits: float
+    """Conditional mutual information per row; infinite if no row is informative."""
+    odds_ratio: float | None
+    """The common odds ratio, if all tables are 2 × 2."""
+
+
 @dataclass(frozen=True)
 class ConditionalTest:
     """The result of a conditional G² test."""
@@ -56,6 +67,8 @@ class ConditionalTest:
     statistic: float  # G² of the informative groups
     mean: float  # of the statistic, over permutations
     p_value: float  # of a statistic at least as large; 1 if no group is informative
+    freedom: int  # degrees of freedom, summed over the informative groups
+    precision: float  # Σ r0 r1 c0 c1 / n³ over these groups if all are 2 × 2; else 0
     draws: int = 0  # tables drawn; 0 if the null was computed
     clear: bool = True  # whether more draws would hardly change the p-value
 
@@ -63,6 +76,21 @@ class ConditionalTest:
     def bits(self) -> float:
         """Conditional mutual information per row minus its mean over permutations, in bits."""
         return (self.statistic - self.mean) / (2 * self.rows * log(2)) if self.rows else 0.0
+
+    def detectable(self, level: float, power: float = POWER) -> Detectable:
+        """Return the weakest dependence that a test at this level finds with this probability.
+
+        G² is compared with the noncentral chi-square distribution: its noncentrality is 2N ln 2
+        times the conditional mutual information in bits, and, if all tables are 2 × 2 with the same
+        log odds ratio, about the square of that times Σ r0 r1 c0 c1 / n³.
+        """
+        if not self.rows:
+            return Detectable(inf, None)
+        special = require("scipy.special", "statistics")
+        critical = special.chdtri(self.freedom, level)
+        noncentrality = float(special.chndtrinc(critical, self.freedom, 1 - power))
+        ratio = exp(sqrt(noncentrality / self.precision)) if self.precision else None
+        return Detectable(noncentrality / (2 * self.rows * log(2)), ratio)
 
 
 def conditional_test(
@@ -89,7 +117,8 @@ def conditional_test(
     ]
     rows = int(sum(table.sum() for table in informative))
     statistic = float(sum(g_squared(table) for table in informative))
-    if all(table.shape == (2, 2) for table in informative):
+    small = all(table.shape == (2, 2) for table in informative)
+    if small:
         null = _convolved(informative, statistic, deadline)
     else:
         null = _sampled(informative, statistic, draws, rng, deadline)
@@ -100,6 +129,8 @@ def conditional_test(
         statistic=statistic,
         mean=null.mean,
         p_value=null.p_value,
+        freedom=sum((table.shape[0] - 1) * (table.shape[1] - 1) for table in informative),
+        precision=sum(map(_precision, informative)) if small else 0.0,
         draws=null.draws,
         clear=null.clear,
     )
@@ -129,6 +160,12 @@ def _tables(first: IntArray, second: IntArray, groups: IntArray) -> list[IntArra
 def _margins(table: IntArray) -> tuple[int, int, int]:
     """The sums of a 2 × 2 table: of all cells, of the second row, of the second column."""
     return int(table.sum()), int(table[1].sum()), int(table[:, 1].sum())
+
+
+def _precision(table: IntArray) -> float:
+    """Return r0 r1 c0 c1 / n³ of a 2 × 2 table: 1 / the variance of its log odds ratio near 0."""
+    margins = [*table.sum(axis=0).tolist(), *table.sum(axis=1).tolist()]
+    return float(prod(margins)) / float(table.sum()) ** 3
 
 
 def g_squared(table: npt.NDArray[np.int64]) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import permutations
+from statistics import median
 from typing import TYPE_CHECKING
 
 from contextwise.comparison.confusion import CAUSAL, MEASURES, Number, ratio, shown_in
@@ -233,19 +234,29 @@ MEANING = (
 COLUMNS = (
     "The test groups the rows by the states of the blanket of one of the two variables: its "
     "neighbours in the model. It uses the rows of groups in which both variables vary. Bits: how "
-    "much one variable tells about the other per such row, beyond chance. Both p-values are "
-    "uncorrected; the decisions use corrected ones."
+    "much one variable tells about the other per such row, beyond chance. Could show: the weakest "
+    "dependence that this test finds with probability 0.8, in bits, and as a common odds ratio "
+    "(OR) if both variables have two states. Both p-values are uncorrected; the decisions use "
+    "corrected ones."
 )
 ROWS_MUST = (
     "The rows must be independent observations, and not those that the model was learned from."
+)
+LEARNED_FROM = (
+    "The model was learned from these rows, so they agree with it more than other rows would. "
+    "Check it against rows that the learner did not see."
 )
 
 
 @makes_parts("evaluation.claim_tests", "Check")
 def check_parts(check: Check, *, top: int = TOP) -> list[Part]:
-    """Show which claims of a structure rows contradict, confirm, or cannot test."""
-    head = f"{plural(check.rows, 'row')}, {plural(check.pairs, 'pair')}. {ROWS_MUST}"
-    parts: list[Part] = [Note("verdict", check.verdict), Note("rows", head)]
+    """Show which claims of a structure rows contradict, and what else they could have shown."""
+    about = LEARNED_FROM if check.learned_from else ROWS_MUST
+    head = f"{plural(check.rows, 'row')}, {plural(check.pairs, 'pair')}. {about}"
+    parts: list[Part] = [
+        Note("verdict", check.verdict),
+        Note("rows", head, warns=check.learned_from),
+    ]
     if check.overall is not None:
         simulated = plural(len(check.overall.simulated), "simulated data set")
         how = "" if check.overall.exact else " Gibbs sampling drew them, which is not exact."
@@ -285,6 +296,26 @@ def _independencies(check: Check, top: int) -> Iterator[Part]:
         yield claims_table("Contradicted by the rows, clearest first", against, top)
     if against:
         yield Note("meaning", MEANING)
+    weakest = sorted(
+        (claim for claim in check.of(False) if claim.adjusted > check.alpha),
+        key=lambda claim: -claim.detectable.bits,
+    )
+    if weakest:
+        bits = [claim.detectable.bits for claim in weakest]
+        yield Note(
+            "power",
+            f"A claim that is not contradicted may still be false. With probability 0.8 the rows "
+            f"would have contradicted a dependence of {_range_of_bits(bits)}.",
+        )
+        if top:
+            yield claims_table("Not contradicted, weakest test first", weakest, top)
+
+
+def _range_of_bits(bits: Sequence[float]) -> str:
+    least, middle, most = min(bits), median(bits), max(bits)
+    if len(bits) == 1:
+        return f"{middle:.2g} bits or more"
+    return f"{middle:.2g} bits or more (median of the claims; from {least:.2g} to {most:.2g})"
 
 
 def _dependencies(check: Check, top: int) -> Iterator[Part]:
@@ -292,27 +323,29 @@ def _dependencies(check: Check, top: int) -> Iterator[Part]:
     untestable = sum(not c.is_testable for c in claims)
     shown = len(check.shown)
     text = (
-        f"Claims of dependence: {len(claims):,}. The rows confirm {shown:,}, do not confirm "
-        f"{len(claims) - untestable - shown:,} (which does not refute them), and cannot test "
-        f"{untestable:,}."
+        f"Claims of dependence: {len(claims):,}. The rows show a dependence somewhere in the "
+        f"regions of {shown:,}, show none in those of {len(claims) - untestable - shown:,} (which "
+        f"does not refute them), and cannot test {untestable:,}."
     )
     yield Note("finding", text)
     unseen = [claim for claim in check.of(True) if claim.adjusted > check.alpha]
     if unseen and top:
         most = sorted(unseen, key=lambda claim: -claim.test.rows)
-        yield claims_table("Not confirmed, most rows first", most, top)
+        yield claims_table("No dependence shown, most rows first", most, top)
 
 
 def claims_table(title: str, claims: Sequence[CheckedClaim], top: int = TOP) -> Table:
     """Show the first ``top`` claims with their tests, one row each."""
     columns: dict[str, Style] = {"pair": "words", "when": "words", "rows used": "words"}
-    columns |= {"bits": "bits", "p": "words", "p given both blankets": "words"}
+    columns |= {"bits": "bits", "could show": "words"}
+    columns |= {"p": "words", "p given both blankets": "words"}
     rows = (
         (
             "–".join(name(quoted(v), 24) for v in claim.pair),
             name(in_words(claim.literals), 48) or "always",
             f"{claim.test.rows:,} of {claim.rows:,}",
             claim.test.bits,
+            _could_show(claim),
             _p_value(claim.test),
             _p_value(claim.both),
         )
@@ -320,6 +353,12 @@ def claims_table(title: str, claims: Sequence[CheckedClaim], top: int = TOP) -> 
     )
     more = f" ({top:,} of {len(claims):,})" if len(claims) > top else ""
     return table(f"{title}{more}", columns, rows, "checked claims")
+
+
+def _could_show(claim: CheckedClaim) -> str:
+    bits, odds_ratio = claim.detectable
+    ratio = f" (OR {odds_ratio:.2g})" if odds_ratio is not None else ""
+    return f"{bits:.2g}{ratio}"
 
 
 def _p_value(test: ConditionalTest) -> str:
