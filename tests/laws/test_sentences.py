@@ -1,0 +1,482 @@
+"""Every number and every superlative of an output, recomputed from contexts visited one by one.
+
+The functions here share no code with the package: they count by brute force, divide exactly, and
+read the texts as a person would.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from html import unescape
+from itertools import combinations
+from statistics import fmean
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from contextwise import Domain, Structure, compare, compare_many, distance_matrix, explain, score
+from contextwise.comparison.compare import comparison_record
+from contextwise.comparison.explain import explain_comparison
+from contextwise.evaluation.replicates import summarize
+from contextwise.report.comparisons import Guess
+from contextwise.report.page import report_page
+from contextwise.report.parts import Entries, Note, Part, Table, cell_text, parts_of
+from contextwise.support.formatting import as_json
+from contextwise.testing import brute_force_pairs, contexts_of, depends, structures
+
+Pair = tuple[str, str]
+Counts = tuple[int, int, int, int]
+"""TP, FN, FP, TN."""
+FEW = settings(max_examples=40, deadline=None)
+
+
+@st.composite
+def models(draw: st.DrawFn, least: int = 2, most: int = 2) -> list[Structure]:
+    """Draw models over few variables with plain names, so that sentences can be read."""
+    sizes = draw(st.lists(st.integers(2, 3), min_size=2, max_size=4))
+    domain = Domain(dict(zip("ABCD", sizes, strict=False)))
+    count = draw(st.integers(least, most))
+    return [draw(structures(domain, max_features=4)) for _ in range(count)]
+
+
+# -- counting and reading --------------------------------------------------------------------------
+
+
+def by_pair(true: Structure, guess: Structure) -> dict[Pair, Counts]:
+    each = brute_force_pairs(true, guess).items()
+    return {pair: tuple(int(getattr(c, k)) for k in ("tp", "fn", "fp", "tn")) for pair, c in each}  # type: ignore[misc]
+
+
+def summed(counts: Iterable[Counts]) -> Counts:
+    total = [0, 0, 0, 0]
+    for each in counts:
+        total = [a + b for a, b in zip(total, each, strict=True)]
+    return tuple(total)  # type: ignore[return-value]
+
+
+def errors(counts: Counts) -> int:
+    return counts[1] + counts[2]
+
+
+def reads_as(text: str, share: Fraction) -> bool:
+    """Whether a percentage is this share; 0 and 100 are only none and all."""
+    number = text.removesuffix(" %")
+    if number == "<0.01":
+        return 0 < share < Fraction(1, 10_000)
+    if number == ">99.99":
+        return Fraction(9_999, 10_000) < share < 1
+    if number in ("0", "100"):
+        return share == int(number) // 100
+    decimals = len(number.partition(".")[2])
+    return 0 < share < 1 and abs(Fraction(number) - 100 * share) <= Fraction(1, 2 * 10**decimals)
+
+
+def reads_as_counted(text: str, part: int, whole: int) -> bool:
+    """Whether a share with its counts is right."""
+    found = re.fullmatch(r"(.* %) \(([\d,]+) of ([\d,]+)\)", text)
+    assert found, text
+    assert (number_of(found[2]), number_of(found[3])) == (part, whole)
+    return reads_as(found[1], Fraction(part, whole))
+
+
+def reads_as_rate(text: str, value: float | None) -> bool:
+    if value is None:
+        return text == "–"
+    if text in ("0", "1", "-1"):
+        return math.isclose(value, int(text), abs_tol=1e-12)
+    return abs(float(text.strip("<>")) - value) <= 6e-5 or abs(float(text) / value - 1) < 0.06
+
+
+def number_of(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def divided(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def measures_of(pairs: Mapping[Pair, Counts]) -> dict[str, float | None]:
+    """All measures of a comparison, from their textbook definitions."""
+    tp, fn, fp, tn = summed(pairs.values())
+    total = tp + fn + fp + tn
+    root = math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+    observed = divided(tp + tn, total) or 0.0
+    by_chance = divided((tp + fp) * (tp + fn) + (tn + fp) * (tn + fn), total * total) or 0.0
+    shares = [errors(counts) / sum(counts) for counts in pairs.values()]
+    return {
+        "tp": tp,
+        "fn": fn,
+        "fp": fp,
+        "tn": tn,
+        **{
+            f"{key}_share": divided(count, total)
+            for key, count in (("tp", tp), ("fn", fn), ("fp", fp), ("tn", tn))
+        },
+        "distance": fp + fn,
+        "normalized": divided(fp + fn, total),
+        "mean_pair_distance": fmean(shares),
+        "accuracy": divided(tp + tn, total),
+        "precision": divided(tp, tp + fp),
+        "recall": divided(tp, tp + fn),
+        "f1": divided(2 * tp, 2 * tp + fp + fn),
+        "jaccard": divided(tp, tp + fp + fn),
+        "mcc": (tp * tn - fp * fn) / root if root else None,
+        "kappa": (observed - by_chance) / (1 - by_chance) if by_chance < 1 else None,
+        "false_positive_rate": divided(fp, fp + tn),
+        "false_negative_rate": divided(fn, fn + tp),
+    }
+
+
+def verdict_of(parts: Sequence[Part]) -> list[str]:
+    first = parts[0]
+    assert isinstance(first, Note)
+    return first.text.splitlines()
+
+
+def table_of(parts: Iterable[Part], key: str) -> Table:
+    (found,) = (part for part in parts if isinstance(part, Table) and part.key == key)
+    return found
+
+
+# -- one comparison --------------------------------------------------------------------------------
+
+
+def check_verdict(lines: list[str], pairs: Mapping[Pair, Counts]) -> None:
+    tp, fn, fp, tn = summed(pairs.values())
+    total, wrong = tp + fn + fp + tn, {p: errors(c) for p, c in pairs.items() if errors(c)}
+    if not wrong:
+        assert lines == [f"The models agree on all {total:,} assertions."]
+        return
+    found = re.fullmatch(r"(.* %) of all assertions differ \((.*) of (.*)\)(.*)\.", lines.pop(0))
+    assert found
+    assert reads_as_counted(f"{found[1]} ({found[2]} of {found[3]})", fp + fn, total)
+    if fp and fn:
+        kinds = re.fullmatch(r": (.* %) false (.*), (.* %) false (.*)", found[4])
+        assert kinds
+        counts = {"positives": fp, "negatives": fn}
+        assert {kinds[2], kinds[4]} == set(counts)
+        assert counts[kinds[2]] >= counts[kinds[4]]
+        assert reads_as(kinds[1], Fraction(counts[kinds[2]], total))
+        assert reads_as(kinds[3], Fraction(counts[kinds[4]], total))
+    else:
+        assert found[4] == f", all of them false {'positives' if fp else 'negatives'}"
+    last = lines.pop()
+    kappa = measures_of(pairs)["kappa"]
+    rest = " ".join(lines)
+    assert "than chance" not in rest
+    assert ("Kappa is" in rest) == (kappa is not None)
+    if kappa is not None:
+        shown = re.search(r"Kappa is (\S+)\.(?: |$)", rest)
+        assert shown
+        assert abs(float(shown[1]) - kappa) <= max(0.006, 0.06 * abs(kappa))
+        assert (shown[1] == "0") == math.isclose(kappa, 0, abs_tol=1e-12)
+    check_carriers(rest, wrong)
+    named = re.fullmatch(r"(.*) of (.*) pairs? differs?(.*)\.", last)
+    assert named
+    assert (number_of(named[1]), number_of(named[2])) == (len(wrong), len(pairs))
+    if len(wrong) <= 3:
+        listed = [tuple(p.split("–")) for p in re.split(", | and ", named[3].removeprefix(": "))]
+        assert sorted(listed) == sorted(wrong)
+        assert [wrong[p] for p in listed] == sorted(wrong.values(), reverse=True)
+    else:
+        everywhere = sum(count == sum(pairs[pair]) for pair, count in wrong.items())
+        words = f", {everywhere:,} of them in every context" if everywhere else ""
+        assert named[3] == words
+
+
+def check_carriers(text: str, wrong: Mapping[Pair, int]) -> None:
+    if found := re.search(r"([^ ]+ %) of the errors involve (.*)\.", text):
+        variables = set(re.split(", | or ", found[2]))
+        carried = sum(count for pair, count in wrong.items() if variables.intersection(pair))
+        assert reads_as(found[1], Fraction(carried, sum(wrong.values())))
+    if found := re.search(r"The errors are spread over (.*) variables", text):
+        assert number_of(found[1]) == len({name for pair in wrong for name in pair})
+
+
+def check_measures(parts: Sequence[Part], pairs: Mapping[Pair, Counts]) -> None:
+    expected = measures_of(pairs)
+    (entries,) = (part for part in parts if isinstance(part, Entries))
+    shown = {entry.key: entry for group in entries.groups for entry in group}
+    assert expected.keys() - shown.keys() == {
+        key for key in expected if key[:2] in ("tp", "fn", "fp", "tn")
+    }
+    for key, entry in shown.items():
+        if key == "distance":
+            assert entry.value == expected[key]
+        else:
+            text = cell_text(entry.value, entry.style)
+            assert reads_as_rate(text, expected[key]), (key, text)
+
+
+def check_worst(table: Table, pairs: Mapping[Pair, Counts], most: int) -> None:
+    wrong = {pair: errors(counts) for pair, counts in pairs.items() if errors(counts)}
+    rows = [[*row[0].split(" – "), *row[1:]] for row in table.texts()]
+    shown = [(row[0], row[1]) for row in rows]
+    assert len(shown) == min(most, len(wrong))
+    assert [wrong[p] for p in shown] == sorted(wrong.values(), reverse=True)[: len(shown)]
+    for pair, (_, _, differs, fn, fp, of_all) in zip(shown, rows, strict=True):
+        counts = pairs[pair]
+        assert reads_as_counted(differs, errors(counts), sum(counts))
+        assert reads_as(fn, Fraction(counts[1], sum(counts)))
+        assert reads_as(fp, Fraction(counts[2], sum(counts)))
+        assert reads_as(of_all, Fraction(errors(counts), sum(wrong.values())))
+    cut = len(shown) < len(wrong)
+    assert table.title.startswith("All pairs that differ") != cut
+    if cut:
+        found = re.search(r"of (\d+) that differ(?: \((\d+) tie)?", table.title)
+        assert found
+        assert int(found[1]) == len(wrong)
+        last = wrong[shown[-1]]
+        tied = [p for p, count in wrong.items() if count == last]
+        assert found[2] == (str(len(tied)) if set(tied) - set(shown) else None)
+
+
+@FEW
+@given(models())
+def test_a_comparison(pair: list[Structure]) -> None:
+    expected = by_pair(*pair)
+    comparison = compare(*pair)
+    for most in (10, 2):
+        parts = parts_of(comparison, top=most)
+        check_verdict(verdict_of(parts), expected)
+        check_measures(parts, expected)
+        (tp, fn), (fp, tn) = (row[1:] for row in table_of(parts, "confusion").texts())
+        total = sum(summed(expected.values()))
+        for text, count in zip((tp, fn, fp, tn), summed(expected.values()), strict=True):
+            assert reads_as_counted(text, count, total)
+        worst = [part for part in parts if isinstance(part, Table) and part.key == "worst pairs"]
+        assert bool(worst) == bool(comparison.distance)
+        for table in worst:
+            check_worst(table, expected, most)
+
+
+@FEW
+@given(models())
+def test_the_json_of_a_comparison(pair: list[Structure]) -> None:
+    expected = measures_of(by_pair(*pair))
+    record = json.loads(as_json(comparison_record(compare(*pair))))
+    for key, value in expected.items():
+        assert record[key] == (value if value is None else pytest.approx(value, abs=1e-12)), key
+    assert record["distance_lower"] == record["distance_upper"] == expected["distance"]
+
+
+@settings(max_examples=10, deadline=None)
+@given(models(3, 4))
+def test_the_page(several: list[Structure]) -> None:
+    """The page states the verdicts and the cells that `test_a_comparison` checks."""
+    true, *guesses = several
+    compared = [Guess(f"g{k}", compare(true, guess)) for k, guess in enumerate(guesses)]
+    page = report_page("true", compared)
+    text = unescape(re.sub(r"<(script|style).*?</\1>|<br>|<[^>]*>", "\n", page, flags=re.DOTALL))
+    lines = set(map(str.strip, text.splitlines()))
+    for guess in compared:
+        parts = parts_of(guess.comparison, top=10)
+        assert lines.issuperset(verdict_of(parts))
+        for part in parts:
+            if isinstance(part, Table):
+                assert lines.issuperset(cell for row in part.texts() for cell in row if cell)
+
+
+# -- several models --------------------------------------------------------------------------------
+
+
+def check_extremes(lines: list[str], shares: Mapping[str, Fraction]) -> None:
+    """The nearest and the farthest, all of them where they tie."""
+    least, most = min(shares.values()), max(shares.values())
+    if least == most:
+        found = re.fullmatch(r"All (\d+) guesses are equally near: (.* %) of all .*", lines[0])
+        assert found
+        assert int(found[1]) == len(shares)
+        assert reads_as(found[2], least)
+        return
+    for line, extreme, word in zip(lines, (least, most), ("nearest", "farthest"), strict=True):
+        found = re.fullmatch(rf"(.*) (is|are) {word}(?: to the true model)?: ([^ ]+ %).*\.", line)
+        assert found
+        named = re.split(", | and ", found[1])
+        assert sorted(named) == sorted(name for name, share in shares.items() if share == extreme)
+        assert (found[2] == "is") == (len(named) == 1)
+        assert reads_as(found[3], extreme)
+
+
+@FEW
+@given(models(3, 5))
+def test_several_guesses(several: list[Structure]) -> None:
+    true, *guesses = several
+    names = [f"g{k}" for k in range(len(guesses))]
+    expected = {name: by_pair(true, guess) for name, guess in zip(names, guesses, strict=True)}
+    parts = parts_of(compare_many(true, dict(zip(names, guesses, strict=True))))
+    totals = {name: summed(pairs.values()) for name, pairs in expected.items()}
+    check_extremes(
+        verdict_of(parts), {name: Fraction(errors(c), sum(c)) for name, c in totals.items()}
+    )
+    for row in table_of(parts, "guesses").texts():
+        name, features, differs, fn, fp, *rates = row
+        counts = totals[name]
+        assert number_of(features) == len(guesses[names.index(name)])
+        assert reads_as_counted(differs, errors(counts), sum(counts))
+        assert reads_as(fn, Fraction(counts[1], sum(counts)))
+        assert reads_as(fp, Fraction(counts[2], sum(counts)))
+        measures = measures_of(expected[name])
+        for text, key in zip(rates, ("precision", "recall", "f1", "mcc"), strict=True):
+            assert reads_as_rate(text, measures[key])
+
+
+@FEW
+@given(models(3, 5))
+def test_a_matrix(several: list[Structure]) -> None:
+    names = [f"m{k}" for k in range(len(several))]
+    apart = {
+        (a, b): errors(summed(by_pair(several[a], several[b]).values()))
+        for a, b in combinations(range(len(several)), 2)
+    }
+    total = sum(summed(by_pair(several[0], several[0]).values()))
+    parts = parts_of(distance_matrix(several, names=names))
+    for k, row in enumerate(table_of(parts, "matrix").texts()):
+        cells = [number_of(cell) for cell in row[2:]]
+        assert cells == [0 if k == m else apart[min(k, m), max(k, m)] for m in range(len(names))]
+    lines = verdict_of(parts)
+    if len(set(apart.values())) == 1:
+        found = re.search(r"All pairs of models are equally far apart: ([^ ]+ %)", lines[0])
+        assert found
+        assert reads_as(found[1], Fraction(apart[0, 1], total))
+        return
+    for line, word, extreme in zip(
+        lines, ("nearest", "farthest"), (min(apart.values()), max(apart.values())), strict=True
+    ):
+        found = re.fullmatch(
+            rf"(\S+) and (\S+) are {word}: they differ in ([^ ]+ %) of all assertions"
+            r"(?: \(tied with (\d+) other pairs?\))?\.",
+            line,
+        )
+        assert found
+        assert apart[names.index(found[1]), names.index(found[2])] == extreme
+        assert reads_as(found[3], Fraction(extreme, total))
+        assert int(found[4] or 0) == list(apart.values()).count(extreme) - 1
+
+
+@settings(max_examples=25, deadline=None)
+@given(models(3, 3), st.integers(2, 4), st.randoms(use_true_random=False))
+def test_groups_of_replicates(several: list[Structure], count: int, random: object) -> None:
+    """The best group has the best exact mean, and "better" the sign of the tested difference."""
+    true, *guesses = several
+    pool = [*guesses, true]
+    groups = {
+        name: [random.choice(pool) for _ in range(count)]  # type: ignore[attr-defined]
+        for name in ("one", "two", "three")
+    }
+    summary = summarize(
+        {name: [compare(true, guess) for guess in members] for name, members in groups.items()},
+        metrics=["normalized"],
+    )
+    shares = {
+        name: [
+            Fraction(errors(c), sum(c))
+            for c in (summed(by_pair(true, guess).values()) for guess in members)
+        ]
+        for name, members in groups.items()
+    }
+    means = {name: sum(values) / count for name, values in shares.items()}
+    best = sorted(name for name, mean in means.items() if mean == min(means.values()))
+    lead = re.match(r"(.*?) (is|are) (nearest|equally near) to the truth", summary.verdict)
+    assert lead
+    named = sorted(re.split(", | and ", lead[1]))
+    assert (named == ["All 3 groups"]) == (len(best) == 3)
+    assert named == best or len(best) == 3
+    for found in re.finditer(r"(\w+) is better than ([^.;]*)", summary.verdict):
+        first = best[0] if found[1] == "it" or found[1] == "It" else found[1]
+        for other, p_value in re.findall(r"(\w+) \(p = ([\d.e-]+)\)", found[2]):
+            assert means[first] < means[other]
+            assert float(p_value) <= summary.alpha
+
+
+@settings(max_examples=15, deadline=None)
+@given(models())
+def test_a_score(pair: list[Structure]) -> None:
+    expected = by_pair(*pair)
+    result, measures = score(*pair), measures_of(by_pair(*pair))
+    record = result.record()
+    for key in ("distance", "tp", "fn", "fp", "tn", "precision", "recall", "f1", "mcc", "kappa"):
+        value = measures[key]
+        assert record[key] == (value if value is None else pytest.approx(value, abs=1e-12))
+    table = table_of(parts_of(result), "scores")
+    (cells,) = table.texts()
+    shown = dict(zip((column.title for column in table.columns), cells, strict=True))
+    counts = summed(expected.values())
+    assert reads_as_counted(shown["normalized distance"], errors(counts), sum(counts))
+    for label, key in {
+        "precision": "precision",
+        "F1": "f1",
+        "MCC": "mcc",
+        "kappa": "kappa",
+    }.items():
+        assert reads_as_rate(shown[label], measures[key])
+
+
+# -- an explanation --------------------------------------------------------------------------------
+
+
+def matches(literals: Iterable[object], context: Mapping[str, str]) -> bool:
+    return all(
+        (context[literal.variable] in literal.states) != literal.negated  # type: ignore[attr-defined]
+        for literal in literals
+        if literal.variable in context  # type: ignore[attr-defined]
+    )
+
+
+@FEW
+@given(models())
+def test_an_explanation(pair: list[Structure]) -> None:
+    true, guess = pair
+    expected = by_pair(true, guess)
+    assume(any(map(errors, expected.values())))
+    explanation = explain(true, guess)
+    wrong = {p: errors(c) for p, c in expected.items() if errors(c)}
+    assert [p.errors for p in explanation.pairs] == sorted(wrong.values(), reverse=True)[:10]
+    order = [names for names, _ in explanation.comparison.worst_pairs(10)]
+    assert [p.pair for p in explanation.pairs] == order
+    table = table_of(parts_of(explanation), "pairs")
+    rows = iter(table.texts())
+    for part in explanation.pairs:
+        contexts = list(contexts_of(true.domain, part.pair))
+        for place, region in enumerate(part.regions):
+            name, differs, kind, share, _ = next(rows)
+            if not place:
+                assert tuple(name.split(" – ")) == part.pair
+                assert reads_as(differs, Fraction(wrong[part.pair], len(contexts)))
+            inside = [c for c in contexts if matches(region.literals, c)]
+            assert reads_as(share, Fraction(len(inside), len(contexts)))
+            for context in inside:
+                in_true, in_guess = (depends(m, part.pair, context) for m in (true, guess))
+                assert (in_true, in_guess) == (kind == "only in true", kind == "only in guess")
+        if part.rest:
+            assert reads_as(next(rows)[3], Fraction(part.rest, len(contexts)))
+        assert part.rest + sum(region.size for region in part.regions) == wrong[part.pair]
+    for feature in explanation.features:
+        check_feature(feature, true, guess)
+
+
+def check_feature(feature: object, true: Structure, guess: Structure) -> None:
+    """The errors in the contexts where a feature holds, counted one by one."""
+    other = true if feature.only_in == "guess" else guess  # type: ignore[attr-defined]
+    takes_part = sum(
+        matches(feature.literals, context) and not depends(other, pair, context)  # type: ignore[attr-defined]
+        for pair in combinations(feature.scope, 2)  # type: ignore[attr-defined]
+        for context in contexts_of(true.domain, pair)
+    )
+    assert takes_part == feature.takes_part  # type: ignore[attr-defined]
+
+
+@FEW
+@given(models(), st.integers(1, 3))
+def test_features_that_a_tie_leaves_out_are_counted(pair: list[Structure], top: int) -> None:
+    everything = explain_comparison(compare(*pair), top=100)
+    cut = explain_comparison(compare(*pair), top=top)
+    ranked = [feature.takes_part for feature in everything.features]
+    assert [feature.takes_part for feature in cut.features] == ranked[:top]
+    last = cut.features[-1].takes_part if cut.features else None
+    assert cut.tied_features == ranked[top:].count(last)  # type: ignore[arg-type]
