@@ -471,7 +471,7 @@ def check_feature(feature: object, true: Structure, guess: Structure) -> None:
     assert takes_part == feature.takes_part  # type: ignore[attr-defined]
 
 
-@FEW
+@settings(max_examples=150, deadline=None)
 @given(models(), st.integers(1, 3))
 def test_features_that_a_tie_leaves_out_are_counted(pair: list[Structure], top: int) -> None:
     everything = explain_comparison(compare(*pair), top=100)

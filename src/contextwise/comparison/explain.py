@@ -431,7 +431,7 @@ def _search(
 
     Returns how many of the others take part in as many errors as the last of them.
     """
-    ties = 0
+    ties, last = 0, None  # the errors of the last of the worst features so far
     if not top:
         return ties
     scale = max(comparison.sizes, default=1) or 1
@@ -463,7 +463,9 @@ def _search(
             heapq.heappush(best, _Candidate(takes_part, -place, kind, feature))
         if len(best) > top:
             left_out = heapq.heappop(best)
-            ties = ties + 1 if left_out.takes_part == best[0].takes_part else 0
+            if best[0].takes_part != last:
+                ties, last = 0, best[0].takes_part
+            ties += left_out.takes_part == last
     return ties
 
 
