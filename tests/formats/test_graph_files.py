@@ -228,3 +228,9 @@ def test_a_graph_takes_the_states_of_the_model_it_is_compared_with(tmp_path: Pat
     assert compare(two, two).distance == 0
     with pytest.raises(DomainError, match="different variables"):
         compare(known, tmp_path / "graph.txt")
+
+
+@pytest.mark.parametrize("format", ["modelstring", "tetrad", "edges"])
+def test_formats_that_share_a_suffix_are_told_by_their_content(format: str) -> None:
+    model = read_stream(io.StringIO(COLLIDER[format]), name="upload.txt")
+    assert model.info["format"] == format

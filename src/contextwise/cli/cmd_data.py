@@ -149,8 +149,7 @@ def sample(model: str, count: int, out: str, format_name: str | None, **keywords
     if out == "-":
         click.echo(text, nl=False)
     else:
-        data = text.encode()
-        files.write_bytes(out, files.packed(data) if out.lower().endswith(".gz") else data)
+        files.write_bytes(out, files.packed(text.encode(), out))
     if drawn.chains is not None:
         click.echo(f"contextwise: {_mixing(drawn)}", err=True)
 

@@ -57,7 +57,7 @@ class Replicates(NamedTuple):
         self, truths: list[str], groups: dict[str, list[str]], scope: options.Scope | None = None
     ) -> dict[str, list[Guess]]:
         """Compare every guess of every group with its truth."""
-        files = [os.path.basename(truth).removesuffix(".gz") for truth in truths]
+        files = [cw.support.files.without_packing(os.path.basename(truth)) for truth in truths]
         names = [os.path.splitext(file)[0] for file in files]
         if len(set(names)) < len(names):
             raise click.UsageError(

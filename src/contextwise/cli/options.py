@@ -516,20 +516,20 @@ def resumable(folder: str | None) -> Iterator[None]:
 def check_out(path: str, suffixes: Sequence[str], *, packed: bool = False) -> str:
     """Raise, before long work starts, if the command cannot write this file.
 
-    Returns the suffix in lower case; with ``packed``, ``.gz`` after it is allowed and dropped.
+    Returns the suffix in lower case; with ``packed``, ``.gz`` or ``.xz`` after it is dropped.
 
     >>> check_out("report.pdf", [".html"])
     Traceback (most recent call last):
     contextwise.errors.ContextwiseError: report.pdf: cannot write .pdf; use .html
     """
     cw.support.files.check_target(path)
-    name = path.lower().removesuffix(".gz") if packed else path.lower()
+    name = (cw.support.files.without_packing(path) if packed else path).lower()
     suffix = os.path.splitext(name)[1]
     if suffix not in suffixes:
         able = " or ".join(filter(None, [", ".join(suffixes[:-1]), suffixes[-1]]))
         raise ContextwiseError(
             f"{path}: cannot write {suffix or 'a file without a suffix'}; use {able}"
-            + (" (each also with .gz)" if packed else "")
+            + (" (each also with .gz or .xz)" if packed else "")
         )
     return suffix
 

@@ -28,7 +28,7 @@ from contextwise.evaluation.claim_tests import Check, check
 from contextwise.evaluation.consensus_search import ClaimSupport, Consensus, consensus
 from contextwise.evaluation.skill import Chance, ChanceInterrupted, chance
 from contextwise.explorer.job import Tell
-from contextwise.formats import format_of, read_stream
+from contextwise.formats import read_stream
 from contextwise.independence.independencies import (
     PairIndependencies,
     context_specific_independencies,
@@ -61,7 +61,7 @@ def read_uploads(files: Sequence[tuple[str, str]], tell: Tell) -> list[tuple[str
         tell(f"Reading {name}", k, len(files))
         try:
             with open(path, "rb") as file:
-                model: Model | str = read_stream(file, name=name, format=format_of(name).name)
+                model: Model | str = read_stream(file, name=name)
         except ContextwiseError as error:
             model = str(error)
         models.append((name, model))

@@ -26,6 +26,7 @@ from contextwise.explorer.state import (
 )
 from contextwise.formats import FORMATS
 from contextwise.models.structure import Model
+from contextwise.support.files import PACKINGS
 
 READING = 120.0  # seconds for the files of one upload
 LIMITS = {"10": "10 seconds", "60": "1 minute", "600": "10 minutes"}
@@ -77,7 +78,7 @@ def panel(entries: Entries, start: View) -> ui.Sidebar:
             UPLOAD.key,
             f"Add model files (at most {LARGEST_UPLOAD >> 20} MiB)",
             multiple=True,
-            accept=[*suffixes, ".gz"],
+            accept=[*dict.fromkeys(suffixes), *PACKINGS],
             placeholder="none yet",
         ),
         tags.div(ui.output_ui("uploaded"), aria_live="polite"),

@@ -127,11 +127,9 @@ def read(
         raise ContextwiseError(
             f"{name or repr(name)}: no such file or example; the examples are {', '.join(EXAMPLES)}"
         )
-    chosen = format_of(path, format)
+    format_of(path, format)  # raises before the file is read
     source = Source(files.read_bytes(path), name)
-    if format is None:
-        chosen = _of_content(source, chosen)
-    return _with_zero_weights(chosen.read(source), zero_weights)
+    return _with_zero_weights(_chosen(source, format).read(source), zero_weights)
 
 
 def read_example(name: str) -> Model:
@@ -144,15 +142,17 @@ def read_example(name: str) -> Model:
 def read_stream(
     stream: IO[bytes] | IO[str],
     *,
-    name: str = "standard input",
+    name: str | None = None,
     format: str | None = None,
     zero_weights: ZeroWeights = "keep",
 ) -> Model:
-    """Read a model from an open stream; without ``format`` the first bytes decide."""
+    """Read a model from an open stream; without ``format`` or ``name`` its content decides."""
     content = stream.read()
     data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
-    source = Source(files.unpacked(data, name), name)
-    chosen = _fitting(source) if format is None else _named(format)
+    called = name or "standard input"
+    source = Source(files.unpacked(data, called), called)
+    by_content = format is None and name is None
+    chosen = _fitting(source) if by_content else _chosen(source, format)
     return _with_zero_weights(chosen.read(source), zero_weights)
 
 
@@ -233,12 +233,12 @@ def format_of(
     raise ContextwiseError(message)
 
 
-def _of_content(source: Source, chosen: Format) -> Format:
-    """Return the format of a file whose suffix several formats share: the first that fits."""
-    shared = [f for f in FORMATS if set(f.suffixes) & set(chosen.suffixes)]
+def _chosen(source: Source, format: str | None) -> Format:
+    """Return the named format, or of those with the suffix of the file the first that fits."""
+    first = format_of(source.name, format)
     name = files.without_packing(source.name).lower()
-    able = [f for f in shared if name.endswith(f.suffixes)]
-    return next((f for f in able if f.fits(source.data)), able[-1])
+    able = [f for f in FORMATS if format is None and name.endswith(f.suffixes)] or [first]
+    return able[0] if len(able) == 1 else next((f for f in able if f.fits(source.data)), able[-1])
 
 
 def _named(name: str) -> Format:

@@ -62,7 +62,7 @@ def unpacked(data: bytes, name: str) -> bytes:
     return plain.removeprefix(_BYTE_ORDER_MARK)
 
 
-def packed(data: bytes, path: str | os.PathLike[str] = ".gz") -> bytes:
+def packed(data: bytes, path: str | os.PathLike[str]) -> bytes:
     """Pack data as the suffix of a path says; equal data give equal files."""
     name = os.fspath(path).lower()
     if name.endswith(".xz"):
