@@ -221,9 +221,9 @@ def test_what_is_open_is_said_once_and_never_exceeds_the_contexts() -> None:
 def test_pairs_that_are_known_come_before_open_ones() -> None:
     true = Structure(DOMAIN, ["A=1 & B=1 & C=no", "C=no & D=young"])
     compared = compare(true, Structure(DOMAIN))
-    lower, upper = compared.unions.lower.copy(), compared.unions.upper.copy()
-    lower[0], upper[0] = 0, compared.sizes[0]
-    half = replace(compared, unions=replace(compared.unions, lower=lower, upper=upper))
+    low, high = compared.unions.low.copy(), compared.unions.high.copy()
+    low[0], high[0] = 0, compared.unit_sizes[0]
+    half = replace(compared, unions=replace(compared.unions, low=low, high=high))
     found = explain_comparison(half)
     is_open = [pair.pair in half.open_pairs for pair in found.pairs]
     assert is_open == sorted(is_open)

@@ -336,12 +336,12 @@ void test_distances() {
     options.canonical = below(2);
     options.threads = 3;
     for (const std::size_t rows : {0, 2}) {
-      DistanceCounter counter(many, rows, all_pairs(cardinalities.size()), {}, 1, options);
+      DistanceCounter counter(many, rows, all_pairs(cardinalities.size()), {}, options);
       counter.run([](std::size_t) { return true; });
       const Cells cells(models.size(), rows);
       for (std::size_t a = 0; a < (rows ? rows : models.size()); ++a)
         for (std::size_t b = rows ? rows : a + 1; b < models.size(); ++b)
-          expect(counter.sums().words()[cells.of(a, b)] ==
+          expect(counter.sums().words()[cells.of(a, b) * counter.width()] ==
                      distance(cardinalities, models[a], models[b], options.canonical),
                  "a distance that visiting every context contradicts");
       expect(counter.open().empty(), "a union that is left open without a budget");

@@ -36,6 +36,7 @@ RESTRICTIONS: dict[str, dict[str, Any]] = {
 @pytest.fixture(autouse=True)
 def keep_everything(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(known_sizes, "WORTH", 0)
+    monkeypatch.setattr(known_sizes, "WORTH_EACH", 0)
     known_sizes.clear()
     yield
     known_sizes.clear()

@@ -37,7 +37,7 @@ from contextwise.comparison.question import (
 from contextwise.comparison.roles import Roles, peer_names
 from contextwise.comparison.strengths import Strengths, strengths_of
 from contextwise.counting.contract import DEFAULT, get_engine
-from contextwise.counting.pair_counts import PairCounts, count_rows, tighten
+from contextwise.counting.pair_counts import CountArray, PairCounts, count_rows, tighten
 from contextwise.errors import DomainError, OpenResult, require
 from contextwise.formats import ModelLike
 from contextwise.models.domain import Domain
@@ -133,6 +133,11 @@ class Comparison(Shown, WholeMeasures):
         """The total weight of the contexts of each of `pairs`."""
         return self.question.sizes(self.pairs)
 
+    @cached_property
+    def unit_sizes(self) -> CountArray:
+        """The same in the unit of ``unions``, in which also many variables give small numbers."""
+        return self.question.unit_sizes(self.pairs, self.unions.unit)
+
     @property
     def total(self) -> Number:
         """The number of assertions: the contexts of all compared pairs."""
@@ -159,18 +164,19 @@ class Comparison(Shown, WholeMeasures):
         """The least and the largest possible distance; equal if no pair is open."""
         if not len(self.unions.open):
             return self.distance, self.distance
-        lower, upper = tighten(self.unions.lower, self.unions.upper)
+        lower, upper = tighten(self.unions.low, self.unions.high)
         (a, b, u), (a_most, b_most, u_most) = lower.T, upper.T
         low = np.maximum(u - a_most, 0) + np.maximum(u - b_most, 0)
         high = np.minimum(u_most, 2 * u_most - a - b)
-        return low.sum(), high.sum()
+        return self.unions.total(low), self.unions.total(high)
 
     def pair_bounds(self, first: str, second: str) -> ConfusionBounds:
         """Return bounds of the counts of one pair."""
         k, size = self._find(first, second)
         if k is None:
             return confusion_bounds((0, 0), (0, 0), (0, 0), size)
-        a, b, u = zip(self.unions.lower[k], self.unions.upper[k], strict=True)
+        bounds = (self.unions.exact(bound[k]) for bound in (self.unions.low, self.unions.high))
+        a, b, u = zip(*bounds, strict=True)
         return confusion_bounds(a, b, u, size)
 
     # -- the counts ------------------------------------------------------------------------------
@@ -184,11 +190,20 @@ class Comparison(Shown, WholeMeasures):
     @cached_property
     def known_counts(self) -> ObjectArray:
         """The same as `counts`, with None for open pairs."""
-        a, b, u = self.unions.lower.T
-        contexts = np.array(self.sizes, dtype=object)
-        counts = np.stack([a + b - u, u - b, u - a, contexts - u], axis=1)
-        counts[self.unions.open] = None
+        return self.counts_at(slice(None))
+
+    def counts_at(self, places: IntArray | slice) -> ObjectArray:
+        """Return the rows of `known_counts` at these places."""
+        counts = self.unions.exact(self.unit_counts[places])
+        if len(self.unions.open):
+            counts[np.isin(np.arange(len(self.pairs))[places], self.unions.open)] = None
         return counts
+
+    @cached_property
+    def unit_counts(self) -> CountArray:
+        """The tp, fn, fp, tn of each of `pairs` in the unit of ``unions``, wrong for open pairs."""
+        a, b, u = self.unions.low.T
+        return np.stack([a + b - u, u - b, u - a, self.unit_sizes - u], axis=1)
 
     @cached_property
     def confusion(self) -> Confusion:
@@ -198,7 +213,7 @@ class Comparison(Shown, WholeMeasures):
                 f"{len(self.unions.open)} of {len(self.pairs)} pairs are unfinished, for example "
                 f"{' – '.join(self.open_pairs[0])}; use distance_bounds or allow more time"
             )
-        a, b, u = self.unions.lower.sum(axis=0).tolist()
+        a, b, u = self.unions.total(self.unions.low)
         return Confusion(a + b - u, u - b, u - a, self.total - u)
 
     @property
@@ -247,7 +262,7 @@ class Comparison(Shown, WholeMeasures):
             return Confusion(0, 0, 0, size)
         if k in self.unions.open:
             raise OpenResult(f"the pair {first} – {second} is unfinished; use pair_bounds")
-        return Confusion(*self.known_counts[k])
+        return Confusion(*self.counts_at(slice(k, k + 1))[0])
 
     def _find(self, first: str, second: str) -> tuple[int | None, Number]:
         """Return the place of a pair in `pairs`, None if no feature covers it, and its size."""
@@ -275,30 +290,40 @@ class Comparison(Shown, WholeMeasures):
         Ties are broken by the errors of the two variables over all pairs, then by their positions.
         """
         worst = self.worst_places(most)
-        counts = (Confusion(*row) for row in self.known_counts[worst])
+        counts = (Confusion(*row) for row in self.counts_at(worst))
         return list(zip(self._names(self.pairs[worst]), counts, strict=True))
 
     def worst_places(self, most: int) -> IntArray:
         """Return the places of `worst_pairs`, in their order."""
         places, errors = self.differing
+        if 0 < most < len(errors):  # only those as bad as the last one can be among the worst
+            least = np.partition(errors, len(errors) - most)[len(errors) - most]
+            places, errors = places[errors >= least], errors[errors >= least]
         both = self._errors_of_variables.sum(axis=1)[self.pairs[places]].sum(axis=1)
         return places[nlargest(most, range(len(errors)), key=lambda k: (errors[k], both[k]))]
 
     @cached_property
-    def differing(self) -> tuple[IntArray, list[Number]]:
-        """The places of the finished pairs that differ, and the errors of each."""
+    def differing(self) -> tuple[IntArray, CountArray]:
+        """The places of the finished pairs that differ; their errors in the unit of ``unions``."""
         finished = np.delete(np.arange(len(self.pairs)), self.unions.open)
-        errors = self.known_counts[finished, 1] + self.known_counts[finished, 2]
-        return finished[errors != 0], errors[errors != 0].tolist()
+        errors = self.unit_counts[finished, 1] + self.unit_counts[finished, 2]
+        return finished[errors != 0], errors[errors != 0]
 
     @cached_property
     def _errors_of_variables(self) -> ObjectArray:
-        """The FP and FN of the finished pairs of each variable: shape (n, 2)."""
-        errors = np.zeros((len(self.domain), 2), dtype=object)
+        """The FP and FN of the finished pairs of each variable, in units: shape (n, 2)."""
         places, _ = self.differing
-        for end in (0, 1):
-            np.add.at(errors, self.pairs[places, end], self.known_counts[places][:, [2, 1]])
-        return errors
+        errors = self.unit_counts[places][:, [2, 1]]
+        # Sums of machine integers could overflow, so two halves of each number are added up.
+        whole = errors.dtype == object
+        halves = [(errors, 1)] if whole else [(errors >> 31, 2**31), (errors & (2**31 - 1), 1)]
+        sums = np.zeros((len(self.domain), 2), dtype=object)
+        for numbers, times in halves:
+            part = np.zeros(sums.shape, dtype=numbers.dtype)
+            for end in (0, 1):
+                np.add.at(part, self.pairs[places, end], numbers)
+            sums += part.astype(object) * times
+        return sums
 
     def variables(self) -> list[VariableErrors]:
         """Return the errors of each variable, the largest share first.
@@ -308,8 +333,18 @@ class Comparison(Shown, WholeMeasures):
         >>> compare("lung", "lung-learned").variables()[0][:5]
         ('asbestos', 4, 2, 1, 1)
         """
+        unit = self.unions.unit
+        return [
+            VariableErrors(name, size * unit, errors * unit, fp * unit, fn * unit, share)
+            for name, size, errors, fp, fn, share in self.unit_variables
+        ]
+
+    @cached_property
+    def unit_variables(self) -> list[VariableErrors]:
+        """The same as `variables`, with counts in the unit of ``unions``."""
         variables = []
-        rows = zip(self._errors_of_variables.tolist(), self.question.variable_sizes(), strict=True)
+        sizes = self.question.variable_sizes(self.unions.unit)
+        rows = zip(self._errors_of_variables.tolist(), sizes, strict=True)
         for name, ((fp, fn), size) in zip(self.domain.names, rows, strict=True):
             share = ratio(fp + fn, size) if size else 0.0
             variables.append(VariableErrors(name, size, fp + fn, fp, fn, share))
@@ -357,6 +392,8 @@ def _short(value: Number) -> str:
 
 Record = dict[str, str | bool | Number | float | None]
 SHARES = tuple(f"{key}_share" for key in COUNTS)
+BLOCK = 4096
+"""Number of pairs whose exact counts are made at once."""
 PAIR_KEYS = ("first", "second", *COUNTS, *SHARES)
 VARIABLE_KEYS = (
     "variable", "assertions", "errors", "fp", "fn", "errors_share", "fp_share", "fn_share",
@@ -411,8 +448,11 @@ def _pair_record(pair: Pair, counts: Sequence[Number | None]) -> Record:
 
 def pair_records(comparison: Comparison) -> Iterator[Record]:
     """Yield the counts of each pair that a feature covers; those of an open pair are None."""
-    for pair, counts in zip(comparison.pair_names(), comparison.known_counts, strict=True):
-        yield _pair_record(pair, counts)
+    names = comparison.pair_names()
+    for first in range(0, len(names), BLOCK):  # all counts at once could fill the memory
+        block = slice(first, first + BLOCK)
+        for pair, counts in zip(names[block], comparison.counts_at(block), strict=True):
+            yield _pair_record(pair, counts)
 
 
 def variable_records(comparison: Comparison) -> Iterator[Record]:
@@ -579,5 +619,5 @@ def answer(
             progress=shown.progress,
         )
     if space.weights is not None:
-        unions = unions.shares_of(space.of_pairs(question.domain.cardinalities, pairs))
+        unions = unions.shares_of(space, question.domain.cardinalities, pairs)
     return Comparison(question, pairs, unions, engine, zero_division)

@@ -11,7 +11,6 @@ place in every output and its words follow from there.
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,6 +20,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from contextwise.comparison import causal
+from contextwise.counting.pair_counts import exact_sum
 from contextwise.errors import ContextwiseError
 from contextwise.support.formatting import is_readable, number
 
@@ -127,11 +127,10 @@ def _kappa(c: Confusion) -> float | None:
 def _mean_pair_distance(c: Comparison) -> float:
     if not c.confusion.total:
         return 0.0
-    errors: Counter[Number] = Counter()  # by the size of the pair: few sizes, so few divisions
-    for distance, size in zip(c.unions.distances.tolist(), c.sizes, strict=True):
-        errors[size] += distance
-    shares = (Fraction(count) / size for size, count in errors.items())
-    return ratio(sum(shares, start=Fraction(0)), c.question.pair_count)
+    apart, share = c.unions.apart, Fraction(0)
+    for size in set(c.unit_sizes.tolist()):  # few sizes, so few divisions
+        share += Fraction(exact_sum(apart[c.unit_sizes == size]), size)
+    return ratio(share, c.question.pair_count)
 
 
 class Rates:

@@ -23,14 +23,14 @@ from contextwise.comparison.roles import TRUE_AND_GUESS, Roles
 from contextwise.counting.changes import ChangingUnions, changing_unions
 from contextwise.counting.contract import DEFAULT
 from contextwise.counting.cover import Cube
-from contextwise.counting.extraction import pair_space
-from contextwise.counting.pair_counts import MARGIN, TINY, PairShares
+from contextwise.counting.extraction import find_pairs, pair_space
+from contextwise.counting.pair_counts import MARGIN, TINY, CountArray, PairShares
 from contextwise.counting.regions import Literals, difference
 from contextwise.formats import ModelLike
-from contextwise.models.features import Features, PairIndex, members, no_features
+from contextwise.models.features import PairIndex, concatenated, members, no_features
 from contextwise.models.notation import Literal as ValueLiteral
 from contextwise.models.notation import between, write_literals
-from contextwise.support.arrays import IntArray, ObjectArray
+from contextwise.support.arrays import IntArray
 from contextwise.support.deadline import Deadline
 from contextwise.support.effort import QUIET, Effort
 from contextwise.support.formatting import Printed, percent
@@ -245,7 +245,7 @@ def explain_comparison(
 ) -> Explanation:
     """Explain the differences that a comparison has counted."""
     of_each = top if comparison.question.pair_count == 1 else min(top, OF_EACH_PAIR)
-    most = comparison.unions.upper[:, 2]
+    most = comparison.unions.high[:, 2]
     still_open = sorted(comparison.unions.open.tolist(), key=lambda k: -most[k])
     chosen = [*comparison.worst_places(top).tolist(), *still_open][:top]
     worst = [(i, j) for i, j in comparison.pairs[chosen].tolist()]
@@ -377,8 +377,6 @@ def _agreeing(rows: IntArray, literals: Iterable[tuple[int, int]]) -> npt.NDArra
 
 # -- the features behind the errors, found best-first ---------------------------------------------
 
-Errors = dict[PairIndex, Number]
-
 
 class _Candidate(NamedTuple):
     """A feature and the errors that it takes part in, in the order of a heap."""
@@ -434,28 +432,26 @@ def _search(
     ties, last = 0, None  # the errors of the last of the worst features so far
     if not top:
         return ties
-    scale = max(comparison.sizes, default=1) or 1
-    (a, b, _), u = comparison.unions.lower.T, comparison.unions.upper[:, 2]
-    pairs = list(map(tuple, comparison.pairs.tolist()))
-    # The most errors that each pair can have; exact unless it is open.
-    sizes: dict[Kind, ObjectArray] = {"true": u - b, "guess": u - a}
-    most = {
-        kind: {pair: errors for pair, errors in zip(pairs, column.tolist(), strict=True) if errors}
-        for kind, column in sizes.items()
-    }
-    bounded: list[tuple[float, Kind, int]] = []
-    for kind in most:
-        features, others = (
-            comparison.question.structures[m].features for m in (MODELS[kind], 1 - MODELS[kind])
-        )
-        bounds = _bounds(comparison, features, most[kind], scale)
-        shared = set(others.rows)
-        candidates = np.flatnonzero(bounds).tolist()
-        rows = features.rows
-        bounded += [(float(bounds[f]), kind, f) for f in candidates if rows[f] not in shared]
-    bounded.sort(key=lambda entry: -entry[0])
-    for place, (bound, kind, feature) in enumerate(bounded):
-        if len(best) == top and bound < ratio(best[0].takes_part, scale):
+    scale = comparison.unit_sizes.max(initial=0) or 1
+    exact_scale = int(scale) * comparison.unions.unit
+    (a, b, _), u = comparison.unions.low.T, comparison.unions.high[:, 2]
+    # The most errors that each pair can have, in units; exact unless it is open.
+    most: dict[Kind, CountArray] = {"true": u - b, "guess": u - a}
+    bounds = {kind: _bounds(comparison, kind, most[kind], int(scale)) for kind in most}
+    counts = [len(bounds[kind]) for kind in most]
+    kinds: list[Kind] = list(most)
+    of_kind = np.repeat([0, 1], counts)
+    numbers = np.concatenate([np.arange(count) for count in counts])
+    every = np.concatenate([bounds[kind] for kind in most])
+    shared = {kind: _shared(comparison, kind) for kind in most}
+    order = np.argsort(-every, kind="stable")
+    place = -1
+    for entry in order[every[order] > 0]:
+        kind, feature, bound = kinds[of_kind[entry]], int(numbers[entry]), float(every[entry])
+        if shared[kind][feature]:
+            continue
+        place += 1
+        if len(best) == top and bound < ratio(best[0].takes_part, exact_scale):
             break
         changes.deadline.check()
         takes_part = changes.takes_part(kind, feature, most[kind])
@@ -469,20 +465,30 @@ def _search(
     return ties
 
 
+def _shared(comparison: Comparison, kind: Kind) -> npt.NDArray[np.bool_]:
+    """Return which features of a model the other model has too."""
+    models = [comparison.question.structures[m].features for m in (1 - MODELS[kind], MODELS[kind])]
+    _, places = concatenated(*models)
+    return np.isin(places[len(models[0]) :], places[: len(models[0])])
+
+
 def _bounds(
-    comparison: Comparison, features: Features, errors: Errors, scale: Number
+    comparison: Comparison, kind: Kind, errors: CountArray, scale: int
 ) -> npt.NDArray[np.float64]:
-    """Bound the errors that each feature can take part in, as a share of ``scale``."""
+    """Bound the errors that each feature of a model can take part in, as a share of ``scale``."""
     question = comparison.question
+    features = question.structures[MODELS[kind]].features
     total = np.zeros(len(features))
-    if not errors:
+    if not errors.any():
         return total
     shares = PairShares(features, question.space)
-    sizes = dict(zip(map(tuple, comparison.pairs.tolist()), comparison.sizes, strict=True))
     most, size = np.zeros(len(shares.pairs)), np.zeros(len(shares.pairs))
-    for k, (i, j) in enumerate(shares.pairs.tolist()):
-        if (i, j) in errors:
-            most[k], size[k] = ratio(errors[i, j], scale), ratio(sizes[i, j], scale)
+    at = find_pairs(comparison.pairs, shares.pairs, len(features.cardinalities))
+    places = at[at >= 0]
+    known = errors[places] != 0
+    for numbers, shown in ((errors, most), (comparison.unit_sizes, size)):
+        divided = [ratio(count, scale) for count in numbers[places[known]].tolist()]
+        shown[np.flatnonzero(at >= 0)[known]] = divided
     entries = np.diff(shares.starts)
     of_cubes = np.repeat(size, entries)
     if question.rows is None:
@@ -501,14 +507,21 @@ class _FeatureChanges(PairCubes):
 
     def __init__(self, comparison: Comparison, deadline: Deadline) -> None:
         super().__init__(comparison, deadline)
-        self.pairs = set(map(tuple, comparison.pairs.tolist()))
         self._unions = cache(self._changing_unions)
 
-    def takes_part(self, kind: Kind, feature: int, errors: Errors) -> Number:
+    def _counted(self, literals: IndexedLiterals) -> tuple[list[PairIndex], IntArray]:
+        """Return the compared pairs of a feature, and their places in the comparison."""
+        pairs = list(_pairs(literals))
+        indices = np.array(pairs, np.int64).reshape(-1, 2)
+        at = find_pairs(self.comparison.pairs, indices, len(self.comparison.domain))
+        return [pair for pair, k in zip(pairs, at, strict=True) if k >= 0], at[at >= 0]
+
+    def takes_part(self, kind: Kind, feature: int, errors: CountArray) -> Number:
         """Count the errors of a feature that one model has and the other lacks."""
         model = MODELS[kind]
         literals = self.features[model].literals_of(feature)
-        pairs = [pair for pair in _pairs(literals) if pair in errors]
+        counted, places = self._counted(literals)
+        pairs = [pair for pair, error in zip(counted, errors[places], strict=True) if error]
         if self.question.rows is not None:
             cubes = ((self.cube(literals, p), self.cubes(1 - model, p)) for p in pairs)
             return sum(self._rows_beyond(cube, others) for cube, others in cubes)
@@ -518,7 +531,7 @@ class _FeatureChanges(PairCubes):
 
     def removed(self, feature: int, literals: IndexedLiterals) -> tuple[Number, Number]:
         """Count the errors that vanish and that are created without a feature of the guess."""
-        pairs = [pair for pair in _pairs(literals) if pair in self.pairs]
+        pairs, _ = self._counted(literals)
         if self.question.rows is not None:
             gone = lost = 0
             for pair in pairs:

@@ -29,6 +29,7 @@ from contextwise.comparison.roles import TRUE_AND_GUESS, Peers, Roles, peer_name
 from contextwise.counting.contexts import UNIFORM, ContextSpace
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import CoverSource, covered_pairs
+from contextwise.counting.pair_counts import CountArray
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike, ZeroWeights, as_model
 from contextwise.models.domain import Assignment, Domain
@@ -182,6 +183,16 @@ class Question:
             return [self.pair_size] * len(pairs)
         return self.space.of_pairs(self.domain.cardinalities, pairs)
 
+    def unit_sizes(self, pairs: IntArray, unit: Number) -> CountArray:
+        """Return the same divided by a unit, as an array."""
+        if self.pair_size is None:
+            kinds, place = self.space.kinds_of_pairs(self.domain.cardinalities, pairs)
+            numbers = [int(kind // unit) for kind in kinds]
+        else:
+            numbers, place = [int(self.pair_size / unit)], np.zeros(len(pairs), dtype=np.int64)
+        kind = np.int64 if max(numbers, default=0) < 2**62 else object
+        return np.array(numbers, dtype=kind)[place]
+
     @cached_property
     def total(self) -> Number:
         """The number of assertions: the contexts of all pairs to compare."""
@@ -191,12 +202,12 @@ class Question:
             return self.space.of_all_pairs(self.domain.cardinalities)
         return sum(self.sizes(self.asked))
 
-    def variable_sizes(self) -> list[Number]:
-        """Return the total weight of the contexts of the pairs of each variable."""
+    def variable_sizes(self, unit: Number = 1) -> list[int]:
+        """Return the total weight of the contexts of the pairs of each variable, in a unit."""
         n = len(self.domain)
         if self.asked is not None:
             sums = np.zeros(n, dtype=object)
-            sizes = np.array([*self.sizes(self.asked), None], dtype=object)[:-1]
+            sizes = self.unit_sizes(self.asked, unit).astype(object)
             for end in (0, 1):
                 np.add.at(sums, self.asked[:, end], sizes)
             return list(sums)
@@ -209,7 +220,7 @@ class Question:
         for k, variable in enumerate(first.tolist()):
             pairs = np.stack([np.full(len(first), variable), first], axis=1)
             others = (counts - (np.arange(len(first)) == k)).tolist()
-            sums_of_kind.append(sum(map(mul, others, self.sizes(pairs))))
+            sums_of_kind.append(sum(map(mul, others, self.unit_sizes(pairs, unit).tolist())))
         return [sums_of_kind[k] for k in kind.tolist()]
 
 

@@ -107,7 +107,7 @@ class Tracker:
                 comparison.pairs.tolist(), comparison.unions.lower.tolist(), strict=True
             )
         }
-        a, b, u = comparison.unions.lower.sum(axis=0).tolist()
+        a, b, u = comparison.unions.total(comparison.unions.low)
         self._sums: Unions = (a, b, u)
         self._history: list[tuple[list[Literals], list[Literals], Growth]] = []
 

@@ -58,14 +58,14 @@ def count_pairs(
         from contextwise.counting import ganak  # most comparisons need none of its imports
 
         if not ganak.missing():
-            open_before = counts.lower != counts.upper
+            open_before = counts.low != counts.high
             counts = ganak.close_pairs(counts, a, b, pairs, **options)
-            closed = open_before & (counts.lower == counts.upper)
+            closed = open_before & (counts.low == counts.high)
             space = options.get("space", UNIFORM)
             for column, model in enumerate((a, b)):
                 places = np.flatnonzero(closed[:, column])
-                sizes = counts.lower[places, column]
-                known_sizes.keep(model, pairs[places], sizes, space, by_ganak=True)
+                sizes, unit = counts.low[places, column], int(counts.unit)
+                known_sizes.keep(model, pairs[places], sizes, unit, space, by_ganak=True)
     if _continues(counts, deadline):
         left = counts.open
         counts = counts.refine(left, _quick_pairs(budgeted=False)(a, b, pairs[left], **options))

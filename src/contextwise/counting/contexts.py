@@ -34,25 +34,41 @@ class ContextSpace:
         """Return the total weight of the values of each variable."""
         return list(cardinalities if self.weights is None else map(sum, self.weights))
 
+    def unit(self, cardinalities: Sequence[int], limit: int) -> int:
+        """Return the number of contexts in the unit in which the kernel counts.
+
+        A pair involves at most ``limit`` variables. The kernel counts as if there were no more of
+        each kind (each total weight); the others multiply every count by the same number, the unit.
+        """
+        times = Counter(self.sizes(cardinalities)).items()
+        return prod(size ** max(0, count - limit) for size, count in times if size)
+
     def of_pairs(self, cardinalities: Sequence[int], pairs: IntArray) -> list[int]:
         """Return the total weight of the contexts of each pair.
 
         >>> UNIFORM.of_pairs([2, 3, 5], np.array([[0, 1], [1, 2]]))
         [5, 2]
         """
+        contexts, place = self.kinds_of_pairs(cardinalities, pairs)
+        return [contexts[k] for k in place.tolist()]
+
+    def kinds_of_pairs(
+        self, cardinalities: Sequence[int], pairs: IntArray
+    ) -> tuple[list[int], IntArray]:
+        """Return the distinct results of `of_pairs`, and the place of each pair among them."""
         sizes = self.sizes(cardinalities)
         whole, kinds = prod(sizes), sorted(set(sizes))
         if self.canonical:
-            return [whole] * len(pairs)
+            return [whole], np.zeros(len(pairs), dtype=np.int64)
         if len(kinds) == 1:
-            return [whole // kinds[0] ** 2] * len(pairs)
+            return [whole // kinds[0] ** 2], np.zeros(len(pairs), dtype=np.int64)
         place_of = {size: k for k, size in enumerate(kinds)}
         kind = np.array([place_of[size] for size in sizes], dtype=np.int64)
         codes = kind[pairs[:, 0]] * len(kinds) + kind[pairs[:, 1]]
         distinct, place = np.unique(codes, return_inverse=True)
         of_codes = [np.divmod(code, len(kinds)) for code in distinct]
         contexts = [whole // (kinds[first] * kinds[second]) for first, second in of_codes]
-        return [contexts[k] for k in place.tolist()]
+        return contexts, place.reshape(-1)
 
     def of_all_pairs(self, cardinalities: Sequence[int]) -> int:
         """Return the total weight of the contexts of all pairs: the number of assertions.

@@ -145,8 +145,8 @@ def count_pairs_with(
     if known.all():
         return PairCounts(counts, counts, counted, seconds, interrupted)
     bounds = bound_pairs(a, b, pairs, space=space)
-    bounds.lower[known] = bounds.upper[known] = counts[known]
-    return PairCounts(bounds.lower, bounds.upper, counted, seconds, interrupted)
+    bounds.low[known] = bounds.high[known] = counts[known]
+    return PairCounts(bounds.low, bounds.high, counted, seconds, interrupted)
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from contextwise.counting import auto, native
 from contextwise.counting.contexts import UNIFORM, ContextSpace
 from contextwise.counting.contract import ENGINES, CountUnion, get_engine
 from contextwise.counting.extraction import CoverSource
-from contextwise.models.features import WORD, Features
+from contextwise.models.features import Features
 from contextwise.support.arrays import IntArray, ObjectArray, WordArray
 from contextwise.support.cores import cores
 from contextwise.support.progress import Progress
@@ -130,16 +130,13 @@ def _by_kernel(
 ) -> tuple[list[int], bool]:
     """Sum with the kernel; count the unions that it leaves open with the chosen engine."""
     cardinalities, total = models[0].cardinalities.tolist(), len(pairs)
-    sizes = space.sizes(cardinalities)
-    width = (total * prod(sizes)).bit_length() // WORD + 1
-    words, left, interrupted = native.kernel.count_distances(
+    words, left, limit, interrupted = native.kernel.count_distances(
         cardinalities,
         native.weight_rows(space),
         [native.arrays(model) for model in models],
         rows,
         pairs,
         native.rows_of(factors),
-        width,
         space.canonical,
         threads or cores(),
         auto.BUDGET if engine == "auto" else None,
@@ -148,7 +145,8 @@ def _by_kernel(
     )
     if interrupted:
         raise KeyboardInterrupt
-    values, by_ganak = _as_ints(words.reshape(-1, width)), False
+    unit = space.unit(cardinalities, limit)
+    values, by_ganak = [value * unit for value in _as_ints(words)], False
     cells_of: dict[Two, list[tuple[int, int]]] = {}
     for pair, first, second, cell in left.reshape(-1, 4).tolist():
         cells_of.setdefault((first, second), []).append((cell, pair))
@@ -191,7 +189,7 @@ def count_redrawn(
     options: dict[str, Any] = {"engine": engine, "space": space, "threads": threads}
     if not (len(values) and len(pairs)) or engine not in ("auto", "native") or native.missing():
         return redrawn_in_python(a, b, values, pairs, **options)
-    distances, left, interrupted = native.kernel.count_redrawn(
+    distances, left, limit, interrupted = native.kernel.count_redrawn(
         a.cardinalities.tolist(),
         native.weight_rows(space),
         native.arrays(a),
@@ -205,6 +203,7 @@ def count_redrawn(
     )
     if interrupted:
         raise KeyboardInterrupt
+    distances *= space.unit(a.cardinalities.tolist(), limit)
     open_of: dict[int, list[int]] = {}
     for pair, draw in left.reshape(-1, 2).tolist():
         open_of.setdefault(draw, []).append(pair)

@@ -66,6 +66,19 @@ def decode_pairs(codes: IntArray, n: int) -> IntArray:
     return np.stack(np.divmod(codes, max(1, n)), axis=1)
 
 
+def find_pairs(pairs: IntArray, wanted: IntArray, n: int) -> IntArray:
+    """Return the places of the wanted pairs among rising pairs of n variables, or -1.
+
+    >>> find_pairs(np.array([[0, 1], [0, 2]]), np.array([[0, 2], [1, 2]]), 3)
+    array([ 1, -1])
+    """
+    codes, sought = pairs @ (n, 1), wanted @ (n, 1)
+    if not len(codes):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    at = np.minimum(np.searchsorted(codes, sought), len(codes) - 1)
+    return np.where(codes[at] == sought, at, -1)
+
+
 class CoverSource:
     """The covers of one or two models, pair by pair.
 

@@ -183,7 +183,7 @@ def count_pairs(
 ) -> PairCounts:
     """Count every union with Ganak, in ``threads`` processes."""
     known = bound_pairs(a, b, pairs, space=options.get("space", UNIFORM))
-    known = replace(known, counted={"ganak": int((known.lower == known.upper).sum())})
+    known = replace(known, counted={"ganak": int((known.low == known.high).sum())})
     result = close_pairs(known, a, b, pairs, deadline=deadline, **options)
     if len(result.open) and not result.interrupted and not deadline.passed:
         raise _died()
@@ -205,7 +205,7 @@ def close_pairs(
 
     After the deadline, Ctrl-C or the death of a process, the others keep their bounds.
     """
-    lower, upper = known.lower.copy(), known.upper.copy()
+    low, high = known.low.copy(), known.high.copy()
     seconds = {"extracting": 0.0, "ganak": 0.0, **known.seconds}
     counted, interrupted = 0, False
     try:
@@ -216,14 +216,14 @@ def close_pairs(
                 deadline.check()
                 i, j = pairs[k].tolist()
                 for column, cover in enumerate(source.three_covers((i, j))):
-                    if lower[k, column] != upper[k, column]:
+                    if low[k, column] != high[k, column]:
                         places.setdefault(cover, []).append((k, column))
         left = Counter(k for unions in places.values() for k, _ in unions)
         sizes = count_covers(places, processes=threads, deadline=deadline)
         with timed(seconds, "ganak"):
             for cover, size in sizes:
                 for union in places[cover]:
-                    lower[union] = upper[union] = size
+                    low[union] = high[union] = size // known.unit
                 left.subtract(k for k, _ in places[cover])
                 counted += len(places[cover])
                 if progress:
@@ -233,7 +233,7 @@ def close_pairs(
     except KeyboardInterrupt:
         interrupted = True
     counts = {**known.counted, "ganak": known.counted.get("ganak", 0) + counted}
-    return PairCounts(lower, upper, counts, seconds, interrupted, known.nodes)
+    return PairCounts(low, high, counts, seconds, interrupted, known.nodes, known.unit)
 
 
 def _died() -> EngineError:

@@ -13,6 +13,8 @@ from __future__ import annotations
 import os
 import sys
 from collections import OrderedDict
+from fractions import Fraction
+from math import gcd
 from threading import RLock
 from typing import NamedTuple
 from weakref import ref
@@ -21,23 +23,35 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.counting.contexts import ContextSpace
+from contextwise.counting.pair_counts import CountArray
 from contextwise.models.features import Features
 from contextwise.support.arrays import IntArray, ObjectArray
 
 LIMIT = 64 * 2**20
 WORTH = 10_000
 """Nodes of the recursion below which counting again is cheap enough."""
+WORTH_EACH = 1
+"""The same for each pair: with fewer nodes, keeping the sizes costs more than counting again."""
 
 
 class KnownSizes(NamedTuple):
-    """Pairs, rising by code or place, with the sizes of one model's unions there."""
+    """Pairs, rising by code or place, with the sizes of one model's unions there, in a unit."""
 
     places: IntArray
-    sizes: ObjectArray
+    sizes: CountArray
     by_ganak: npt.NDArray[np.bool_]
+    unit: int = 1
+
+    def in_unit(self, unit: int) -> CountArray:
+        """Return the sizes in another unit, by which they can be divided."""
+        if unit == self.unit:
+            return self.sizes
+        ratio = Fraction(self.unit, unit)
+        sizes: ObjectArray = self.sizes.astype(object) * ratio.numerator // ratio.denominator
+        return sizes
 
 
-NOTHING = KnownSizes(np.zeros(0, np.int64), np.zeros(0, object), np.zeros(0, bool))
+NOTHING = KnownSizes(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, bool))
 
 _kept: OrderedDict[int, tuple[ref[Features], dict[ContextSpace, KnownSizes]]] = OrderedDict()
 """By the identity of the features, last used last."""
@@ -53,6 +67,11 @@ def _renew_lock() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_lock)
+
+
+def is_worth(nodes: int, pairs: int) -> bool:
+    """Return whether sizes that took this many nodes should be kept."""
+    return nodes >= WORTH and nodes >= WORTH_EACH * pairs
 
 
 def lookup(
@@ -74,18 +93,19 @@ def lookup(
     codes = pairs @ (len(features.cardinalities), 1)
     at = np.minimum(np.searchsorted(known.places, codes), len(known.places) - 1)
     places = np.flatnonzero((known.places[at] == codes) & (with_ganak | ~known.by_ganak[at]))
-    return KnownSizes(places, known.sizes[at[places]], known.by_ganak[at[places]])
+    return KnownSizes(places, known.sizes[at[places]], known.by_ganak[at[places]], known.unit)
 
 
 def keep(
     features: Features,
     pairs: IntArray,
-    sizes: ObjectArray,
+    sizes: CountArray,
+    unit: int,
     space: ContextSpace,
     *,
     by_ganak: bool = False,
 ) -> None:
-    """Keep the sizes of the unions of one model for these pairs."""
+    """Keep the sizes of the unions of one model for these pairs, in a unit."""
     codes = pairs @ (len(features.cardinalities), 1)
     with _lock:
         key = id(features)
@@ -93,13 +113,16 @@ def keep(
         if owner is None or owner() is not features:
             owner, kept = _kept[key] = ref(features, lambda _: _forget(key)), {}
         known = kept.get(space, NOTHING)
-        parts = [KnownSizes(codes, sizes, np.full(len(sizes), by_ganak)), known]
+        parts = [KnownSizes(codes, sizes, np.full(len(sizes), by_ganak), unit), known]
         if by_ganak:
             parts.reverse()  # of equal codes the first part counts
-        all_codes, all_sizes, marks = map(np.concatenate, zip(*parts, strict=True))
+        unit = gcd(unit, known.unit) if len(known.places) else unit
+        all_codes = np.concatenate([part.places for part in parts])
+        all_sizes = np.concatenate([part.in_unit(unit) for part in parts])
+        marks = np.concatenate([part.by_ganak for part in parts])
         codes, first = np.unique(all_codes, return_index=True)
         if len(codes) > len(known.places) or marks[first].sum() < known.by_ganak.sum():
-            kept[space] = KnownSizes(codes, all_sizes[first], marks[first])
+            kept[space] = KnownSizes(codes, all_sizes[first], marks[first], unit)
             total = 0
             for other in list(reversed(_kept)):  # those not used for longest go
                 _, sizes_of_other = _kept.get(other, (None, {}))
@@ -115,7 +138,8 @@ def clear() -> None:
 
 
 def _bytes(known: KnownSizes) -> int:
-    return known.places.nbytes + sum(map(sys.getsizeof, known.sizes), known.sizes.nbytes)
+    arrays = known.places.nbytes + known.sizes.nbytes
+    return arrays + sum(map(sys.getsizeof, known.sizes)) * (known.sizes.dtype == object)
 
 
 def _forget(key: int) -> None:

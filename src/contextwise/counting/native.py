@@ -113,9 +113,15 @@ def count_pairs(
         _, first, places = np.unique(codes, return_index=True, return_inverse=True)
         pairs = pairs[first]
     report = None if progress is None else (lambda done: progress(done, total))
+    cardinalities = a.cardinalities.tolist()
     known = [known_sizes.lookup(m, pairs, space, with_ganak=with_ganak) for m in (a, b)]
+
+    def known_rows(limit: int) -> list[tuple[IntArray, WordArray]]:
+        unit = space.unit(cardinalities, limit)
+        return [(k.places, rows_of(k.in_unit(unit).tolist())) for k in known]
+
     result = kernel.count_pairs(
-        a.cardinalities.tolist(),
+        cardinalities,
         weight_rows(space),
         arrays(a),
         arrays(b),
@@ -126,28 +132,29 @@ def count_pairs(
         deadline.left(),
         MEMORY,
         report,
-        [(at, rows_of(sizes.tolist()) if len(at) else NO_ROWS) for at, sizes, _ in known],
+        known_rows if any(len(sizes.places) for sizes in known) else None,
     )
-    lower, is_open, open_upper, interrupted, nodes, extracting = result
-    if progress and not interrupted:
+    if progress and not result.interrupted:
         progress(total, total)
-    upper = lower
-    if len(is_open):
-        upper = lower.copy()
-        lower[is_open], upper[is_open] = tighten(lower[is_open], open_upper)
-    if nodes >= known_sizes.WORTH:
+    unit = space.unit(cardinalities, result.limit)
+    low = high = result.lower
+    if len(result.open):
+        high = low.copy()
+        low[result.open], high[result.open] = tighten(low[result.open], result.upper)
+    if known_sizes.is_worth(result.nodes, len(pairs)):
         for column, model in enumerate((a, b)):
-            closed = np.flatnonzero(lower[:, column] == upper[:, column])
-            known_sizes.keep(model, pairs[closed], lower[closed, column], space)
+            closed = np.flatnonzero(low[:, column] == high[:, column])
+            known_sizes.keep(model, pairs[closed], low[closed, column], unit, space)
     if places is not None:
-        lower, upper = lower[places], upper[places]
-    unfinished = 0 if upper is lower else int((lower != upper).sum())
-    seconds = {"extracting": extracting, "native": time.perf_counter() - began - extracting}
+        low, high = low[places], high[places]
+    unfinished = 0 if high is low else int((low != high).sum())
+    counting = time.perf_counter() - began - result.indexing
+    seconds = {"extracting": result.indexing, "native": counting}
     by_ganak = sum(int(sizes.by_ganak.sum()) for sizes in known if len(sizes.places))
-    counted = {"native": lower.size - unfinished - by_ganak}
+    counted = {"native": low.size - unfinished - by_ganak}
     if by_ganak:
         counted["ganak"] = by_ganak
-    return PairCounts(lower, upper, counted, seconds, interrupted, nodes)
+    return PairCounts(low, high, counted, seconds, result.interrupted, result.nodes, unit)
 
 
 def weight_rows(space: ContextSpace) -> WordArray:

@@ -1,6 +1,8 @@
 """The sizes of the three unions of each pair: exact counts, or proven bounds.
 
-Every engine returns `PairCounts`. Two functions make one without an engine: `bound_pairs`, before
+Every engine returns `PairCounts`. Counts of a pair over the variables that its features test are
+small; they are kept in a common unit, and exact numbers of contexts are made on demand. Two
+functions make one without an engine: `bound_pairs`, before
 anything is counted, and `count_rows`, over observed rows instead of all contexts.
 
 `bound_pairs` uses that a union is at least its largest cube and at most the sum of its cubes, and
@@ -17,12 +19,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from math import gcd, prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from contextwise.counting.contexts import UNIFORM, ContextSpace, ValueWeights
-from contextwise.counting.extraction import covering_features, pair_features
+from contextwise.counting.extraction import covering_features, find_pairs, pair_features
 from contextwise.models.features import Features, as_int, members
 from contextwise.support.arrays import IntArray, ObjectArray
 
@@ -37,67 +41,131 @@ CELLS = 2**26
 Floats = npt.NDArray[np.float64]
 
 
+CountArray = npt.NDArray[Any]
+"""Exact counts: machine integers below 2^62 if all fit, otherwise Python ints or Fractions."""
+
+
 @dataclass(frozen=True)
 class PairCounts:
     """The sizes of three unions for each pair: of the first model, the second, and both.
 
-    ``lower`` and ``upper`` are exact ints in object arrays of shape (pairs, 3), equal where the
-    count is finished. ``counted`` is the number of unions that each engine counted, ``nodes`` how
-    many nodes the recursion of the kernel visited.
+    ``low`` and ``high`` have shape (pairs, 3) and are equal where the count is finished. They are
+    in a common unit of ``unit`` contexts: variables that the features of a pair do not test only
+    multiply its counts, so small numbers are enough. ``lower`` and ``upper`` are the exact numbers
+    of contexts, made on demand. ``counted`` is the number of unions that each engine counted,
+    ``nodes`` how many nodes the recursion of the kernel visited.
 
     The last union of the second pair is known only within bounds.
 
-    >>> lower = np.array([[1, 2, 2], [3, 3, 4]], dtype=object)
-    >>> upper = np.array([[1, 2, 2], [3, 3, 6]], dtype=object)
-    >>> PairCounts(lower, upper).open
-    array([1])
+    >>> low = np.array([[1, 2, 2], [3, 3, 4]])
+    >>> high = np.array([[1, 2, 2], [3, 3, 6]])
+    >>> counts = PairCounts(low, high, unit=2**100)
+    >>> counts.open, counts.upper[1, 2] == 6 * 2**100
+    (array([1]), True)
     """
 
-    lower: ObjectArray
-    upper: ObjectArray
+    low: CountArray
+    high: CountArray
     counted: Mapping[str, int] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     interrupted: bool = False
     nodes: int = 0
+    unit: int | Fraction = 1
 
     @cached_property
     def open(self) -> IntArray:
         """Places of the pairs with an unfinished union, rising."""
-        if self.lower is self.upper:
+        if self.low is self.high:
             return np.zeros(0, dtype=np.int64)
-        return np.flatnonzero((self.lower != self.upper).any(axis=1))
+        return np.flatnonzero((self.low != self.high).any(axis=1))
+
+    @cached_property
+    def lower(self) -> ObjectArray:
+        """The lower bounds as exact numbers of contexts."""
+        return self.exact(self.low)
+
+    @cached_property
+    def upper(self) -> ObjectArray:
+        """The upper bounds as exact numbers of contexts."""
+        return self.lower if self.high is self.low else self.exact(self.high)
+
+    def exact(self, numbers: CountArray) -> ObjectArray:
+        """Return numbers of units as numbers of contexts."""
+        exact: ObjectArray = numbers.astype(object)
+        return exact if self.unit == 1 else exact * self.unit
+
+    def total(self, numbers: CountArray) -> Any:
+        """Add up numbers of units of all pairs, as numbers of contexts."""
+        sums = exact_sum(numbers)
+        if not len(numbers):
+            return sums  # 0, even if the unit is a Fraction
+        return [s * self.unit for s in sums] if isinstance(sums, list) else sums * self.unit
+
+    @property
+    def apart(self) -> CountArray:
+        """The units of each pair in which the models differ, if no pair is open."""
+        a, b, u = self.low.T
+        apart: CountArray = 2 * u - a - b
+        return apart
 
     @property
     def distances(self) -> ObjectArray:
         """The number of contexts of each pair in which the models differ, if no pair is open."""
-        a, b, u = self.lower.T
-        distances: ObjectArray = 2 * u - a - b
-        return distances
+        return self.exact(self.apart)
 
-    def shares_of(self, sizes: Sequence[int]) -> PairCounts:
-        """Divide the counts by the sizes of the pairs, as exact rationals."""
-        whole = np.array([Fraction(size) for size in sizes], dtype=object)[:, None]
-        return replace(self, lower=self.lower / whole, upper=self.upper / whole)
+    def shares_of(
+        self, space: ContextSpace, cardinalities: Sequence[int], pairs: IntArray
+    ) -> PairCounts:
+        """Divide the counts by the total weight of their pair's contexts, as exact rationals."""
+        sizes = space.sizes(cardinalities)
+        unit = Fraction(self.unit) / prod(sizes)
+        if space.canonical:
+            return replace(self, unit=unit)
+        kind = self.low.dtype if max(sizes, default=0) < 2**62 else np.dtype(object)
+        own = np.array([*sizes, None], dtype=object)[:-1].astype(kind)[pairs].prod(axis=1)[:, None]
+        return replace(self, low=self.low * own, high=self.high * own, unit=unit)
 
     def refine(self, places: IntArray, later: PairCounts) -> PairCounts:
         """Combine with later counts of the pairs at ``places``."""
-        again = int((self.lower[places] == self.upper[places]).sum())
+        again = int((self.low[places] == self.high[places]).sum())
         counted, seconds = {**self.counted}, {**self.seconds}
         for name, count in later.counted.items():
             counted[name] = counted.get(name, 0) + count - again
         for name, more in later.seconds.items():
             seconds[name] = seconds.get(name, 0.0) + more
-        lower, upper = self.lower.copy(), self.upper.copy()
-        lower[places] = np.maximum(lower[places], later.lower)
-        upper[places] = np.minimum(upper[places], later.upper)
+        unit = gcd(int(self.unit), int(later.unit))
+        (low, high), (later_low, later_high) = self._in_unit(unit), later._in_unit(unit)
+        low[places] = np.maximum(low[places], later_low)
+        high[places] = np.minimum(high[places], later_high)
         return PairCounts(
-            lower,
-            upper,
+            low,
+            high,
             counted,
             seconds,
             self.interrupted or later.interrupted,
             self.nodes + later.nodes,
+            unit,
         )
+
+    def _in_unit(self, unit: int) -> tuple[CountArray, CountArray]:
+        """Return copies of the counts in a smaller unit, as Python ints."""
+        times = int(self.unit) // unit
+        return self.low.astype(object) * times, self.high.astype(object) * times
+
+
+def exact_sum(numbers: CountArray) -> Any:
+    """Add up along the first axis, as Python ints of any size.
+
+    >>> exact_sum(np.full((4, 2), 2**62))
+    [18446744073709551616, 18446744073709551616]
+    """
+    if numbers.dtype == object:
+        total = numbers.sum(axis=0)
+        return total.tolist() if isinstance(total, np.ndarray) else total
+    parts = (numbers >> 31, numbers & (2**31 - 1))
+    high, low = (np.asarray(part.sum(axis=0)).astype(object) for part in parts)
+    total = high * 2**31 + low
+    return total.tolist() if isinstance(total, np.ndarray) else total
 
 
 # -- before anything is counted ------------------------------------------------------------------
@@ -123,7 +191,7 @@ def bound_pairs(
     return PairCounts(_of_contexts(at_least, contexts, 0), _of_contexts(at_most, contexts, 1))
 
 
-def tighten(lower: ObjectArray, upper: ObjectArray) -> tuple[ObjectArray, ObjectArray]:
+def tighten(lower: CountArray, upper: CountArray) -> tuple[CountArray, CountArray]:
     """Tighten bounds on three unions by each other: |A|, |B| ≤ |A ∪ B| ≤ |A| + |B|.
 
     >>> lower, upper = tighten(np.array([[3, 2, 0]], object), np.array([[3, 9, 4]], object))
@@ -157,13 +225,13 @@ class PairShares:
             for variable in np.repeat(pairs, np.diff(self.starts), axis=0).T:
                 logs -= literal[np.searchsorted(place, owners * n + variable)]
         self.shares = np.maximum(np.exp(logs), TINY)
-        self.position = {pair: k for k, pair in enumerate(map(tuple, pairs.tolist()))}
+        self.variables = n
 
     def of(self, pairs: IntArray) -> tuple[Floats, Floats]:
         """Return the largest and the summed share of each pair; 0 if it has no cube."""
         largest, summed = np.zeros(len(pairs)), np.zeros(len(pairs))
-        if self.position:
-            at = np.array([self.position.get((i, j), -1) for i, j in pairs.tolist()], np.int64)
+        if len(self.pairs):
+            at = find_pairs(self.pairs, pairs, self.variables)
             known = at >= 0
             largest[known] = np.maximum.reduceat(self.shares, self.starts[:-1])[at[known]]
             summed[known] = np.add.reduceat(self.shares, self.starts[:-1])[at[known]]
@@ -215,9 +283,8 @@ def count_rows(
         counts[:, 0] += in_a.sum(axis=1)
         counts[:, 1] += in_b.sum(axis=1)
         counts[:, 2] += (in_a | in_b).sum(axis=1)
-    exact = counts.astype(object)
     seconds = {"counting": time.perf_counter() - began}
-    return PairCounts(exact, exact, {"rows": 3 * len(pairs)}, seconds)
+    return PairCounts(counts, counts, {"rows": 3 * len(pairs)}, seconds)
 
 
 def _dependent(

@@ -20,6 +20,7 @@ from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import COUNTS, MEASURES, Number, computed, ratio, shown_in
 from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import TRUE_AND_GUESS, Agreement, Roles
+from contextwise.counting.pair_counts import exact_sum
 from contextwise.models.notation import between, in_words, quoted, where
 from contextwise.report.parts import (
     SHORT,
@@ -209,8 +210,7 @@ def summary(comparison: Comparison, chance: Chance | None = None) -> str:
         pairs += f": {listed([f'{a}–{b}' for (a, b), _ in comparison.worst_pairs(3)], 'and')}"
     else:
         sentences.append(_carriers(comparison))
-        sizes = (comparison.sizes[k] for k in places.tolist())
-        opposite = sum(e == size for e, size in zip(errors, sizes, strict=True))
+        opposite = int((errors == comparison.unit_sizes[places]).sum())
         pairs += f", {opposite:,} of them in every context" if opposite else ""
     lines += [" ".join(sentences), f"{pairs}."]
     return "\n".join(filter(None, lines))
@@ -218,7 +218,7 @@ def summary(comparison: Comparison, chance: Chance | None = None) -> str:
 
 def _carriers(comparison: Comparison) -> str:
     """Name up to three variables with the most errors, if they exceed the next one."""
-    variables = comparison.variables()
+    variables = comparison.unit_variables
     errors = [variable.errors for variable in variables] + [0]
     clear = [k for k in (1, 2, 3) if errors[k - 1] > errors[k]]
     if not clear:
@@ -228,8 +228,7 @@ def _carriers(comparison: Comparison) -> str:
     places, counts = comparison.differing
     positions = [comparison.domain.position(variable) for variable in named]
     inside = np.isin(comparison.pairs[places], positions).any(axis=1)
-    carried: Number = np.array([0, *counts], dtype=object)[1:][inside].sum()
-    share = percent(carried, sum(counts))
+    share = percent(exact_sum(counts[inside]), exact_sum(counts))
     return f"{share} of the {comparison.roles.noun} involve {listed(named, 'or')}."
 
 
@@ -353,14 +352,15 @@ def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
     """Return the finished pairs with the most errors, or a note that no pair differs."""
     some_open = bool(len(comparison.unions.open))
     errors = comparison.differing[1]
-    if not errors:
+    if not len(errors):
         return Note("nothing", f"No {'finished ' if some_open else ''}pair differs.")
+    all_errors = comparison.unions.total(errors)
     columns: dict[str, Style] = {"pair": "name", **error_columns(comparison)}
     columns |= {} if some_open else {f"of all {comparison.roles.noun}": "share"}
     rows: list[tuple[Cell, ...]] = []
     for pair, c in comparison.worst_pairs(top):
         shares = [Share(count, c.total) for count in (c.distance, c.fn, c.fp)]
-        shares += [] if some_open else [Share(c.distance, sum(errors))]
+        shares += [] if some_open else [Share(c.distance, all_errors)]
         rows.append((PairName(*pair), *shares))
     return table(_worst_title(comparison, len(rows)), columns, rows, "worst pairs")
 
@@ -373,13 +373,13 @@ def _worst_title(comparison: Comparison, shown: int) -> str:
         return f"All pairs that {known}"
     which = "pair" if shown == 1 else f"{shown} pairs"
     noun = comparison.roles.noun
-    tie = _tie_words(errors, shown, f"pairs of variables with more {noun} come first")
+    tie = _tie_words(errors.tolist(), shown, f"pairs of variables with more {noun} come first")
     return f"The {which} with the most {noun}, of {len(errors):,} that {known}{tie}"
 
 
 def variables_tables(comparison: Comparison, top: int = 10) -> list[Table]:
     """Return the table of the variables with the most errors, if there are errors."""
-    wrong = [variable for variable in comparison.variables() if variable.errors]
+    wrong = [variable for variable in comparison.unit_variables if variable.errors]
     if not wrong:
         return []
     noun = comparison.roles.noun

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import TRUE_AND_GUESS, Agreement, Roles
+from contextwise.counting.pair_counts import CountArray
 from contextwise.errors import TooLargeError
 from contextwise.report.layout import Positions, graph_layout
 from contextwise.support.arrays import FloatArray, IntArray
@@ -95,14 +96,13 @@ def _inside(count: Number, size: Number) -> float:
 
 
 def shares_of(comparison: Comparison) -> Shares:
-    def divided(counts: list[Any]) -> FloatArray:
-        shares = (
-            np.nan if count is None else _inside(count, size)
-            for count, size in zip(counts, comparison.sizes, strict=True)
-        )
-        return np.fromiter(shares, np.float64, len(counts))
+    def divided(counts: CountArray) -> FloatArray:
+        both = zip(counts.tolist(), comparison.unit_sizes.tolist(), strict=True)
+        shares = np.fromiter((_inside(*each) for each in both), np.float64, len(counts))
+        shares[comparison.unions.open] = np.nan
+        return shares
 
-    tp, fn, fp = (divided(comparison.known_counts[:, k].tolist()) for k in range(3))
+    tp, fn, fp = (divided(comparison.unit_counts[:, k]) for k in range(3))
     return Shares(comparison.domain.names, comparison.pairs, tp, fp, fn, comparison.roles)
 
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <set>
 #include <span>
@@ -51,15 +52,41 @@ class ValueClasses {
   // Returns the number of words of the longest bit set of classes.
   std::size_t stride() const { return stride_; }
 
-  // Multiplies by the total weights of all variables except `without`, which it may sort. Most
+  // Multiplies by the total weights of all variables except `without`, which it may overwrite. Most
   // totals are powers of two, so most of the product is one shift.
   void multiply_by_others(Natural& number, std::vector<u32>& without) const {
     unsigned shift = shift_;
     for (u32 v : without) shift -= twos_[v];
-    if (!odd_.empty()) std::sort(without.begin(), without.end());
-    for (const auto& [v, total] : odd_)
-      if (!std::binary_search(without.begin(), without.end(), v)) number *= total;
+    if (!odd_.empty()) {
+      for (u32& v : without) v = odd_of_[v];
+      std::sort(without.begin(), without.end());
+      auto at = without.cbegin();
+      for (u32 kind = 0; kind < odd_.size(); ++kind) {
+        u32 left = odd_[kind].times;
+        for (; at != without.cend() && *at == kind; ++at) --left;
+        if (left) odd_[kind].multiply(number, left);
+      }
+    }
     number <<= shift;
+  }
+
+  // From now on, counts as if each kind of variable (those with the same total weight) occurred at
+  // most this often. That divides all numbers of contexts by the same unit: a variable that no
+  // feature of a pair tests only multiplies the counts of the pair. Some variables may stand for
+  // others, so the limit must be at least the number of variables in one `without`.
+  void limit(u32 most) {
+    limit_ = most;
+    shift_ = 0;
+    for (const auto& [twos, times] : even_) shift_ += twos * std::min(times, most);
+    for (OddKind& kind : odd_) kind.limit(most);
+  }
+  u32 limit() const { return limit_; }
+  // Returns the weight of all assignments, in this unit.
+  Natural whole() const {
+    Natural number(1);
+    std::vector<u32> none;
+    multiply_by_others(number, none);
+    return number;
   }
 
   // Adds to `classes` those that a value set forbids.
@@ -114,6 +141,7 @@ class ValueClasses {
     const std::size_t n = cardinalities_.size();
     weights_.resize(n);
     twos_.assign(n, 0);
+    std::map<std::vector<u64>, u32> kinds;
     std::size_t at = 0;
     for (u32 v = 0; v < n; ++v) {
       const auto values = static_cast<std::size_t>(cardinalities_[v]);
@@ -126,19 +154,56 @@ class ValueClasses {
       }
       if (std::ranges::all_of(weights_[v], &Natural::is_one)) weights_[v].clear();
       if (total.is_power_of_two())
-        shift_ += twos_[v] = static_cast<unsigned>(total.bits() - 1);
+        ++even_[twos_[v] = static_cast<unsigned>(total.bits() - 1)];
       else
-        odd_.push_back({v, std::move(total)});
+        add_odd(v, total, kinds);
     }
+    limit(static_cast<u32>(n));
   }
+
+  void add_odd(u32 variable, const Natural& total, std::map<std::vector<u64>, u32>& kinds) {
+    odd_of_.resize(cardinalities_.size(), NONE);
+    const std::vector<u64> key(total.words().begin(), total.words().end());
+    const auto [kind, fresh] = kinds.try_emplace(key, static_cast<u32>(odd_.size()));
+    if (fresh) odd_.push_back({total, 0, 0, {}});
+    ++odd_[kind->second].variables;
+    odd_of_[variable] = kind->second;
+  }
+
+  static constexpr u32 NONE = ~u32{0};
+
+  // The variables with one total weight that is no power of two.
+  struct OddKind {
+    Natural total;
+    u32 variables, times;         // how many there are, and how many count
+    std::vector<Natural> powers;  // of the total, if there are few
+
+    void limit(u32 most) {
+      times = total.is_zero() ? variables : std::min(variables, most);
+      powers.assign(1, Natural(1));
+      while (powers.size() <= times && times <= 256) {
+        powers.push_back(powers.back());
+        powers.back() *= total;
+      }
+    }
+    void multiply(Natural& number, u32 exponent) const {
+      if (exponent < powers.size())
+        number *= powers[exponent];
+      else
+        for (; exponent; --exponent) number *= total;
+    }
+  };
 
   std::vector<std::int64_t> cardinalities_;
   std::vector<std::vector<u32>> class_of_;     // class of each value; empty if each is its own
   std::vector<u32> counts_;                    // number of classes
   std::vector<std::vector<Natural>> weights_;  // weight of each class; empty if all are one
   std::vector<unsigned> twos_;                 // exponent of the total, if it is a power of two
-  std::vector<std::pair<u32, Natural>> odd_;   // the other variables and their totals
-  unsigned shift_ = 0;
+  std::map<unsigned, u32> even_;               // number of variables with each exponent
+  std::vector<OddKind> odd_;                   // the other kinds of variables
+  std::vector<u32> odd_of_;                    // kind of each variable, or NONE
+  unsigned shift_ = 0;                         // of all powers of two that count
+  u32 limit_ = 0;
   std::size_t stride_ = 1;
 };
 

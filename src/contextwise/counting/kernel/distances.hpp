@@ -242,15 +242,15 @@ struct DistanceOptions {
 class DistanceCounter {
  public:
   // The pairs must be distinct and in rising order. `factors` multiply the contexts of each pair;
-  // empty if all are one. `width` is the number of words of the largest distance.
+  // empty if all are one.
   DistanceCounter(const ManyModels& models, std::size_t rows, std::vector<Pair> pairs,
-                  std::vector<Natural> factors, std::size_t width, const DistanceOptions& options)
+                  std::vector<Natural> factors, const DistanceOptions& options)
       : pairs_(std::move(pairs)),
         factors_(std::move(factors)),
         options_(options),
         cells_(models.arrays.size(), rows),
         pool_(models, pairs_),
-        sums_(cells_.count(), width) {}
+        sums_(cells_.count(), width()) {}
 
   // Counts all pairs. A few times a second it calls `watch` with the number of finished pairs, from
   // the calling thread. When `watch` returns false, the work stops.
@@ -262,6 +262,14 @@ class DistanceCounter {
 
   // Returns the distances without the open unions.
   const Sums& sums() const { return sums_; }
+  // Returns the number of words of a distance: enough if all models differ on all contexts.
+  std::size_t width() const {
+    Natural largest = pool_.classes().whole();
+    largest *= static_cast<u64>(pairs_.size());
+    return largest.bits() / 64 + 1;
+  }
+  // Returns the limit of the numbers; see ValueClasses.
+  u32 limit() const { return pool_.classes().limit(); }
   const std::vector<OpenUnion>& open() const { return open_; }
 
  private:

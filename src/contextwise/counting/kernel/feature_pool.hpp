@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -27,7 +28,10 @@ struct ManyModels {
 class FeaturePool {
  public:
   FeaturePool(const ManyModels& models, std::span<const Pair> pairs)
-      : FeaturePool(models, PairTable(pairs, models.cardinalities.size())) {}
+      : FeaturePool(models, PairTable(pairs, models.cardinalities.size())) {
+    const std::array<const MergedFeatures*, 1> all{&merged_};
+    limit_numbers(classes_, all, pairs);
+  }
 
   std::size_t models() const { return indices_.size(); }
   const ValueClasses& classes() const { return classes_; }

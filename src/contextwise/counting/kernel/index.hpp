@@ -12,6 +12,7 @@
 #include "bigint.hpp"
 #include "classes.hpp"
 #include "features.hpp"
+#include "involved.hpp"
 #include "merged_features.hpp"
 
 namespace contextwise {
@@ -58,6 +59,14 @@ struct IndexedFeatures {
       : merged(FeatureMerger(model, classes).run()), index(merged, pairs) {}
 };
 
+// Limits the numbers of contexts to what the pairs involve. Small numbers need no limit.
+inline void limit_numbers(ValueClasses& classes, std::span<const MergedFeatures* const> models,
+                          std::span<const Pair> pairs) {
+  constexpr std::size_t SMALL = 60;  // bits
+  if (classes.whole().bits() > SMALL)
+    classes.limit(InvolvedVariables(models, classes.variables()).most(pairs));
+}
+
 // Two models over the same variables. The caller owns the arrays.
 struct TwoModels {
   std::vector<std::int64_t> cardinalities;
@@ -84,6 +93,8 @@ inline IndexedModels index_models(TwoModels models, std::span<const Pair> pairs,
                            [&, &b = b] { return IndexedFeatures(b, classes, table); });
   IndexedFeatures first(a, classes, table);
   IndexedFeatures other = second.get();
+  const std::array<const MergedFeatures*, 2> merged{&first.merged, &other.merged};
+  limit_numbers(classes, merged, pairs);
   return {std::move(classes), std::move(first), std::move(other)};
 }
 

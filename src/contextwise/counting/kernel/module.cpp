@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <tuple>
@@ -66,49 +67,85 @@ std::tuple<nb::int_, nb::int_, u64> count_uncovered(
   return {integer(result.low), integer(result.high()), budget.used};
 }
 
-// Counts three unions for each pair. Returns
-//   lower bounds, three per pair;
-//   the pairs that are not finished;
-//   upper bounds of these;
-//   whether Ctrl-C ended the work;
-//   the number of nodes;
-//   the seconds it took to index the models.
-// An exception of `progress` ends the work and is thrown. `known` is empty, or has for each of the
-// two models the places of pairs whose union is known, and its sizes.
-std::tuple<IntegerTable, NewArray<std::int64_t>, IntegerTable, bool, u64, double> count_pairs(
-    const std::vector<std::int64_t>& cardinalities, const Array<u64>& value_weights, const Model& a,
-    const Model& b, const Array<std::int64_t>& pairs, bool canonical, unsigned threads,
-    std::optional<u64> node_budget, std::optional<double> seconds, std::size_t memory,
-    const Progress& progress, const std::vector<Known>& known) {
+// The sizes of three unions for each pair. Sizes are in a common unit, which follows from `limit`:
+// see ContextSpace.unit in counting/contexts.py.
+struct PairResult {
+  nb::object lower;             // lower bounds, three per pair
+  NewArray<std::int64_t> open;  // the pairs that are not finished
+  nb::object upper;             // upper bounds of these
+  u32 limit;
+  bool interrupted;  // whether Ctrl-C ended the work
+  u64 nodes;         // visited by the recursion
+  double indexing;   // the seconds it took to index the models
+};
+
+// Makes a table of three numbers per row: of machine integers if all fit, else of Python ints. The
+// limit of 62 bits leaves room for sums of two.
+template <class Number>
+nb::object sizes_table(std::size_t rows, bool fits, Number number) {
+  if (fits)
+    return NewArray<std::int64_t>(nb::make_tuple(rows, 3), [&](std::int64_t* item) {
+      for (std::size_t k = 0; k < rows; ++k)
+        for (std::size_t union_ = 0; union_ < 3; ++union_) {
+          const Natural& size = number(k, union_);
+          *item++ = size.is_zero() ? 0 : static_cast<std::int64_t>(size.words()[0]);
+        }
+    });
+  Integers integers;
+  return table_of(
+      rows, 3, [&](std::size_t k, std::size_t union_) { return integers.of(number(k, union_)); });
+}
+
+// Counts three unions for each pair. An exception of `progress` ends the work and is thrown.
+// `known` returns, for a limit, nothing or for each of the two models the places of pairs whose
+// union is known, and its sizes.
+PairResult count_pairs(const std::vector<std::int64_t>& cardinalities,
+                       const Array<u64>& value_weights, const Model& a, const Model& b,
+                       const Array<std::int64_t>& pairs, bool canonical, unsigned threads,
+                       std::optional<u64> node_budget, std::optional<double> seconds,
+                       std::size_t memory, const Progress& progress,
+                       const std::function<std::vector<Known>(u32)>& known) {
   const PairOptions options{canonical, threads, node_budget.value_or(Budget::UNLIMITED),
                             deadline_in(seconds), memory};
   TwoModels models{cardinalities, naturals_of(value_weights), arrays_of(a), arrays_of(b)};
   std::vector<Pair> wanted = pairs_of(pairs);
-  std::vector<KnownSizes> sizes_known;
-  for (const auto& [places, rows] : known)
-    sizes_known.push_back({{places.data(), places.data() + places.size()}, naturals_of(rows)});
   std::optional<PairCounter> counter;
-  bool interrupted = false;
   {
     const nb::gil_scoped_release release;
     counter.emplace(std::move(models), std::move(wanted), options);
-    for (std::size_t model = 0; model < sizes_known.size(); ++model)
-      counter->know(model, sizes_known[model]);
+  }
+  if (known) {
+    std::size_t model = 0;
+    for (const auto& [places, rows] : known(counter->limit()))
+      counter->know(model++, {{places.data(), places.data() + places.size()}, naturals_of(rows)});
+  }
+  bool interrupted = false;
+  {
+    const nb::gil_scoped_release release;
     interrupted = run_counter(*counter, progress);
   }
   const std::vector<PairSizes>& sizes = counter->sizes();
   std::vector<std::int64_t> open;
   for (std::size_t k = 0; k < sizes.size(); ++k)
     if (!sizes[k].closed()) open.push_back(static_cast<std::int64_t>(k));
-  Integers integers;
-  IntegerTable lower = table_of(sizes.size(), 3, [&](std::size_t k, std::size_t union_) {
-    return integers.of(sizes[k].sizes[union_].low);
-  });
-  IntegerTable upper = table_of(open.size(), 3, [&](std::size_t k, std::size_t union_) {
-    return integer(sizes[static_cast<std::size_t>(open[k])].sizes[union_].high());
-  });
-  return {std::move(lower), array_of(open),   std::move(upper),
-          interrupted,      counter->nodes(), counter->seconds_of_indexing()};
+  std::vector<Natural> highs;
+  for (const std::int64_t k : open)
+    for (const Interval<Natural>& size : sizes[static_cast<std::size_t>(k)].sizes)
+      highs.push_back(size.high());
+  const bool fits = counter->whole().bits() <= 62;
+  return {sizes_table(sizes.size(), fits,
+                      [&](std::size_t k, std::size_t union_) -> const Natural& {
+                        return sizes[k].sizes[union_].low;
+                      }),
+          array_of(open),
+          sizes_table(open.size(), fits,
+                      [&](std::size_t k, std::size_t union_) -> const Natural& {
+                        return highs[3 * k + union_];
+                      }),
+          counter->limit(),
+          interrupted,
+          counter->nodes(),
+          counter->seconds_of_indexing()};
 }
 
 // Lists the pairs that some feature has in its scope, in rising order.
@@ -127,14 +164,15 @@ NewArray<std::int64_t> covered_pairs_of(std::size_t variables, const std::vector
 }
 
 // Counts the distances of many models. Returns
-//   the distances, as words, without the unions that are not finished;
+//   the distances, a row of words each, without the unions that are not finished;
 //   the unions that are not finished, four ints each: pair, two models, cell;
+//   the limit that defines the unit of the distances;
 //   whether Ctrl-C ended the work.
-std::tuple<NewArray<u64>, NewArray<std::int64_t>, bool> count_distances(
+std::tuple<NewArray<u64>, NewArray<std::int64_t>, u32, bool> count_distances(
     const std::vector<std::int64_t>& cardinalities, const Array<u64>& value_weights,
     const std::vector<Model>& models, std::size_t rows, const Array<std::int64_t>& pairs,
-    const Array<u64>& factors, std::size_t width, bool canonical, unsigned threads,
-    std::optional<u64> node_budget, std::size_t memory, const Progress& progress) {
+    const Array<u64>& factors, bool canonical, unsigned threads, std::optional<u64> node_budget,
+    std::size_t memory, const Progress& progress) {
   ManyModels many{cardinalities, naturals_of(value_weights), {}};
   for (const Model& model : models) many.arrays.push_back(arrays_of(model));
   const DistanceOptions options{canonical, threads, node_budget.value_or(Budget::UNLIMITED),
@@ -143,21 +181,26 @@ std::tuple<NewArray<u64>, NewArray<std::int64_t>, bool> count_distances(
   bool interrupted = false;
   {
     const nb::gil_scoped_release release;
-    counter.emplace(many, rows, pairs_of(pairs), naturals_of(factors), width, options);
+    counter.emplace(many, rows, pairs_of(pairs), naturals_of(factors), options);
     interrupted = run_counter(*counter, progress);
   }
   std::vector<std::int64_t> open;
   for (const auto& [pair, first, second, cell] : counter->open())
     open.insert(open.end(), {pair, first, second, cell});
-  return {array_of(counter->sums().words()), array_of(open), interrupted};
+  const std::vector<u64>& words = counter->sums().words();
+  const std::size_t width = counter->width();
+  return {NewArray<u64>(nb::make_tuple(words.size() / width, width),
+                        [&](u64* items) { std::ranges::copy(words, items); }),
+          array_of(open), counter->limit(), interrupted};
 }
 
 // Counts the distance from model `a` to each draw of model `b`; the value sets of the draws follow
 // one another in `b`. Returns
 //   the distances, one row per draw and one column per pair;
 //   the distances that are not finished, two ints each: pair and draw;
+//   the limit that defines the unit of the distances;
 //   whether Ctrl-C ended the work.
-std::tuple<IntegerTable, NewArray<std::int64_t>, bool> count_redrawn(
+std::tuple<IntegerTable, NewArray<std::int64_t>, u32, bool> count_redrawn(
     const std::vector<std::int64_t>& cardinalities, const Array<u64>& value_weights, const Model& a,
     const Model& b, std::size_t draws, const Array<std::int64_t>& pairs, bool canonical,
     unsigned threads, std::optional<u64> node_budget, std::size_t memory) {
@@ -183,7 +226,7 @@ std::tuple<IntegerTable, NewArray<std::int64_t>, bool> count_redrawn(
   });
   std::vector<std::int64_t> open;
   for (const auto& [pair, draw] : counter->open()) open.insert(open.end(), {pair, draw});
-  return {std::move(table), array_of(open), interrupted};
+  return {std::move(table), array_of(open), counter->limit(), interrupted};
 }
 
 // Answers a sample of assertions. Returns one bit per assertion, and the first feature that makes
@@ -272,16 +315,26 @@ NB_MODULE(_kernel, module) {
              "node_budget"_a.none(), "seconds"_a.none(), "memory"_a);
   module.def("count_pairs", &count_pairs, "cardinalities"_a, "value_weights"_a, "a"_a, "b"_a,
              "pairs"_a, "canonical"_a, "threads"_a, "node_budget"_a.none(), "seconds"_a.none(),
-             "memory"_a, "progress"_a.none(), "known"_a = std::vector<Known>());
+             "memory"_a, "progress"_a.none(), "known"_a = nb::none());
   module.def("covered_pairs", &covered_pairs_of, "variables"_a, "models"_a, "among"_a.none());
   module.def("count_distances", &count_distances, "cardinalities"_a, "value_weights"_a, "models"_a,
-             "rows"_a, "pairs"_a, "factors"_a, "width"_a, "canonical"_a, "threads"_a,
-             "node_budget"_a.none(), "memory"_a, "progress"_a.none());
+             "rows"_a, "pairs"_a, "factors"_a, "canonical"_a, "threads"_a, "node_budget"_a.none(),
+             "memory"_a, "progress"_a.none());
   module.def("count_redrawn", &count_redrawn, "cardinalities"_a, "value_weights"_a, "a"_a, "b"_a,
              "draws"_a, "pairs"_a, "canonical"_a, "threads"_a, "node_budget"_a.none(), "memory"_a);
   module.def("ask", &ask, "cardinalities"_a, "pairs"_a, "starts"_a, "holds"_a, "canonical"_a,
              "model"_a);
   module.def("differing", &differing, "first"_a, "second"_a);
+  nb::class_<PairResult>(module, "PairResult")
+      .def_ro("lower", &PairResult::lower,
+              nb::for_getter(nb::sig("def lower(self, /) -> numpy.typing.NDArray[typing.Any]")))
+      .def_ro("open", &PairResult::open)
+      .def_ro("upper", &PairResult::upper,
+              nb::for_getter(nb::sig("def upper(self, /) -> numpy.typing.NDArray[typing.Any]")))
+      .def_ro("limit", &PairResult::limit)
+      .def_ro("interrupted", &PairResult::interrupted)
+      .def_ro("nodes", &PairResult::nodes)
+      .def_ro("indexing", &PairResult::indexing);
   nb::class_<PyTracker>(module, "Tracker")
       .def(nb::init<const std::vector<std::int64_t>&, const Array<u64>&, const Model&, const Model&,
                     bool, std::size_t>(),

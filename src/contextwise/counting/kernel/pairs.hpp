@@ -74,6 +74,10 @@ class PairCounter {
 
   // Returns the bounds of each pair.
   const std::vector<PairSizes>& sizes() const { return sizes_; }
+  // Returns the weight of all assignments, in the unit of the sizes; no size is larger.
+  Natural whole() const { return models_.classes.whole(); }
+  // Returns the limit of the numbers; see ValueClasses.
+  u32 limit() const { return models_.classes.limit(); }
   // Returns the number of visited nodes.
   u64 nodes() const { return nodes_; }
   // Returns the time that preparing the models took.

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -127,6 +128,8 @@ class RedrawnCounter {
     return distances_[pair * drawn_.size() + draw];
   }
   const std::vector<OpenDistance>& open() const { return open_; }
+  // Returns the limit of the numbers; see ValueClasses.
+  u32 limit() const { return classes_.limit(); }
 
  private:
   RedrawnCounter(const RedrawnModels& models, const PairTable& table,
@@ -137,7 +140,10 @@ class RedrawnCounter {
         first_(RelevantFeatures(models.a, table), classes_, table),
         drawn_(features_of(models, table)),
         index_(drawn_[0], table),
-        distances_(pairs.size() * models.draws) {}
+        distances_(pairs.size() * models.draws) {
+    const std::array<const MergedFeatures*, 2> merged{&first_.merged, &drawn_[0]};
+    limit_numbers(classes_, merged, pairs_);
+  }
 
   // Makes the features of each draw without merging, so that all draws have the same scopes in the
   // same order.
