@@ -113,7 +113,7 @@ def test_a_folder_of_another_run_is_refused_in_few_words() -> None:
 def test_a_page_shows_single_guesses_or_groups() -> None:
     command = ["report", "six", "--out", "page.html"]
     assert "single guesses or groups" in said(run(*command, "six-guess", "a=six-graph"))
-    assert "Missing argument 'GUESS..." in said(run(*command))
+    assert "--chance needs a GUESS" in said(run(*command, "--chance"))
 
 
 @pytest.mark.parametrize(

@@ -457,6 +457,7 @@ def test_axe_finds_nothing_serious_in_any_view(browser: Browser, address: str, t
             "Graph": "#context_graphs svg.graph",
             "Question": "#replies h2",
             "Guesses": "#between svg",
+            "Rows": "#columns p",
             "Statistics": "#chance_begin",
         }
         for name, there in views.items():

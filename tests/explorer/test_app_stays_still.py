@@ -99,11 +99,11 @@ def test_a_late_click_on_stop_begins_nothing(page: Page) -> None:
     tab(page, "Statistics")
     page.locator("#chance_begin").wait_for()
     settle(page)
-    before = boxes(page, "#chance_begin", "#checked")
+    before = boxes(page, "#chance_begin", "#null")
     page.click("#chance_begin")
     expect(page.locator("#chance_outcome .under-way")).to_be_visible()
     expect(page.locator("#chance_begin")).to_be_disabled()
-    assert boxes(page, "#chance_begin", "#checked") == before
+    assert boxes(page, "#chance_begin", "#null") == before
     [stop] = boxes(page, "#chance_stop")
     page.click("#chance_stop")
     expect(page.locator("#chance_outcome .alert")).to_be_visible(timeout=PATIENCE)

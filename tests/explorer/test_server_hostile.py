@@ -72,7 +72,7 @@ class Running:
 
 
 def visible() -> dict[str, object]:
-    outputs = ("summary", "uploaded", "results_state", "rows_name", "check_outcome", "status")
+    outputs = ("summary", "uploaded", "results_state", "columns", "check_outcome", "status")
     return {f".clientdata_output_{key}_hidden": False for key in outputs}
 
 

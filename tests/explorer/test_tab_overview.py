@@ -8,6 +8,7 @@ import pytest
 
 from contextwise import Domain, Structure, compare, examples
 from contextwise.comparison.explain import ErrorRegion, explain_pair
+from contextwise.data.rows import summarize_data
 from contextwise.evaluation import chance, check, consensus
 from contextwise.explorer import (
     computations,
@@ -18,6 +19,7 @@ from contextwise.explorer import (
     tab_guesses,
     tab_overview,
     tab_question,
+    tab_rows,
     tab_statistics,
 )
 from contextwise.explorer.job import Done, Failed, Working
@@ -95,8 +97,8 @@ def test_hostile_names_are_texts_in_what_is_asked_for() -> None:
     contents = [
         tab_guesses.agreed((made, list(made.widest_supports()))),
         tab_statistics.chance_view(chance(true, guess, draws=9)),
-        tab_statistics.check_view(check(guess, rows)),
-        tab_statistics.rows_name(Upload("/tmp/x", HOSTILE)),
+        tab_rows.check_view(check(guess, rows)),
+        tab_rows.columns(Done(summarize_data(rows)), Upload("/tmp/x", HOSTILE)),
         tab_experiment.run_view(stored, HOSTILE),
     ]
     assert not any("<img src=x" in str(content) for content in contents)

@@ -68,7 +68,12 @@ def test_chance_and_checks_are_asked_for(browser: Browser, with_rows: str, tmp_p
         page.click("#chance_begin")
         shows(page, "#chance_outcome", re.compile("chance"))
         shows(page, "#chance_outcome", "skill")
-        shows(page, "#rows_name", "rows.csv")
+        assert serious_findings(page) == []
+        page.select_option("#draws", "999")  # another question: its answer is not there yet
+        expect(page.locator("#chance_outcome .verdict")).to_have_count(0, timeout=PATIENCE)
+        tab(page, "Rows")
+        shows(page, "#columns", "rows.csv")
+        page.select_option("#checked", "guess")
         page.click("#check_begin")
         shows(page, "#check_outcome", "The rows contradict")
         shows(page, "#check_outcome", "A–B")
@@ -76,11 +81,9 @@ def test_chance_and_checks_are_asked_for(browser: Browser, with_rows: str, tmp_p
         with page.expect_download() as download:
             page.click("#check_csv")
         assert "adjusted_p_value" in Path(download.value.path()).read_text()
-        page.select_option("#draws", "999")  # another question: its answer is not there yet
-        expect(page.locator("#chance_outcome .verdict")).to_have_count(0, timeout=PATIENCE)
         (tmp_path / "other.csv").write_text("A,B\n0,1\n")
         page.set_input_files("#rows", tmp_path / "other.csv")
-        shows(page, "#rows_name", "other.csv")
+        shows(page, "#columns", "other.csv")
         page.click("#check_begin")
         shows(page, "#check_outcome", re.compile(r"^other\.csv"))
 
@@ -97,8 +100,8 @@ def test_draws_can_be_stopped_and_what_is_done_is_kept(browser: Browser, with_ro
 
 
 def test_rows_are_asked_for(page_without_rows: Page) -> None:
-    tab(page_without_rows, "Statistics")
-    shows(page_without_rows, "#rows_name", "No rows yet")
+    tab(page_without_rows, "Rows")
+    shows(page_without_rows, "#columns", "No rows yet")
     expect(page_without_rows.locator("#check_begin")).to_have_count(0)
 
 

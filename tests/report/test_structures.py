@@ -121,10 +121,16 @@ def test_evidence_is_next_to_each_sentence() -> None:
     result = check(TITANIC, "titanic")
     one = replace(one_model(TITANIC), check=result)
     shown = as_text(one_model_parts(one))
-    rows = re.findall(r"when class=3rd +25 % +(\d+) of (\d+) +(\S+) +(.*)", shown)
+    rows = re.findall(r"class=3rd +25 % +(\d+) of (\d+) +(\S+) +(\S+ \(OR \S+\)) +(.*)", shown)
     (claim,) = [c for c in result.claims if not c.dependent and c.literals]
     assert rows == [
-        (f"{claim.test.rows}", f"{claim.rows}", f"{claim.test.p_value:.2g}", "not contradicted")
+        (
+            f"{claim.test.rows}",
+            f"{claim.rows}",
+            f"{claim.test.p_value:.2g}",
+            f"{claim.detectable.bits:.2g} (OR {claim.detectable.odds_ratio:.2g})",
+            "not contradicted",
+        )
     ]
     assert re.search(r"sex and age .* contradicted", shown)
 

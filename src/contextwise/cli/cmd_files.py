@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,10 +9,10 @@ import click
 
 import contextwise as cw
 from contextwise.cli import options
-from contextwise.cli.inputs import load, only_one_from_stdin, short_names
+from contextwise.cli.inputs import is_data, load, only_one_from_stdin, short_names
 from contextwise.formats import FORMATS
 from contextwise.models.notation import quoted
-from contextwise.support.files import read_bytes, without_packing, write_bytes
+from contextwise.support.files import write_bytes
 from contextwise.support.formatting import columns, plural, printable
 from contextwise.support.formatting import name as short
 
@@ -68,7 +67,7 @@ def info(
         _list_examples(as_json)
         return
     only_one_from_stdin(list(models))
-    data = [name for name in models if format_name is None and _is_data(name)]
+    data = [name for name in models if format_name is None and is_data(name)]
     if data and len(data) < len(models):
         raise click.UsageError("cannot mix models and data files; run the command twice")
     if data:
@@ -96,21 +95,6 @@ def _list_examples(as_json: bool) -> None:
     for name in cw.truths.bundled.names():
         click.echo(f"{name}\n{click.wrap_text(cw.truths.bundled.describe(name), 78, '  ', '  ')}")
     click.echo(f"\nBundled data sets: {', '.join(cw.data.rows.BUNDLED)}")
-
-
-ROWS_OR_MODEL = (".csv", ".data", ".txt", ".tsv", ".tab", ".dat", ".rds")
-"""Suffixes of rows that files of models may have too; the content decides."""
-
-
-def _is_data(name: str) -> bool:
-    """Check for a bundled data set, or a file that no format of models claims."""
-    if name in cw.data.rows.BUNDLED or name == "-" or not os.path.isfile(name):
-        return name in cw.data.rows.BUNDLED or name.lower().endswith((".csv", ".data"))
-    plain = without_packing(name).lower()
-    claiming = [known for known in FORMATS if plain.endswith(known.suffixes)]
-    if claiming and not plain.endswith(ROWS_OR_MODEL):
-        return False
-    return not any(known.fits(read_bytes(name)) for known in claiming or FORMATS)
 
 
 def _show_data(names: Sequence[str], row_options: RowOptions, as_json: bool) -> None:

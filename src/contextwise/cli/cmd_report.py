@@ -16,6 +16,7 @@ import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.cmd_learn import learner_options, make_learner
 from contextwise.cli.inputs import (
+    is_data,
     load,
     load_all,
     load_data,
@@ -236,7 +237,7 @@ def _command_line(ctx: click.Context) -> str:
 
 
 @click.command()
-@options.model("models", metavar="[TRUE GUESS...]", nargs=-1)
+@options.model("models", metavar="[MODEL...] | DATA", nargs=-1)
 @click.option(
     "--run",
     type=click.Path(exists=True, path_type=Path),
@@ -245,9 +246,9 @@ def _command_line(ctx: click.Context) -> str:
 )
 @click.option(
     "--data",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Test the claims of a model against the rows of this file.",
+    help="Learn from the rows of this file, and show the evidence in them.",
 )
 @options.option("--host", default="127.0.0.1", help="Network address to listen on.")
 @click.option(
@@ -269,15 +270,18 @@ def explore(
     no_browser: bool,
     reading: options.Reading,
 ) -> None:
-    """Explore where models differ, on a local page in the browser.
+    """Explore one model, where models differ, or rows of DATA, on a local page in the browser.
 
-    The page offers the models named here, the bundled examples, and files uploaded in the page.
-    It is open to this machine only, unless --host says otherwise, and uses no network. Ctrl-C stops
+    One model is shown with its independencies; several are compared with the first. From DATA the
+    page learns structures. It also offers the bundled examples and files uploaded in the page. It
+    is open to this machine only, unless --host says otherwise, and uses no network. Ctrl-C stops
     it.
 
     \b
     Examples:
       contextwise explore
+      contextwise explore learned.json
+      contextwise explore rows.csv
       contextwise explore true.mn learned.mn other.mn
       contextwise explore true.mn learned.mn --data test.csv
       contextwise explore controls.json patients.json --peers
@@ -289,7 +293,15 @@ def explore(
         cw.explorer.computations.kind_of_run(str(run))
         if run.suffix.lower() == ".csv":
             cw.explorer.computations.read_results(str(run))
+    rows = [name for name in models if is_data(name)]
+    if len(rows) > 1 or (rows and data is not None):
+        raise click.UsageError("the page explores one file of rows; name one")
+    models = tuple(name for name in models if name not in rows)
     loaded = load_all(models, *reading)
+    if rows:
+        data = Path(rows[0])
+    if data is not None and not loaded:
+        cw.data.rows.summarize_data(str(data))  # raises if it cannot be read
     if data is not None and loaded:
         load_data(str(data), RowOptions(), loaded[0])  # raises if the variables differ
     cw.explorer.server.serve(

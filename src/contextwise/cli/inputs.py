@@ -85,6 +85,22 @@ def load_data(
     return data
 
 
+ROWS_OR_MODEL = (".csv", ".data", ".txt", ".tsv", ".tab", ".dat", ".rds")
+"""Suffixes of rows that files of models may have too; the content decides."""
+
+
+def is_data(name: str) -> bool:
+    """Check for a bundled data set, or a file that no format of models claims."""
+    if name in cw.data.rows.BUNDLED or name == "-" or not os.path.isfile(name):
+        return name in cw.data.rows.BUNDLED or name.lower().endswith((".csv", ".data"))
+    plain = cw.support.files.without_packing(name).lower()
+    claiming = [known for known in cw.formats.FORMATS if plain.endswith(known.suffixes)]
+    if claiming and not plain.endswith(ROWS_OR_MODEL):
+        return False
+    content = cw.support.files.read_bytes(name)
+    return not any(known.fits(content) for known in claiming or cw.formats.FORMATS)
+
+
 def _standard_input() -> BinaryIO:
     if sys.stdin is None:
         raise ContextwiseError("there is no standard input to read from")

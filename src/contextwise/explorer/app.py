@@ -19,6 +19,7 @@ from contextwise.explorer import (
     tab_guesses,
     tab_overview,
     tab_question,
+    tab_rows,
     tab_statistics,
 )
 from contextwise.explorer.job import prepare
@@ -67,6 +68,8 @@ def explorer(
 
     def start(query: str) -> View:
         view = View.parse(query) if query else View(peers=peers)
+        if not query and run is None and data is not None and not models:
+            return replace(view, tab="rows")
         if run is None:
             return replace(view, tab=FIRST_TAB) if view.tab == "experiment" else view
         return view if query else replace(view, tab="experiment")
@@ -79,7 +82,7 @@ def explorer(
     def server(input: Inputs, output: Outputs, session: Session) -> None:
         with reactive.isolate():
             query = session.clientdata.url_search().removeprefix("?")
-        _serve(session, State(entries, kept, start(query), ahead), run, data)
+        _serve(session, State(entries, kept, start(query), ahead, data), run)
 
     return App(page, server, static_assets={"/explorer": STATIC, "/report": SCRIPTS})
 
@@ -89,8 +92,9 @@ def _page(entries: Entries, view: View, *, with_run: bool) -> Tag:
         "overview": tab_overview.panel(view, len(true_model(view, entries).model.domain)),
         "graph": tags.div(tab_graph.panel(view), class_="needs-comparison"),
         "question": tab_question.panel(true_model(view, entries).model.domain, view.question),
+        "rows": tab_rows.panel(),
         "guesses": tags.div(tab_guesses.panel(), class_="needs-guess"),
-        "statistics": tags.div(tab_statistics.panel(), class_="needs-comparison"),
+        "statistics": tags.div(tab_statistics.panel(), class_="needs-guess"),
     }
     if with_run:
         panels["experiment"] = tab_experiment.panel()
@@ -120,10 +124,10 @@ def _page(entries: Entries, view: View, *, with_run: bool) -> Tag:
     )
 
 
-def _serve(session: Session, state: State, run: Path | None, data: Path | None) -> None:
-    for part in (sidebar, tab_overview, tab_graph, tab_question, tab_guesses):
+def _serve(session: Session, state: State, run: Path | None) -> None:
+    for part in (sidebar, tab_overview, tab_graph, tab_question, tab_rows, tab_guesses):
         part.serve(state)
-    tab_statistics.serve(state, data)
+    tab_statistics.serve(state)
     if run is not None:
         tab_experiment.serve(run)
 
@@ -170,6 +174,7 @@ def _send_view(session: Session, state: State) -> None:
                 "one": current is not None and current.one is not None,
                 "guess": state.guess() is not None,
                 "offer": bool(state.offered()),
+                "rows": state.rows() is not None,
                 "several": len(state.guesses()) > 1,
             },
         )

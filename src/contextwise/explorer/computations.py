@@ -12,6 +12,7 @@ import csv
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite
@@ -22,7 +23,10 @@ from contextwise.comparison.estimate import EstimatedMatrix, estimate_matrix
 from contextwise.comparison.explain import PairExplanation, explain_comparison, explain_pair
 from contextwise.comparison.matrix import DistanceMatrix, distance_matrix
 from contextwise.comparison.question import Contexts, Pair
-from contextwise.data.rows import as_data, following
+from contextwise.counting.extraction import covered_pairs
+from contextwise.data.columns import DataSummary
+from contextwise.data.options import RowOptions
+from contextwise.data.rows import Data, as_data, following, summarize_data
 from contextwise.errors import ContextwiseError, ParseError
 from contextwise.evaluation.claim_tests import Check, check
 from contextwise.evaluation.consensus_search import ClaimSupport, Consensus, consensus
@@ -34,15 +38,17 @@ from contextwise.independence.independencies import (
     context_specific_independencies,
 )
 from contextwise.independence.queries import Answer, answer_to, parse_statement
+from contextwise.learning import learner_named
+from contextwise.learning.parameters import parse_values
 from contextwise.models.structure import Model, Structure
 from contextwise.report.comparisons import Guess
 from contextwise.report.parts import Part, Style, table
 from contextwise.report.shares import Shares, shares_of
-from contextwise.report.structures import described
+from contextwise.report.structures import OneModel, described
 from contextwise.studies.kl_study import NAMES, effect_rows, effects, kl_figure
 from contextwise.support.deadline import Deadline
 from contextwise.support.effort import Effort
-from contextwise.support.formatting import number
+from contextwise.support.formatting import number, plural
 from contextwise.support.store import read_configuration, read_records
 
 if TYPE_CHECKING:
@@ -229,11 +235,65 @@ def chance_of(comparison: Comparison, null: str, draws: int, tell: Tell) -> Chan
 def check_of(model: Model, path: str, name: str, tell: Tell) -> Check:
     """Test the claims of a model with the rows of a file; messages call the file ``name``."""
     tell(f"Reading {name}", 0, 0)
+    rows = _rows(path, name, model)
+    return check(model, rows, show_progress=partial(tell, "Testing claims, pair by pair"))
+
+
+def evidence_of(one: OneModel, path: str, name: str, tell: Tell) -> OneModel:
+    """Test the sentences that are listed about one model with the rows of a file."""
+    tell(f"Reading {name}", 0, 0)
+    model = one.comparison.true
+    rows = _rows(path, name, model)
+    pairs = [(pair.first, pair.second) for pair in (*one.somewhere, *one.never)]
+    words = "Testing the sentences"
+    tested = check(model, rows, pairs=pairs, dependencies=False, show_progress=partial(tell, words))
+    return replace(one, check=tested)
+
+
+def summarize_rows(path: str, name: str, tell: Tell) -> DataSummary:
+    """Describe the columns of a file of rows."""
+    tell(f"Reading {name}", 0, 0)
+    with _named(path, name):
+        return summarize_data(path)
+
+
+def learn_from(
+    path: str,
+    name: str,
+    how: RowOptions,
+    learner: str,
+    settings: Mapping[str, str],
+    tell: Tell,
+) -> tuple[str, Model, str]:
+    """Learn from the rows of a file; return a label, the model, and what was learned."""
+    tell(f"Reading {name}", 0, 0)
+    with _named(path, name):
+        rows = as_data(path, None, how)
+    kind = learner_named(learner)
+    values = parse_values(kind, settings)
+    if "show_progress" in kind.defaults():
+        values["show_progress"] = partial(tell, "Learning")
+    tell("Learning", 0, 0)
+    fitted = kind(**values).fit(rows)
+    tell("Fitting the weights", 0, 0)
+    model = fitted.model_
+    pairs = plural(len(covered_pairs(model.structure.features)), "pair")
+    words = f"{plural(len(rows), 'row')}, {plural(len(rows.domain), 'variable')}: "
+    return f"{learner} on {name}", model, f"{words}{plural(len(model), 'feature')}, {pairs}"
+
+
+def _rows(path: str, name: str, model: Model) -> Data:
+    with _named(path, name):
+        return as_data(path, model.domain, following(model))
+
+
+@contextmanager
+def _named(path: str, name: str) -> Iterator[None]:
+    """Call a file by its name on the user's machine in messages."""
     try:
-        rows = as_data(path, model.domain, following(model))
+        yield
     except ContextwiseError as error:
         raise ContextwiseError(str(error).replace(path, name)) from None
-    return check(model, rows, show_progress=partial(tell, "Testing claims, pair by pair"))
 
 
 # -- the results of a run --------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from operator import is_
+from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import parse_qs, urlencode
 
@@ -23,7 +24,7 @@ from contextwise.comparison.question import FULLY, Contexts, Pair
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.explorer.computations import compare_all
 from contextwise.explorer.job import Background, Done, Failed, Job
-from contextwise.explorer.wiring import Settled, quoted, warn
+from contextwise.explorer.wiring import Input, Settled, Upload, quoted, uploads, warn
 from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, write_literals
 from contextwise.models.structure import Model, alignment
@@ -34,6 +35,7 @@ TABS = {
     "overview": "Overview",
     "graph": "Graph",
     "question": "Question",
+    "rows": "Rows",
     "guesses": "Guesses",
     "statistics": "Statistics",
     "experiment": "Experiment",
@@ -44,6 +46,8 @@ UPLOAD = "upload:"
 TIME_LIMIT = 60.0  # seconds for each guess, by default
 GRACE = 20.0  # seconds that a comparison may take beyond its own time limit
 MOST_KEPT = 8  # comparisons of lasting models that are kept for other sessions
+
+ROWS: Input[tuple[Upload, ...]] = Input("rows", uploads, ())
 
 Key = tuple[str, str, Contexts]  # a comparison: true model, guess, contexts
 Ahead = dict[tuple[str, tuple[str, ...], Contexts], Job]
@@ -269,7 +273,15 @@ def begin_ahead(view: View, entries: Entries, kept: Mapping[Key, Guess], ahead: 
 class State:
     """The state of a session; `go` changes it, and ``kept`` is shared with other sessions."""
 
-    def __init__(self, entries: Entries, kept: dict[Key, Guess], view: View, ahead: Ahead) -> None:
+    def __init__(
+        self,
+        entries: Entries,
+        kept: dict[Key, Guess],
+        view: View,
+        ahead: Ahead,
+        data: Path | None = None,
+    ) -> None:
+        self._data = None if data is None else Upload(str(data), data.name)
         self.entries: reactive.Value[Entries] = reactive.value(dict(entries), name="entries")
         self.comparing = Background(compare_all)
         self._parts: dict[str, reactive.Value[Any]] = {
@@ -374,6 +386,22 @@ class State:
             guesses = tuple(key for key in chosen if key in fitting)
             self.change(guesses=guesses, shown=next(key for key in keys if key in fitting))
         return keys
+
+    def rows(self) -> Upload | None:
+        """Return the file of rows: the last upload, or that of the command line."""
+        sent = ROWS()
+        return sent[-1] if sent else self._data
+
+    def show_new(self, label: str, model: Model) -> str:
+        """Add a model of this session and show it alone. Return its key."""
+        with reactive.isolate():
+            before = self.entries()
+            entries = with_uploads(before, [(label, model)])
+            (key,) = (key for key in entries if key not in before)
+            self.entries.set(entries)
+            now = self.view()
+        self.go(View(true=key, guesses=(), tab=now.tab, contexts=now.contexts, peers=True))
+        return key
 
     def compare(self, *, time_limit: float, again: bool = False) -> None:
         """Begin the comparisons that are missing; ``again`` includes those with open pairs."""

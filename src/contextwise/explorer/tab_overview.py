@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +17,7 @@ from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import Agreement, Roles
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.explorer import controls, wiring
-from contextwise.explorer.computations import explain_one, regions_of
+from contextwise.explorer.computations import evidence_of, explain_one, regions_of
 from contextwise.explorer.job import Background, Done, Outcome, value_of
 from contextwise.explorer.state import FIRST_TAB, State, View, context_text
 from contextwise.independence.independencies import PairIndependencies
@@ -25,7 +25,7 @@ from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, in_words
 from contextwise.report.comparisons import Guess, comparison_parts, region_parts
 from contextwise.report.html import Markup, as_html, cell_html, joined, tag
-from contextwise.report.page import one_terms, terms_note
+from contextwise.report.page import model_page, one_terms, terms_note
 from contextwise.report.parts import (
     Cell,
     Column,
@@ -66,7 +66,7 @@ from contextwise.support.formatting import name as short
 
 WORST = 10  # pairs and variables that are listed
 TOP = 20  # regions of a pair
-LIMIT = 20.0  # seconds to find regions
+LIMIT, TESTING = 20.0, 300.0  # seconds to find regions, and to test sentences
 GRACE = 10.0  # seconds that it may take beyond that
 MOST_NEIGHBOURS = 100
 REGION_KEYS = ("only_in", "when", "size", "share")
@@ -109,7 +109,9 @@ def panel(start: View, variables: int) -> TagList:
             ),
             tags.div(
                 controls.downloads(
-                    ("sentences_csv", "sentences (CSV)"), ("dependence_csv", "all pairs (CSV)")
+                    ("one_html", "report (HTML)"),
+                    ("sentences_csv", "sentences (CSV)"),
+                    ("dependence_csv", "all pairs (CSV)"),
                 ),
                 class_="needs-one",
             ),
@@ -184,10 +186,16 @@ def summary(guess: Guess) -> Tag:
     return tags.div(controls.parts(_split(guess)[0]), class_="headline")
 
 
+def sentences(one: OneModel, tested: Outcome[OneModel]) -> TagList:
+    """Show the sentences about one model, with the evidence of rows once it is known."""
+    listed = sentence_parts(tested.value if isinstance(tested, Done) else one)
+    listed.append(pairs_table(one.comparison, WORST))
+    progress = None if isinstance(tested, Done) else controls.not_done(tested)
+    return TagList(progress, controls.parts(part for part in listed if part))
+
+
 def worst(guess: Guess) -> HTML:
-    """Show the pairs and variables with the most errors, and the notes; or the sentences."""
-    if guess.one is not None:
-        return controls.parts([*sentence_parts(guess.one), pairs_table(guess.comparison, WORST)])
+    """Show the pairs and variables with the most errors, and the notes."""
 
     def cell(value: Cell, column: Column) -> Markup | None:
         if column.title == "variable" and isinstance(value, str):
@@ -385,7 +393,26 @@ def serve(state: State) -> None:
         return (heat_legend if state.shown().one is None else one_legend)(await drawn())
 
     wiring.show("summary", lambda: summary(state.shown()))
-    wiring.show("worst", lambda: worst(state.shown()))
+    testing = Background(evidence_of)
+
+    def evidence_key() -> Hashable:
+        one, rows = state.shown().one, state.rows()
+        return None if one is None or rows is None else (one, rows)
+
+    @reactive.effect
+    def test() -> None:
+        key = evidence_key()
+        one, rows = state.shown().one, state.rows()
+        if key is not None and one is not None and rows is not None:
+            testing.start(key, one, rows.path, rows.name, seconds=TESTING)
+
+    def below() -> TagChild:
+        guess = state.shown()
+        if guess.one is None:
+            return worst(guess)
+        return sentences(guess.one, testing.outcome(evidence_key()))
+
+    wiring.show("worst", below)
     wiring.show("heat_legend", legend)
     wiring.send("heat", data)
     wiring.follow(
@@ -403,7 +430,8 @@ def serve(state: State) -> None:
         shown = state.shown().one
         if shown is None:
             raise ContextwiseError("two models are compared; deselect one of them")
-        return shown
+        tested = testing.outcome(evidence_key())
+        return tested.value if isinstance(tested, Done) else shown
 
     def picture() -> str:
         return encoded(plot_pairs(comparison(), reorder=CLUSTER()), "svg").decode()
@@ -424,6 +452,7 @@ def serve(state: State) -> None:
     )
     wiring.offer("heat_svg", picture, name=name("heat map"))
     wiring.offer("sentences_csv", lambda: as_csv(sentence_records(one())), name=name("sentences"))
+    wiring.offer("one_html", lambda: model_page(state.true().label, one()), name=name("report"))
     wiring.offer("dependence_csv", lambda: as_csv(dependence(comparison())), name=name("pairs"))
     _serve_pair(state)
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import inspect
 import types
 import typing
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
+from contextwise.errors import ContextwiseError
 from contextwise.learning.base import MANNERS, Learner
 
 
@@ -41,6 +43,31 @@ def parameters_of(learner: type[Learner]) -> dict[str, Parameter]:
         if kind is not None:
             parameters[name] = Parameter(name, kind, default, choices, texts.get(name, ""))
     return parameters
+
+
+def parse_values(learner: type[Learner], texts: Mapping[str, str]) -> dict[str, Any]:
+    """Return the written parameters that differ from their defaults; raise if one is no value.
+
+    >>> from contextwise.learning import Trees
+    >>> parse_values(Trees, {"penalty": "2.5", "min_count": "10", "refit": ""})
+    {'penalty': 2.5}
+    """
+    values: dict[str, Any] = {}
+    for name, parameter in parameters_of(learner).items():
+        written = texts.get(name, "").strip()
+        if not written:
+            continue
+        try:
+            value = written == "True" if parameter.kind is bool else parameter.kind(written)
+        except ValueError:
+            kind = "a whole number" if parameter.kind is int else "a number"
+            raise ContextwiseError(f"{name} must be {kind}, got {written!r}") from None
+        if parameter.choices and value not in parameter.choices:
+            listed = ", ".join(parameter.choices)
+            raise ContextwiseError(f"{name} must be one of {listed}, got {written!r}")
+        if value != parameter.default:
+            values[name] = value
+    return values
 
 
 def _kind(hint: Any) -> tuple[Any, tuple[str, ...]]:

@@ -345,9 +345,9 @@ def claims_table(title: str, claims: Sequence[CheckedClaim], top: int = TOP) -> 
             name(in_words(claim.literals), 48) or "always",
             f"{claim.test.rows:,} of {claim.rows:,}",
             claim.test.bits,
-            _could_show(claim),
-            _p_value(claim.test),
-            _p_value(claim.both),
+            could_show(claim),
+            p_value_words(claim.test),
+            p_value_words(claim.both),
         )
         for claim in claims[:top]
     )
@@ -355,13 +355,13 @@ def claims_table(title: str, claims: Sequence[CheckedClaim], top: int = TOP) -> 
     return table(f"{title}{more}", columns, rows, "checked claims")
 
 
-def _could_show(claim: CheckedClaim) -> str:
+def could_show(claim: CheckedClaim) -> str:
     bits, odds_ratio = claim.detectable
     ratio = f" (OR {odds_ratio:.2g})" if odds_ratio is not None else ""
     return f"{bits:.2g}{ratio}"
 
 
-def _p_value(test: ConditionalTest) -> str:
+def p_value_words(test: ConditionalTest) -> str:
     if not test.rows:
         return "–"
     return f"{'≤' if test.draws and not test.clear else ''}{test.p_value:.2g}"

@@ -22,6 +22,7 @@ from contextwise.independence.independencies import (
 from contextwise.models.domain import Domain, listed
 from contextwise.models.notation import Literal, quoted, where, write_literals
 from contextwise.models.structure import Model, structure_of
+from contextwise.report.evaluations import LEARNED_FROM, could_show, p_value_words
 from contextwise.report.parts import (
     TOP,
     Cell,
@@ -215,14 +216,16 @@ def sentence_parts(one: OneModel) -> list[Part]:
         if pairs:
             parts.append(sentence_table(f"{title}{more}", pairs, one.check))
     if one.check is not None and parts:
+        if one.check.learned_from:
+            parts.insert(0, Note("learned from", LEARNED_FROM, warns=True))
         parts.append(Note("evidence", EVIDENCE))
     return parts
 
 
 EVIDENCE = (
     "Rows: how many of the rows in the region of a sentence carry information about it. p: how "
-    "often independent variables would differ this much. The rows must not be those that the model "
-    "was learned from."
+    "often independent variables would differ this much. Could show: the weakest dependence that "
+    "these rows reveal with probability 0.8, in bits, and as an odds ratio (OR) of two states each."
 )
 
 
@@ -232,7 +235,7 @@ def sentence_table(
     """Return a table of sentences; with a check, each has its evidence next to it."""
     columns: dict[str, Style] = {"sentence": "words", "share of contexts": "share"}
     if check is not None:
-        columns |= {"rows": "words", "p": "words", "finding": "words"}
+        columns |= {"rows": "words", "p": "words", "could show": "words", "finding": "words"}
     tested = {} if check is None else {key_of(claim): claim for claim in check.claims}
     rows: list[tuple[Cell, ...]] = []
     for pair in pairs:
@@ -275,15 +278,15 @@ def key_of(claim: CheckedClaim) -> Key:
     return (*claim.pair, frozenset(claim.literals))
 
 
-def evidence(claim: CheckedClaim | None, check: Check) -> tuple[str, str, str]:
-    """Return the rows, the p-value and the finding about a claim of independence."""
+def evidence(claim: CheckedClaim | None, check: Check) -> tuple[str, str, str, str]:
+    """Return the rows, p, what could have been found, and the finding about an independence."""
     if claim is None:
-        return "–", "–", "not tested"
+        return "–", "–", "–", "not tested"
     rows = f"{claim.test.rows:,} of {claim.rows:,}"
     if not claim.is_testable:
-        return rows, "–", "no row tells"
-    p = f"{'≤' if claim.test.draws and not claim.test.clear else ''}{claim.test.p_value:.2g}"
-    return rows, p, "contradicted" if claim.adjusted <= check.alpha else "not contradicted"
+        return rows, "–", "–", "no row tells"
+    finding = "contradicted" if claim.adjusted <= check.alpha else "not contradicted"
+    return rows, p_value_words(claim.test), could_show(claim), finding
 
 
 def pairs_table(comparison: Comparison, top: int = TOP) -> Table:
