@@ -1,0 +1,349 @@
+"""Ensembles against brute force over all assertions, and their files."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations, product
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextwise import Structure
+from contextwise.convert.undirected import from_graph
+from contextwise.errors import ContextwiseError, DomainError, OpenResult, ParseError
+from contextwise.evaluation.ensemble_scores import (
+    compare_ensembles,
+    ensemble_matrix,
+    reliability,
+    score_ensembles,
+)
+from contextwise.evaluation.ensembles import Ensemble, as_ensemble, is_ensemble_file
+from contextwise.models.domain import Domain
+from contextwise.testing import contexts_of, depends, domains, structures
+
+Theta = dict[tuple[Any, ...], Fraction]
+DOMAIN = Domain({"A": 2, "B": 3, "C": 2})
+
+
+def assertions(structure: Structure, canonical: bool = False) -> dict[tuple[Any, ...], bool]:
+    """Every assertion of a structure, one by one."""
+    return {
+        (pair, *sorted(context.items())): depends(structure, pair, context)
+        for pair in combinations(structure.domain.names, 2)
+        for context in contexts_of(structure.domain, pair, canonical=canonical)
+    }
+
+
+def theta_of(ensemble: Ensemble, canonical: bool = False) -> Theta:
+    theta: Theta = dict.fromkeys(assertions(ensemble.structures[0], canonical), Fraction(0))
+    for structure, weight in zip(ensemble.structures, ensemble.weights, strict=True):
+        for assertion, dependent in assertions(structure, canonical).items():
+            theta[assertion] += weight * dependent
+    return theta
+
+
+@st.composite
+def ensembles(draw: st.DrawFn, domain: Domain, weighted: bool | None = None) -> Ensemble:
+    members = draw(st.lists(structures(domain), min_size=1, max_size=5))
+    if weighted is None:
+        weighted = draw(st.booleans())
+    if not weighted:
+        return Ensemble(members)
+    counts = draw(
+        st.lists(st.integers(0, 7), min_size=len(members), max_size=len(members)).filter(any)
+    )
+    return Ensemble(members, [Fraction(count, sum(counts)) for count in counts])
+
+
+@st.composite
+def two_ensembles(draw: st.DrawFn) -> tuple[Ensemble, Ensemble]:
+    domain = draw(domains(min_variables=2, max_variables=4))
+    return draw(ensembles(domain)), draw(ensembles(domain))
+
+
+@given(two=two_ensembles(), canonical=st.booleans())
+def test_scores_are_sums_over_all_assertions(
+    two: tuple[Ensemble, Ensemble], canonical: bool
+) -> None:
+    truth, guess = two
+    how: Any = {"contexts": "canonical" if canonical else "fully-contextualized"}
+    (score,) = score_ensembles(truth, {"guess": guess}, **how)
+    theta, true = theta_of(guess, canonical), theta_of(truth, canonical)
+    count = len(theta)
+    spread = sum(2 * p * (1 - p) for p in theta.values())
+    brier = sum(p * p - 2 * p * true[a] + true[a] for a, p in theta.items())
+    assert score.expected_distance * count == sum(
+        p + true[a] - 2 * p * true[a] for a, p in theta.items()
+    )
+    assert score.spread * count == spread * guess.correction
+    assert score.brier * count == brier - spread * (guess.correction - 1) / 2
+    assert score.brier >= 0  # it is the chance that two different draws are both wrong
+    found = compare_ensembles(truth, guess, **how)
+    plain = sum((p - true[a]) ** 2 for a, p in theta.items())
+    own = sum(2 * p * (1 - p) for p in true.values())
+    fair = plain - (spread * (guess.correction - 1) + own * (truth.correction - 1)) / 2
+    assert found.distance * count == fair
+    assert sum((part for _, part in found.pairs), start=Fraction(0)) == found.distance
+    assert sum((part for _, part in found.variables), start=Fraction(0)) == 2 * found.distance
+    both = ensemble_matrix({"truth": truth, "guess": guess}, **how)
+    assert both.distances[0, 1] == fair
+    if not guess.draws and len(truth.distinct) == 1:
+        assert score.brier == found.distance  # with one truth, the distance is the Brier score
+
+
+@given(two=two_ensembles())
+def test_the_medoid_is_the_nearest_member(two: tuple[Ensemble, Ensemble]) -> None:
+    truth, guess = two
+    (score,) = score_ensembles(truth, {"guess": guess})
+    theta, true = theta_of(guess), theta_of(truth)
+
+    def mean_distance(structure: Structure, to: dict[Any, Fraction]) -> Fraction:
+        return sum(
+            (to[a] + bit - 2 * to[a] * bit for a, bit in assertions(structure).items()),
+            start=Fraction(0),
+        )
+
+    least = min(mean_distance(member, theta) for member in guess.distinct)
+    assert mean_distance(score.medoid, theta) == least
+    assert score.medoid_distance * len(theta) == mean_distance(score.medoid, true)
+
+
+def test_a_structure_is_an_ensemble_without_spread() -> None:
+    scores = score_ensembles("six", {"guess": "six-guess", "graph": "six-graph"})
+    for score, distance in zip(scores, (16, 80), strict=True):
+        assert score.spread == 0
+        assert score.brier == score.expected_distance == score.medoid_distance
+        assert score.brier * score.total == distance
+    assert scores.verdict.startswith("guess is best by the Brier score (0.06667), and by the exp")
+
+
+# -- propriety -------------------------------------------------------------------------------------
+
+
+def graphs_of(edges: int) -> list[Structure]:
+    domain = Domain({f"v{k}": 2 for k in range(edges + 1)})
+    links = [(f"v{k}", f"v{k + 1}") for k in range(edges)]
+    return [
+        from_graph([e for e, there in zip(links, chosen, strict=True) if there], domain, by="edges")
+        for chosen in product((False, True), repeat=edges)
+    ]
+
+
+def test_the_brier_score_is_proper_and_the_expected_distance_is_not() -> None:
+    graphs = graphs_of(3)
+    truth = Ensemble(graphs, [Fraction(k + 1, 36) for k in range(8)])
+    majority = from_graph([("v0", "v1"), ("v1", "v2"), ("v2", "v3")], truth.domain, by="edges")
+    rng = np.random.default_rng(0)
+    others = {
+        f"other {k}": Ensemble(graphs, [Fraction(int(w), int(weights.sum())) for w in weights])
+        for k, weights in enumerate(rng.integers(1, 9, (20, 8)))
+    }
+    scores = score_ensembles(truth, {"itself": truth, "majority": majority, **others})
+    by_name = {score.name: score for score in scores}
+    assert all(by_name["itself"].brier <= score.brier for score in scores)
+    assert by_name["itself"].brier < by_name["majority"].brier
+    assert by_name["majority"].expected_distance < by_name["itself"].expected_distance
+    assert scores.verdict == (
+        f"itself is best by the Brier score ({float(by_name['itself'].brier):.4g}). By the "
+        "expected distance, which rewards overconfidence, majority is best."
+    )
+
+
+@pytest.mark.parametrize("edges", [1, 3, 6])
+def test_layers_score_like_all_graphs_with_independent_edges(edges: int) -> None:
+    rng = np.random.default_rng(edges)
+    chances = [Fraction(int(k), 10) for k in rng.integers(0, 11, edges)]
+    graphs = graphs_of(edges)
+    weights = [
+        prod(p if there else 1 - p for p, there in zip(chances, chosen, strict=True))
+        for chosen in product((False, True), repeat=edges)
+    ]
+    whole = Ensemble(graphs, weights)
+    matrix = np.zeros((edges + 1, edges + 1), dtype=object)
+    for k, chance in enumerate(chances):
+        matrix[k, k + 1] = matrix[k + 1, k] = chance
+    layers = Ensemble.from_probabilities(matrix, whole.domain)
+    assert len(layers.distinct) <= edges + 1
+    assert (layers.probabilities() == whole.probabilities()).all()
+    assert compare_ensembles(whole, layers).distance == 0
+    for truth in (graphs[0], graphs[-1], whole):
+        first, second = score_ensembles(truth, {"layers": layers, "whole": whole})
+        assert first.brier == second.brier
+        assert first.expected_distance == second.expected_distance
+        assert first.spread == second.spread
+
+
+def test_the_fair_score_is_unbiased_and_the_plain_one_is_not() -> None:
+    graphs = graphs_of(2)
+    weights = [Fraction(1, 10), Fraction(2, 10), Fraction(3, 10), Fraction(4, 10)]
+    exact = score_ensembles(graphs[0], {"": Ensemble(graphs, weights)})[0]
+    fair = plain = Fraction(0)
+    size = 3
+    for drawn in product(range(4), repeat=size):  # every sample, with its probability
+        chance = Fraction(1)
+        for k in drawn:
+            chance *= weights[k]
+        members = [graphs[k] for k in drawn]
+        sample, fixed = Ensemble(members), Ensemble(members, [Fraction(1, size)] * size)
+        scores = score_ensembles(graphs[0], {"fair": sample, "plain": fixed})
+        fair += chance * Fraction(scores[0].brier)
+        plain += chance * Fraction(scores[1].brier)
+    assert fair == exact.brier
+    assert plain == exact.brier + Fraction(exact.spread) / 2 / size
+
+
+# -- estimates and reliability ---------------------------------------------------------------------
+
+
+def test_estimates_agree_with_counts_within_their_errors() -> None:
+    sample = Ensemble(["six", "six-guess", "six-guess", "six-graph"])
+    (exact,) = score_ensembles("six", {"sample": sample})
+    (found,) = score_ensembles("six", {"sample": sample}, assertions=2**16)
+    assert not found.is_exact
+    for key in ("brier", "expected_distance", "spread", "medoid_distance"):
+        error = found.standard_errors[key]
+        assert 0 < error < 0.01 or key == "medoid_distance"
+        assert abs(getattr(found, key) - float(getattr(exact, key))) <= 4 * error
+    assert found.medoid == exact.medoid
+
+
+def test_reliability_adds_up_to_the_brier_score() -> None:
+    sample = Ensemble(["six", "six-guess", "six-guess", "six-graph"])
+    found = reliability("six", sample, assertions=50_000)
+    parts = found.reliability - found.resolution + found.uncertainty + found.within
+    assert parts == pytest.approx(found.brier, abs=1e-12)
+    assert found.within == 0
+    weighted = Ensemble(sample.structures, sample.weights)
+    (exact,) = score_ensembles("six", {"weighted": weighted})
+    assert found.brier == pytest.approx(float(exact.brier), abs=0.01)
+    assert sum(group.number for group in found.groups) == 50_000
+    for group in found.groups:
+        assert group.low <= group.share <= group.high
+
+
+def test_many_probabilities_are_binned() -> None:
+    rng = np.random.default_rng(1)
+    matrix = rng.random((7, 7))
+    matrix = (matrix + matrix.T) / 2
+    layers = Ensemble.from_probabilities(matrix)
+    truth = from_graph(np.triu(matrix > 0.5, 1) | np.tril(matrix > 0.5, -1), layers.domain)
+    found = reliability(truth, layers, assertions=20_000)
+    assert len(found.groups) <= 10
+    assert found.within != 0
+    parts = found.reliability - found.resolution + found.uncertainty + found.within
+    assert parts == pytest.approx(found.brier, abs=1e-12)
+
+
+def test_ten_calibrated_draws_look_overconfident() -> None:
+    """If all probabilities are equally frequent, 1/12 of what no draw has is true."""
+    rng = np.random.default_rng(2)
+    domain = Domain(dict.fromkeys((f"v{k}" for k in range(40)), 2))
+    chance = np.triu(rng.random((40, 40)), 1)
+    drawn = [np.triu(rng.random((40, 40)) < chance, 1) for _ in range(11)]
+    graphs = [from_graph(graph | graph.T, domain, by="edges") for graph in drawn]
+    found = reliability(graphs[0], Ensemble(graphs[1:]), assertions=2**16)
+    assert found.groups[0].probability < 0.05
+    assert found.groups[0].share == pytest.approx(1 / 12, abs=0.04)
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+@given(ensemble=domains(min_variables=1, max_variables=3).flatmap(ensembles))
+def test_an_ensemble_is_written_and_read(
+    tmp_path_factory: pytest.TempPathFactory, ensemble: Ensemble
+) -> None:
+    file = tmp_path_factory.mktemp("ensembles") / "file.json"
+    ensemble.write(file)
+    assert is_ensemble_file(file)
+    read = as_ensemble(str(file))
+    assert read.distinct == ensemble.distinct
+    assert read.draws == ensemble.draws
+
+
+def test_folders_matrices_and_arrays_are_ensembles(tmp_path: Path) -> None:
+    from contextwise import write
+
+    folder = tmp_path / "models"
+    folder.mkdir()
+    write(Structure(DOMAIN, ["A=1 & B=1"]), folder / "one.json")
+    write(Structure(DOMAIN), folder / "two.json")
+    (folder / "notes.txt").write_text("not a model")
+    assert repr(Ensemble.read(folder)) == "Ensemble(2 draws, 2 distinct structures)"
+    text = "name,C,A,B\nC,0,0.25,0\nA,0.25,0,0.5\nB,0,0.5,0\n"
+    (tmp_path / "chances.csv").write_text(text)
+    read = Ensemble.read(tmp_path / "chances.csv", DOMAIN)
+    assert read.domain == DOMAIN
+    assert read.probabilities().tolist() == [[0, 0.5, 0.25], [0.5, 0, 0], [0.25, 0, 0]]
+    frame = pandas.DataFrame([[1, 0.5], [0.5, 1]], columns=["A", "B"])
+    assert Ensemble.from_probabilities(frame).domain.names == ("A", "B")
+    np.save(tmp_path / "graphs.npy", np.ones((4, 2, 2)) - np.eye(2))
+    assert repr(Ensemble.read(tmp_path / "graphs.npy")) == "Ensemble(4 draws, 1 distinct structure)"
+    np.save(tmp_path / "chances.npy", np.full((2, 2), 0.5))
+    assert len(Ensemble.read(tmp_path / "chances.npy").distinct) == 2
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([0.5, 0.6], "weights must sum to 1, got 1.1"),
+        ([1.5, -0.5], "weights must be >= 0, got -0.5"),
+        ([1.0], "2 structures need as many weights, got 1"),
+        (["a", 1], "a weight must be a number, got 'a'"),
+        ([float("nan"), 1], "a weight must be a number, got nan"),
+    ],
+)
+def test_wrong_weights(weights: list[Any], message: str) -> None:
+    with pytest.raises(ContextwiseError, match=message):
+        Ensemble(["six", "six-guess"], weights)
+
+
+def test_thirds_are_weights() -> None:
+    assert sum(Ensemble(["six"] * 3, [1 / 3] * 3).weights) == 1
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        ([[0, 0.5], [0.4, 0]], "not symmetric: 'v0' and 'v1' have the probabilities 0.5 and 0.4"),
+        ([[0, 1.5], [1.5, 0]], "of 'v0' and 'v1' must be between 0 and 1, got 1.5"),
+        ([[0, 0.5]], "must be a square matrix"),
+        ([[0, "x"], ["x", 0]], "a probability must be a number, got 'x'"),
+        ([[0, float("nan")], [float("nan"), 0]], "a probability must be a number, got nan"),
+    ],
+)
+def test_wrong_matrices(matrix: Any, message: str) -> None:
+    with pytest.raises(ContextwiseError, match=message):
+        Ensemble.from_probabilities(matrix)
+
+
+def test_wrong_input_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ContextwiseError, match="at least one structure"):
+        Ensemble([])
+    with pytest.raises(DomainError):
+        Ensemble(["six", "lung"])
+    with pytest.raises(DomainError, match="the matrix has 2 variables, the domain 3"):
+        Ensemble.from_probabilities([[0, 1], [1, 0]], DOMAIN)
+    with pytest.raises(DomainError, match=r"must have the shape \(draws, n, n\)"):
+        Ensemble.from_graphs([[0, 1], [1, 0]])
+    with pytest.raises(ContextwiseError, match="no model files in this folder"):
+        Ensemble.read(tmp_path)
+    (tmp_path / "a.json").write_text('{"format": "contextwise ensemble", "version": 2}')
+    with pytest.raises(ParseError, match="version 2 is unknown"):
+        Ensemble.read(tmp_path / "a.json")
+    (tmp_path / "b.json").write_text('{"format": "contextwise"}')
+    with pytest.raises(ParseError, match="not an ensemble"):
+        Ensemble.read(tmp_path / "b.json")
+    (tmp_path / "c.npy").write_bytes(b"nonsense")
+    with pytest.raises(ParseError, match="not an array"):
+        Ensemble.read(tmp_path / "c.npy")
+    with pytest.raises(ContextwiseError, match="give at least one"):
+        score_ensembles("six", {})
+    with pytest.raises(OpenResult, match="allow more time"):
+        reliability("six", "six-guess", time_limit=0)
