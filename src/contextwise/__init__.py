@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from contextwise.comparison.track import track
     from contextwise.data.rows import read_data
     from contextwise.distributions.sampling import sample_frame as sample
-    from contextwise.evaluation import chance, check, stability, summarize
+    from contextwise.evaluation import Ensemble, chance, check, stability, summarize
     from contextwise.evaluation.scores import score
     from contextwise.formats import read, write
     from contextwise.learning.base import learn
@@ -49,6 +49,7 @@ __all__ = [
     "Claims",
     "Comparison",
     "Domain",
+    "Ensemble",
     "LogLinear",
     "Structure",
     "chance",
@@ -79,6 +80,7 @@ _HOMES = {
     "Claims": "models.claims",
     "Comparison": "comparison.compare",
     "Domain": "models.domain",
+    "Ensemble": "evaluation",
     "LogLinear": "models.structure",
     "Structure": "models.structure",
     "chance": "evaluation",

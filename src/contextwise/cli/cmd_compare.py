@@ -10,7 +10,13 @@ import click
 
 import contextwise as cw
 from contextwise.cli import options
-from contextwise.cli.inputs import load_all, only_one_from_stdin
+from contextwise.cli.inputs import (
+    first_model,
+    holds_ensembles,
+    load_all,
+    load_guesses,
+    only_one_from_stdin,
+)
 from contextwise.support.deadline import Deadline
 
 if TYPE_CHECKING:
@@ -34,6 +40,7 @@ if TYPE_CHECKING:
 @options.output("json", "csv")
 @click.option("--per-pair", is_flag=True, help="With --csv or --json: add the counts of each pair.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if a guess differs, like diff.")
+@options.probabilities
 @options.naming
 @options.scope
 @click.pass_context
@@ -49,6 +56,7 @@ def compare(
     output: str,
     per_pair: bool,
     exit_code: bool,
+    probabilities: bool,
     naming: options.Naming,
     scope: options.Scope,
     **counting: Any,
@@ -62,7 +70,8 @@ def compare(
 
     With --per-pair, pairs that occur together in no feature are left out; both models
     make them independent in every context. Ctrl-C stops the counting and shows the results so far.
-    To compare groups of guesses, use contextwise replicates.
+    To compare groups of guesses, use contextwise replicates. Two ensembles, as for contextwise
+    score, are compared by the probabilities of their assertions.
 
     Exit codes: 0 done, 1 a guess differs (only with --exit-code), 2 error, 3 stopped before the
     end.
@@ -83,8 +92,22 @@ def compare(
     options.refuse_alone(ctx, ("estimate",), "time_limit")
     only_one_from_stdin([true, *guesses, scope.data])
 
-    deadline = Deadline.after(time_limit)
     names = [true, *guesses]
+    if holds_ensembles(names, probabilities):
+        both = load_guesses(names, scope.format_name, probabilities)
+        if len(both) != 2:
+            raise click.UsageError("compare two ensembles at a time; for more: contextwise matrix")
+        one, two = naming.labels(names)
+        found = cw.evaluation.compare_ensembles(
+            *both,
+            names=(one, two),
+            time_limit=time_limit,
+            show_progress=True,
+            **scope.keywords(first_model(both)),
+        )
+        options.print_result(found, output, top)
+        return
+    deadline = Deadline.after(time_limit)
     first, *others = load_all(names, format=scope.format_name, by_values=scope.by_values)
     true_label, *labels = naming.labels(names)
     scoped = scope.keywords(first)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from contextwise.data.options import RowOptions
     from contextwise.data.rows import Data
     from contextwise.evaluation.consensus_search import Consensus
+    from contextwise.evaluation.ensemble_scores import Reliability
     from contextwise.evaluation.resampling import Stability
     from contextwise.learning.base import Learner
     from contextwise.learning.parameters import Parameter
@@ -329,6 +330,8 @@ def learner_options(required: bool) -> options.Decorator:
 @options.parallel
 @options.path("--medoid", help="Write the most typical structure to this file.")
 @options.path("--consensus", help="Find the structure nearest to all and write it to this file.")
+@options.path("--ensemble", help="Write the structures of all resamples to this .json file.")
+@options.model_option("--true", "truth", help="Show how often what resamples share is true here.")
 @options.time_limit()
 @options.path("--picture", help="Draw a heat map of the supports here.")
 @options.top()
@@ -344,6 +347,8 @@ def stability(
     domain_from: str | None,
     medoid: str | None,
     consensus: str | None,
+    ensemble: str | None,
+    truth: str | None,
     time_limit: float | None,
     picture: str | None,
     top: int,
@@ -369,9 +374,12 @@ def stability(
     for model in (medoid, consensus):
         if model is not None:
             cw.formats.check_target(model)
+    if ensemble is not None:
+        options.check_out(ensemble, [".json"])
     if picture is not None:
         options.check_out(picture, [".png", ".svg", ".pdf"])
     configured = make_learner(learner, parameters)
+    true = None if truth is None else load(truth)
     known = None if domain_from is None else load(domain_from)
     rows = load_data(data, row_options, known)
     if len(rows.domain) < 2:
@@ -382,18 +390,26 @@ def stability(
         )
     if medoid is not None:
         cw.formats.write(result.medoid, medoid)
+    if ensemble is not None:
+        result.ensemble.write(ensemble)
     agreed = None
     if consensus is not None:
         agreed = result.consensus(time_limit=deadline.left(), show_progress=True)
         cw.formats.write(agreed.structure, consensus)
     with deadline.enforced(GRACE):
-        _show(result, agreed, picture, top, output)
+        reliable = None if true is None else result.reliability(true)
+        _show(result, agreed, reliable, picture, top, output)
     if result.resamples + len(result.failed) < keywords["resamples"]:
         ctx.exit(3)
 
 
 def _show(
-    result: Stability, agreed: Consensus | None, picture: str | None, top: int, output: str
+    result: Stability,
+    agreed: Consensus | None,
+    reliable: Reliability | None,
+    picture: str | None,
+    top: int,
+    output: str,
 ) -> None:
     if picture is not None:
         cw.report.plots.save(cw.report.plots.plot_supports(result), picture)
@@ -405,7 +421,11 @@ def _show(
             for key, structure in structures.items()
         }
         regions = [region.record() for region in result.top_regions(top)]
-        distance = {} if agreed is None else {"consensus_distance": agreed.mean_distance}
+        distance: dict[str, Any] = (
+            {} if agreed is None else {"consensus_distance": agreed.mean_distance}
+        )
+        if reliable is not None:
+            distance["reliability"] = {**reliable.record(), "groups": reliable.records()}
         options.print_json(
             {**result.record(), **distance, **features, "pairs": supports, "regions": regions}
         )
@@ -414,6 +434,9 @@ def _show(
     else:
         click.echo(
             cw.report.text.as_text(
-                cw.report.evaluations.stability_parts(result, top=top, consensus=agreed)
+                [
+                    *cw.report.evaluations.stability_parts(result, top=top, consensus=agreed),
+                    *([] if reliable is None else cw.report.parts.parts_of(reliable)),
+                ]
             )
         )

@@ -11,7 +11,7 @@ import click
 
 import contextwise as cw
 from contextwise.cli import options
-from contextwise.cli.inputs import load_all, short_names
+from contextwise.cli.inputs import first_model, holds_ensembles, load_all, load_guesses, short_names
 from contextwise.errors import ContextwiseError
 from contextwise.support.files import write_bytes
 from contextwise.support.formatting import as_csv, as_json
@@ -37,6 +37,7 @@ ONLY_MATRIX = (*ONLY_EXACT, "normalized", "approximate", "assertions", "rng")
 @options.path(
     "--store", metavar="FOLDER", help="Keep finished blocks here; an interrupted run resumes."
 )
+@options.probabilities
 @click.option("--approximate", is_flag=True, help="Estimate by sampling, for thousands of models.")
 @options.number(
     "--assertions", help="With --approximate: number of random assertions.  [default: 262144]"
@@ -57,6 +58,7 @@ def matrix(
     approximate: bool,
     assertions: int | None,
     rng: int,
+    probabilities: bool,
     scope: options.Scope,
     **counting: Any,
 ) -> None:
@@ -67,6 +69,9 @@ def matrix(
 
     With --nearest, list only the models nearest to one model, with their exact distances. Models
     that proven bounds rule out are not counted to the end.
+
+    A MODEL can be an ensemble, as for contextwise score. The distance of two ensembles is the sum
+    of the squared differences of their probabilities, over all assertions.
 
     With --approximate, estimate normalized distances from random assertions, with a bound on the
     error.
@@ -89,6 +94,12 @@ def matrix(
     if out is not None:
         suffix = options.check_out(out, [".csv", ".json"])
         output = suffix[1:] if output == "text" else output
+    if holds_ensembles(models, probabilities):
+        refused = [*ONLY_MATRIX, "query"] if approximate or query else ["engine", "store", "query"]
+        for flag in options.typed_flags(ctx, refused):
+            raise click.UsageError(f"{flag} is not for ensembles; leave it out")
+        _print_ensembles(ctx, models, normalized, rng, output, out, probabilities, scope, counting)
+        return
     names = models if query is None else (*models, query)
     loaded = load_all(names, format=scope.format_name, by_values=scope.by_values)
     keywords: dict[str, Any] = {"show_progress": True, **scope.keywords(loaded[0])}
@@ -112,15 +123,43 @@ def matrix(
             raise ContextwiseError(options.NOTHING_LEFT)
         text, note = _matrix(distances, normalized, rng, output)
         unfinished = distances.open
-    if out is None:
-        click.echo(text, nl=False)
-    else:
-        write_bytes(out, text.encode())
+    _print(text, out)
     if note:
         click.echo(f"contextwise: {note}", err=True)
     if unfinished:
         click.echo(f"contextwise: {unfinished} distances are unfinished", err=True)
         ctx.exit(3)
+
+
+def _print(text: str, out: str | None) -> None:
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        write_bytes(out, text.encode())
+
+
+def _print_ensembles(
+    ctx: click.Context,
+    models: Sequence[str],
+    normalized: bool,
+    rng: int,
+    output: str,
+    out: str | None,
+    probabilities: bool,
+    scope: options.Scope,
+    counting: dict[str, Any],
+) -> None:
+    """Print the distances of ensembles."""
+    loaded = load_guesses(models, scope.format_name, probabilities)
+    how = {key: counting[key] for key in ("n_jobs", "cluster", "time_limit")}
+    matrix = cw.evaluation.ensemble_matrix(
+        dict(zip(models, loaded, strict=True)),
+        show_progress=True,
+        **how,
+        **scope.keywords(first_model(loaded)),
+    )
+    text, _ = _matrix(matrix, normalized, rng, output)
+    _print(text, out)
 
 
 def _nearest(

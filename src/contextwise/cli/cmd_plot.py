@@ -11,7 +11,7 @@ import click
 import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.cmd_replicates import Replicates, replicates_options
-from contextwise.cli.inputs import load_all, short_names, split_groups
+from contextwise.cli.inputs import load_all, load_guesses, short_names, split_groups
 from contextwise.errors import ContextwiseError
 from contextwise.models.notation import parse_names
 from contextwise.support.deadline import Deadline
@@ -322,6 +322,31 @@ def matrix(models: tuple[str, ...], picture: Picture) -> None:
     if not distances.total:
         raise ContextwiseError(options.NOTHING_LEFT)
     picture.save(cw.report.plots.plot_models, distances.names, distances.normalized)
+
+
+@plot.command(short_help="Draw how often assertions of a given probability are true.")
+@options.model("true")
+@options.model("ensemble")
+@options.probabilities
+@options.seed
+@options.stacked(*FIGURE)
+def reliability(true: str, ensemble: str, probabilities: bool, rng: int, **figure: Any) -> None:
+    """Draw the share of assertions that depend in the TRUE model against their probability.
+
+    The ENSEMBLE is a file or folder as for contextwise score. Numbers next to the points count the
+    assertions; lines are 95 % intervals.
+
+    \b
+    Examples:
+      contextwise plot reliability true.mn resamples.json --out reliability.pdf
+    """
+    picture = Picture(**figure)
+    truth, guess = load_guesses([true, ensemble], None, probabilities)
+    found = cw.evaluation.reliability(
+        truth, guess, name=short_names([ensemble])[0], rng=rng, show_progress=True
+    )
+    picture.save(cw.report.plots.plot_reliability, found, title=found.name)
+    click.echo(found.verdict)
 
 
 def _title(guess: Guess, *others: Guess) -> str:

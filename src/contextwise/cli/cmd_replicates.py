@@ -9,11 +9,27 @@ import click
 
 import contextwise as cw
 from contextwise.cli import options
-from contextwise.cli.inputs import load, matching_files, only_one_from_stdin, split_groups
+from contextwise.cli.inputs import (
+    holds_ensembles,
+    load,
+    load_guesses,
+    matching_files,
+    only_one_from_stdin,
+    split_groups,
+)
 
 if TYPE_CHECKING:
     from contextwise.evaluation.replicates import Summary
     from contextwise.report.comparisons import Guess
+
+
+def _names_of(truths: list[str]) -> list[str]:
+    """Return the names of the truths, without folders and suffixes."""
+    files = [cw.support.files.without_packing(os.path.basename(truth)) for truth in truths]
+    names = [os.path.splitext(file)[0] for file in files]
+    if len(set(names)) < len(names):
+        raise click.UsageError("the names of the TRUTHs, without folders and suffixes, must differ")
+    return names
 
 
 class Replicates(NamedTuple):
@@ -57,12 +73,7 @@ class Replicates(NamedTuple):
         self, truths: list[str], groups: dict[str, list[str]], scope: options.Scope | None = None
     ) -> dict[str, list[Guess]]:
         """Compare every guess of every group with its truth."""
-        files = [cw.support.files.without_packing(os.path.basename(truth)) for truth in truths]
-        names = [os.path.splitext(file)[0] for file in files]
-        if len(set(names)) < len(names):
-            raise click.UsageError(
-                "the names of the TRUTHs, without folders and suffixes, must differ"
-            )
+        names = _names_of(truths)
         only_one_from_stdin([*truths, *(p for patterns in groups.values() for p in patterns)])
         how: Any = {}
         if scope is not None:
@@ -90,6 +101,12 @@ class Replicates(NamedTuple):
     def _of_models(
         self, truths: list[str], groups: dict[str, list[str]], scope: options.Scope | None
     ) -> Summary:
+        if any(
+            holds_ensembles(matching_files([text.replace("{truth}", "*")], group), False)
+            for group, patterns in groups.items()
+            for text in patterns
+        ):
+            return self._of_ensembles(truths, groups, scope)
         known = tuple(cw.evaluation.replicates.METRICS)
         for metric in self.metrics:
             if metric not in known:
@@ -102,6 +119,38 @@ class Replicates(NamedTuple):
             truths={group: [guess.truth for guess in runs] for group, runs in compared.items()},
             metrics=self.metrics or (("normalized",) if len(truths) > 1 else None),
             training_share=self.training_share,
+            alpha=self.alpha,
+        )
+
+    def _of_ensembles(
+        self, truths: list[str], groups: dict[str, list[str]], scope: options.Scope | None
+    ) -> Summary:
+        """Compare groups of ensembles, or of ensembles and single models, by proper scores."""
+        metrics = self.metrics or cw.evaluation.ensemble_scores.METRICS
+        for metric in metrics:
+            if metric not in cw.evaluation.ensemble_scores.METRICS:
+                known = ", ".join(cw.evaluation.ensemble_scores.METRICS)
+                raise click.UsageError(f"--metric {metric}: for ensembles choose one of {known}")
+        values: dict[str, dict[str, list[float]]] = {m: {g: [] for g in groups} for m in metrics}
+        for truth, name in zip(truths, _names_of(truths), strict=True):
+            true = load(truth, format=None if scope is None else scope.format_name)
+            restriction: Any = {} if scope is None else scope.keywords(true)
+            for group, patterns in groups.items():
+                files = matching_files([t.replace("{truth}", name) for t in patterns], group)
+                guesses = load_guesses(files, None if scope is None else scope.format_name, False)
+                scores = cw.evaluation.score_ensembles(
+                    true, dict(zip(files, guesses, strict=True)), **restriction
+                )
+                for metric in metrics:
+                    found = [float(getattr(score, metric)) for score in scores]
+                    of_group = values[metric][group]
+                    of_group += [sum(found) / len(found)] if len(truths) > 1 else found
+        return cw.evaluation.replicates.summarize_values(
+            values,
+            unit="truth" if len(truths) > 1 else "replicate",
+            paired=len({len(v) for v in values[metrics[0]].values()}) == 1,
+            training_share=self.training_share,
+            smaller_is_better=metrics,
             alpha=self.alpha,
         )
 
@@ -178,6 +227,9 @@ def replicates(replicates: Replicates, output: str, scope: options.Scope) -> Non
     for two groups) tests whether all groups are equal. Two groups differ if their mean ranks
     differ by more than Nemenyi's critical difference (Demšar 2006). In FILES, {truth} is the name
     of the truth without folder and suffix. Guesses for the same truth are averaged.
+
+    FILES can be ensembles, as for contextwise score; the groups are then compared by the Brier
+    score, the expected distance and the distance of the medoid.
 
     A --table has a column for the truth, one for the group, and columns of numbers. To draw the
     result, use contextwise plot replicates.

@@ -7,7 +7,7 @@ import os
 import shlex
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -20,6 +20,7 @@ from contextwise.cli.inputs import (
     load,
     load_all,
     load_data,
+    load_guesses,
     matching_files,
     only_one_from_stdin,
     split_groups,
@@ -29,6 +30,11 @@ from contextwise.errors import OpenResult, require
 from contextwise.support.deadline import Deadline
 from contextwise.support.effort import Effort
 from contextwise.support.files import write_bytes
+
+if TYPE_CHECKING:
+    from contextwise.evaluation.ensembles import Ensemble
+    from contextwise.models.structure import Model
+    from contextwise.report.parts import Section
 
 
 @click.command(cls=options.SectionedCommand)
@@ -79,8 +85,9 @@ def report(
 
     For guesses, the page shows counts and rates, a heat map of the pairs, the graphs of both
     structures, the worst pairs and features with their contexts, and statistics of the models.
-    Given groups NAME=FILES instead of guesses, it summarizes each group and shows the guess with
-    its median distance.
+    Given groups NAME=FILES instead of guesses, it summarizes each group, shows the guess with its
+    median distance, and scores the group as an ensemble. A GUESS can be an ensemble, as for
+    contextwise score.
 
     Exit codes: 0 done, 2 error, 3 if the time limit left something out of the page.
 
@@ -114,7 +121,17 @@ def report(
     names = [true, *(file for files in members.values() for file in files)]
     only_one_from_stdin([*names, scope.data, check_rows, stability_rows])
 
-    first, *others = load_all(names, format=scope.format_name, by_values=scope.by_values)
+    first, *loaded = load_guesses(
+        names, scope.format_name, probabilities=False, by_values=scope.by_values
+    )
+    if isinstance(first, cw.Ensemble):
+        raise click.UsageError("the TRUE model of a report is one structure, not an ensemble")
+    ensembles = {
+        name: guess
+        for name, guess in zip(naming.labels(names)[1:], loaded, strict=True)
+        if isinstance(guess, cw.Ensemble)
+    }
+    others = [guess.medoid() if isinstance(guess, cw.Ensemble) else guess for guess in loaded]
     member_of = [group for group, files in members.items() for _ in files]
     scoped = scope.keywords(first)
     label, *labels = naming.labels(names)
@@ -173,17 +190,46 @@ def report(
         except OpenResult as error:
             resampled, unfinished = None, True
             warnings.warn(f"stability left out: {error}", stacklevel=2)
+    for group, files in members.items():
+        if group and len(files) > 1:
+            ensembles[group] = cw.Ensemble(
+                [other for other, of in zip(others, member_of, strict=True) if of == group]
+            )
+    if resampled is not None:
+        ensembles["resamples"] = resampled.ensemble
+    section = None
+    try:
+        section = _as_ensembles(first, ensembles, deadline, scoped) if ensembles else None
+    except OpenResult as error:
+        unfinished = True
+        warnings.warn(f"ensembles left out: {error}", stacklevel=2)
     page = cw.report.page.report_page(
         label,
         reported,
         command=_command_line(ctx),
         stability=resampled,
         learner=f"{learner} on {os.path.basename(stability_rows or '')}",
+        ensembles=section,
         top=top,
     )
     write_bytes(out, page.encode("utf-8"))
     if unfinished:
         ctx.exit(3)
+
+
+def _as_ensembles(
+    true: Model, ensembles: dict[str, Ensemble], deadline: Deadline, restriction: Any
+) -> Section:
+    scores = cw.evaluation.score_ensembles(
+        true, ensembles, time_limit=deadline.left(), show_progress=True, **restriction
+    )
+    found = [
+        cw.evaluation.reliability(
+            true, ensemble, name=name, time_limit=deadline.left(), **restriction
+        )
+        for name, ensemble in ensembles.items()
+    ]
+    return cw.report.evaluations.ensembles_section(scores, found)
 
 
 def _report_model(

@@ -10,7 +10,15 @@ import click
 
 import contextwise as cw
 from contextwise.cli import options
-from contextwise.cli.inputs import load, load_all, load_data, only_one_from_stdin, short_names
+from contextwise.cli.inputs import (
+    holds_ensembles,
+    load,
+    load_all,
+    load_data,
+    load_guesses,
+    only_one_from_stdin,
+    short_names,
+)
 from contextwise.support.deadline import Deadline
 
 if TYPE_CHECKING:
@@ -35,6 +43,11 @@ if TYPE_CHECKING:
     default=True,
     help="Leave out scores that must be estimated.",
 )
+@click.option("--consensus", is_flag=True, help="For ensembles: score their consensus, too.")
+@options.number(
+    "--assertions", help="For ensembles: estimate from this many random assertions instead."
+)
+@options.probabilities
 @options.seed
 @options.time_limit()
 @options.output("json", "csv")
@@ -53,6 +66,9 @@ def score(
     output: str,
     reading: options.Reading,
     row_options: RowOptions,
+    consensus: bool,
+    assertions: int | None,
+    probabilities: bool,
     **keywords: Any,
 ) -> None:
     """Score each GUESS by the distance, KL divergence, likelihood and other measures.
@@ -69,12 +85,31 @@ def score(
     Scores that are too large to compute exactly are sampled and printed with their standard
     errors. Scores that cannot be computed are left out, with the reason.
 
+    A GUESS, or the TRUE model, can be an ensemble: a folder of models, a .json file of stability
+    --ensemble, a .npy array of graphs, or, with --probabilities, a .csv matrix. Then all guesses
+    get the Brier score, the expected distance, the spread, and the distance of the medoid.
+
     \b
     Examples:
       contextwise score true.mn guess.mn
+      contextwise score true.mn resamples.json single.mn
+      contextwise score true.mn edges.csv --probabilities
       contextwise score true.mn a.mn b.mn --fit train.csv --test test.csv
     """
     only_one_from_stdin([true, *guesses, test, fit_to])
+    if holds_ensembles([true, *guesses], probabilities):
+        for flag in options.typed_flags(ctx, ("test", "fit_to", "groups", "sampling")):
+            raise click.UsageError(f"{flag} is for models with weights, not for ensembles")
+        truth, *loaded = load_guesses([true, *guesses], reading.format_name, probabilities)
+        ensembles = dict(zip(short_names(guesses), loaded, strict=True))
+        how = {"consensus": consensus, "assertions": assertions, "align": keywords["align"]}
+        found = cw.evaluation.score_ensembles(
+            truth, ensembles, rng=keywords["rng"], time_limit=time_limit, show_progress=True, **how
+        )
+        options.print_result(found, output)
+        return
+    for flag in options.typed_flags(ctx, ("consensus", "assertions")):
+        raise click.UsageError(f"{flag} is for ensembles")
     deadline = Deadline.after(time_limit)
     model = load(true, *reading)
     keywords["test"] = None if test is None else load_data(test, row_options, model)

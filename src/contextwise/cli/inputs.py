@@ -20,6 +20,7 @@ from contextwise.support.formatting import printable
 if TYPE_CHECKING:
     from contextwise.data.options import RowOptions
     from contextwise.data.rows import Data
+    from contextwise.evaluation.ensembles import Ensemble
     from contextwise.formats import ZeroWeights
     from contextwise.models.domain import Domain
     from contextwise.models.structure import Model
@@ -62,6 +63,37 @@ def load_all(
     only_one_from_stdin(names)
     loaded = {name: load(name, format, zero_weights, by_values) for name in names}
     return [loaded[name] for name in names]
+
+
+def load_guesses(
+    names: Sequence[str],
+    format: str | None,
+    probabilities: bool,
+    by_values: float | None = None,
+) -> list[Model | Ensemble]:
+    """Load models and ensembles; matrices of probabilities get the domain of the first."""
+    guesses: list[Model | Ensemble] = []
+    for name in names:
+        if holds_ensembles([name], probabilities):
+            guesses.append(cw.Ensemble.read(name, guesses[0].domain if guesses else None))
+        else:
+            guesses.append(load(name, format, by_values=by_values))
+    return guesses
+
+
+def first_model(guesses: Sequence[Model | Ensemble]) -> Model:
+    """Return the first model, or the first structure of the first ensemble."""
+    first = guesses[0]
+    return first.structures[0] if isinstance(first, cw.Ensemble) else first
+
+
+def holds_ensembles(names: Sequence[str], probabilities: bool) -> bool:
+    """Return whether some of the files hold ensembles, without loading what reads them."""
+    if not probabilities and not any(
+        name.endswith((".json", ".npy")) or os.path.isdir(name) for name in names
+    ):
+        return False
+    return any(cw.evaluation.ensembles.is_ensemble_file(name, probabilities) for name in names)
 
 
 def load_data(

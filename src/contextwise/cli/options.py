@@ -178,6 +178,10 @@ class Reading(NamedTuple):
 
 reading = options_as("reading", Reading, zero_weights, format_name, by_values)
 
+probabilities = click.option(
+    "--probabilities", is_flag=True, help="Read .csv files as matrices of edge probabilities."
+)
+
 
 # -- what to compare -------------------------------------------------------------------------------
 
@@ -482,6 +486,20 @@ def output(*names: str) -> Decorator:
 
 def print_json(value: object) -> None:
     click.echo(cw.support.formatting.as_json(value))
+
+
+def print_result(result: Any, output: str, top: int = 10) -> None:
+    """Print a result as text, JSON or CSV; one with a list of records by them."""
+    if output == "text":
+        print_text(result, top)
+        return
+    records = result.records() if hasattr(result, "records") else [result.record()]
+    if output == "csv":
+        print_csv(records)
+    elif hasattr(result, "records"):
+        print_json({"verdict": result.verdict, "guesses": records})
+    else:
+        print_json({"verdict": result.verdict, **records[0]})
 
 
 def print_text(result: object, top: int) -> None:

@@ -7,9 +7,16 @@ importing it would put the module in the place of the function.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from contextwise.evaluation import replicates, scores, skill
+    from contextwise.evaluation import ensemble_scores, ensembles, replicates, scores, skill
     from contextwise.evaluation.claim_tests import check
     from contextwise.evaluation.consensus_search import consensus
+    from contextwise.evaluation.ensemble_scores import (
+        compare_ensembles,
+        ensemble_matrix,
+        reliability,
+        score_ensembles,
+    )
+    from contextwise.evaluation.ensembles import Ensemble
     from contextwise.evaluation.replicates import summarize
     from contextwise.evaluation.resampling import stability
     from contextwise.evaluation.scores import score
@@ -17,10 +24,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ChanceInterrupted",
+    "Ensemble",
     "chance",
     "check",
+    "compare_ensembles",
     "consensus",
+    "ensemble_matrix",
+    "reliability",
     "score",
+    "score_ensembles",
     "stability",
     "summarize",
 ]
@@ -32,7 +44,12 @@ if not TYPE_CHECKING:
         __name__,
         {
             "ChanceInterrupted": "skill",
+            "Ensemble": "ensembles",
             "chance": "skill",
+            "compare_ensembles": "ensemble_scores",
+            "ensemble_matrix": "ensemble_scores",
+            "reliability": "ensemble_scores",
+            "score_ensembles": "ensemble_scores",
             "check": "claim_tests",
             "consensus": "consensus_search",
             "score": "scores",

@@ -42,7 +42,7 @@ from contextwise.models.features import concatenated
 from contextwise.models.structure import Structure
 from contextwise.support.arrays import FloatArray, ObjectArray
 from contextwise.support.effort import Effort
-from contextwise.support.formatting import Printed, listed
+from contextwise.support.formatting import Printed, listed, percent
 from contextwise.support.progress import Progress
 
 __all__ = [
@@ -57,6 +57,8 @@ __all__ = [
 ]
 
 SCORES = ("brier", "expected_distance", "spread", "medoid_distance", "consensus_distance")
+METRICS = ("brier", "expected_distance", "medoid_distance")
+"""The scores by which groups of ensembles are compared; smaller is better."""
 GROUPS = 10
 """The most groups of a reliability diagram; more distinct probabilities are binned."""
 CONFIDENCE = 0.95
@@ -296,7 +298,7 @@ def _consensus_distance(
     """Return the mean distance of the consensus of the draws to the truth."""
     if guess.draws is None:
         raise ContextwiseError("a consensus needs draws; this ensemble has weights")
-    if posed.question.value_weights is not None or posed.question.rows is not None:
+    if posed.question.space.weights is not None or posed.question.rows is not None:
         raise ContextwiseError("a consensus of ensembles takes no weights or rows of contexts")
     counts = [int(weight * guess.draws) for weight in posed.weights[1]]
     places = [p for p, count in zip(posed.places[1], counts, strict=True) for _ in range(count)]
@@ -501,8 +503,7 @@ def _means_of_pairs(posed: _Posed) -> Iterator[tuple[tuple[int, int], _Means]]:
         counts, _ = count_distances(
             [features.take(both[kind]) for kind in kinds],
             np.array([[i, j]]),
-            canonical=question.canonical,
-            value_weights=question.value_weights,
+            space=question.space,
         )
         cells = np.zeros((len(kinds), len(kinds)), dtype=object)
         for (m, k), count in zip(two_models(len(kinds), 0), counts, strict=True):
@@ -561,6 +562,10 @@ def compare_ensembles(
     )
 
 
+class EnsembleMatrix(DistanceMatrix):
+    """The pairwise distances of ensembles: sums of squared differences of probabilities."""
+
+
 def ensemble_matrix(
     ensembles: Mapping[str, EnsembleLike],
     *,
@@ -569,7 +574,7 @@ def ensemble_matrix(
     cluster: Any = None,
     show_progress: bool | Progress = False,
     **restriction: Unpack[Restriction],
-) -> DistanceMatrix:
+) -> EnsembleMatrix:
     """Compute the matrix of the distances of ensembles, exactly.
 
     Parameters
@@ -579,7 +584,7 @@ def ensemble_matrix(
 
     Returns
     -------
-    DistanceMatrix of Σ (θ_P - θ_Q)², fair for draws: a distance of equal ensembles can be below 0
+    EnsembleMatrix of Σ (θ_P - θ_Q)², fair for draws: a distance of equal ensembles can be below 0
 
     Examples
     --------
@@ -602,7 +607,8 @@ def ensemble_matrix(
     for m in range(len(chosen)):
         for k in range(m):
             cells[m, k] = cells[k, m] = means.between(m, k) - (spreads[m] + spreads[k]) / 2
-    return replace(known, names=tuple(ensembles), lower=cells, upper=cells)
+    settings = (known.total, known.rests_on_ganak, known.by_position)
+    return EnsembleMatrix(tuple(ensembles), cells, cells, *settings)
 
 
 # -- reliability -----------------------------------------------------------------------------------
@@ -640,10 +646,12 @@ class Reliability(Printed):
         """Whether the probabilities are too extreme, in one sentence."""
         if len(self.groups) < 2:
             return f"{self.name} gives every assertion the same probability."
-        share = self.reliability / self.brier if self.brier else 0.0
+        if not self.brier:
+            return f"{self.name} is right about every drawn assertion."
+        share = percent(Fraction(self.reliability), Fraction(self.brier))
         return (
-            f"Probabilities of {self.name} that are wrong on average make up {share:.0%} of its "
-            f"Brier score (reliability {self.reliability:.3g} of {self.brier:.3g})."
+            f"Wrong probabilities make up {share} of the Brier score of {self.name} (reliability "
+            f"{self.reliability:.3g} of {self.brier:.3g})."
         )
 
     def record(self) -> dict[str, object]:

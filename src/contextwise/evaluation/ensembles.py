@@ -21,11 +21,12 @@ from typing import Any
 
 import numpy as np
 
+from contextwise.comparison.matrix import distance_matrix
 from contextwise.comparison.question import pose
 from contextwise.convert.undirected import from_graph
 from contextwise.data.rows import DomainLike
 from contextwise.errors import ContextwiseError, DomainError, ParseError
-from contextwise.formats import FORMATS, ModelLike, encode, without_suffix
+from contextwise.formats import FORMATS, ModelLike, encode
 from contextwise.formats.reading import Source
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure
@@ -37,6 +38,8 @@ __all__ = ["Ensemble", "EnsembleLike", "as_ensemble"]
 
 FORMAT = "contextwise ensemble"
 VERSION = 1
+OTHER_FILES = {".txt", ".csv", ".tsv"}
+"""Suffixes that do not make a file of a folder a model."""
 ROUNDING = Fraction(1, 10**6)
 """The most by which the sum of weights may differ from 1."""
 
@@ -110,6 +113,12 @@ class Ensemble:
         """The factor that makes the mean distance of two draws fair: K / (K - 1), otherwise 1."""
         draws = self.draws or 1
         return Fraction(draws, draws - 1) if draws > 1 else Fraction(1)
+
+    def medoid(self) -> Structure:
+        """Return the structure with the least mean distance to the others."""
+        distances = distance_matrix(list(self.distinct)).distances
+        sums = distances @ np.array(list(self.distinct.values()), dtype=object)
+        return list(self.distinct)[int(sums.argmin())]
 
     def probabilities(self) -> FloatArray:
         """Return the probability that two variables depend in some context: n × n."""
@@ -200,7 +209,7 @@ class Ensemble:
         """
         place = Path(path)
         if place.is_dir():
-            suffixes = tuple(suffix for known in FORMATS for suffix in known.suffixes)
+            suffixes = tuple({s for known in FORMATS for s in known.suffixes} - OTHER_FILES)
             files = [
                 file
                 for file in sorted(place.iterdir())
@@ -250,33 +259,35 @@ class Ensemble:
 EnsembleLike = Ensemble | ModelLike
 
 
-def as_ensemble(guess: Any, domain: DomainLike | None = None) -> Ensemble:
+def as_ensemble(
+    guess: Any, domain: DomainLike | None = None, *, probabilities: bool = False
+) -> Ensemble:
     """Return an ensemble: itself, of a file or folder, or of one structure.
+
+    A .csv file is a model unless ``probabilities`` says that it has probabilities of edges.
 
     >>> as_ensemble("lung")
     Ensemble(1 draw, 1 distinct structure)
     """
     if isinstance(guess, Ensemble):
         return guess
-    if isinstance(guess, str | os.PathLike) and is_ensemble_file(guess):
+    if isinstance(guess, str | os.PathLike) and is_ensemble_file(guess, probabilities):
         return Ensemble.read(guess, domain)
     return Ensemble([guess])
 
 
-def is_ensemble_file(path: str | os.PathLike[str]) -> bool:
+def is_ensemble_file(path: str | os.PathLike[str], probabilities: bool = False) -> bool:
     """Return whether a path is a folder or a file that holds an ensemble."""
     place = Path(path)
-    if place.is_dir() or (place.suffix in (".csv", ".npy") and place.exists()):
+    if place.is_dir():
         return True
-    if without_suffix(place.name) == place.name or not place.is_file():
+    if place.suffix != ".json":
+        return place.suffix == ".npy" or (probabilities and place.suffix == ".csv")
+    if not place.is_file():
         return False
     with place.open("rb") as file:
-        return (
-            file.read(len(FORMAT) + 20)
-            .split(b":", 1)[-1]
-            .lstrip()
-            .startswith(f'"{FORMAT}"'.encode())
-        )
+        start = file.read(len(FORMAT) + 20).split(b":", 1)[-1]
+    return start.lstrip().startswith(f'"{FORMAT}"'.encode())
 
 
 # -- input -----------------------------------------------------------------------------------------

@@ -69,6 +69,7 @@ METRICS: Mapping[str, Measure] = {
 KNOWN: Mapping[str, tuple[Range, bool]] = {
     **{key: (m.range, m.smaller_is_better) for key, m in {**MEASURES, **METRICS}.items()},
     **dict.fromkeys(("kl", "seconds"), ((0, inf), True)),
+    **dict.fromkeys(("brier", "expected_distance", "medoid_distance"), ((0, 1), True)),
 }
 """Range and whether smaller is better, for the columns of tables of results that we know."""
 

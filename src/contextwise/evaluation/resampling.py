@@ -24,6 +24,8 @@ from contextwise.data.rows import Data, DataLike, DomainLike, read_once, take_ro
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation.claims import ClaimSource, NamedClaim, agrees, name_claim
 from contextwise.evaluation.consensus_search import Consensus, consensus
+from contextwise.evaluation.ensemble_scores import Reliability, reliability
+from contextwise.evaluation.ensembles import Ensemble, EnsembleLike
 from contextwise.learning.base import as_learner, fresh
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure, features_of, structure_of
@@ -149,6 +151,18 @@ class Stability(Printed):
             matrix=self.matrix,
             show_progress=show_progress,
         )
+
+    @property
+    def ensemble(self) -> Ensemble:
+        """The structures of the resamples as an ensemble of draws."""
+        return Ensemble(self.structures)
+
+    def reliability(self, true: EnsembleLike, **options: Any) -> Reliability:
+        """Return how often assertions are true that a given share of the resamples has.
+
+        ``options`` are those of `contextwise.evaluation.reliability`.
+        """
+        return reliability(true, self.ensemble, **{"name": "the resamples", **options})
 
     def record(self) -> dict[str, object]:
         """Return everything but the pairs as one flat mapping."""

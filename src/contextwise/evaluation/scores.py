@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, Unpack, overload
 
 from contextwise.comparison.causal import BY_GADJID, has_gadjid
 from contextwise.comparison.compare import Comparison, compare
@@ -32,6 +32,8 @@ from contextwise.distributions.likelihood import cmll, mean_pseudo_log_likelihoo
 from contextwise.distributions.potentials import log_potential_of
 from contextwise.distributions.sampling import Estimate, Seed
 from contextwise.errors import ContextwiseError, TooLargeError
+from contextwise.evaluation.ensemble_scores import EnsembleScore, score_ensembles
+from contextwise.evaluation.ensembles import Ensemble, EnsembleLike
 from contextwise.formats import ModelLike, as_model
 from contextwise.models.structure import LogLinear, Model, structure_of
 from contextwise.support.deadline import Deadline
@@ -77,6 +79,7 @@ class Score(Shown):
         return flat
 
 
+@overload
 def score(
     true: ModelLike,
     guess: ModelLike,
@@ -89,13 +92,40 @@ def score(
     time_limit: float | None = None,
     show_progress: bool | Progress = False,
     **restriction: Unpack[Restriction],
-) -> Score:
+) -> Score: ...
+
+
+@overload
+def score(
+    true: EnsembleLike,
+    guess: EnsembleLike,
+    *,
+    time_limit: float | None = None,
+    show_progress: bool | Progress = False,
+    **restriction: Unpack[Restriction],
+) -> Score | EnsembleScore: ...
+
+
+def score(
+    true: EnsembleLike,
+    guess: EnsembleLike,
+    *,
+    test: Any = None,
+    fit_to: Any = None,
+    sampling: bool = True,
+    groups: int = 4,
+    rng: Seed = 0,
+    time_limit: float | None = None,
+    show_progress: bool | Progress = False,
+    **restriction: Unpack[Restriction],
+) -> Score | EnsembleScore:
     """Score a guess against the true model.
 
     Parameters
     ----------
     true, guess : models, paths of model files, or names of bundled examples
-        With weights (`LogLinear`) for the scores of distributions.
+        With weights (`LogLinear`) for the scores of distributions. If one is an `Ensemble`, the
+        result is an `EnsembleScore`; see `contextwise.evaluation.score_ensembles`.
     test : rows for the scores of predictions
     fit_to : rows to fit the weights of the guess to first, by pseudo-likelihood
     sampling : whether to estimate, with standard errors, what is too large to compute exactly
@@ -130,6 +160,13 @@ def score(
     >>> result.values["kl_true_guess"]
     Estimate(0.0403..., exact)
     """
+    if isinstance(true, Ensemble) or isinstance(guess, Ensemble):
+        if test is not None or fit_to is not None:
+            raise ContextwiseError(
+                "an ensemble has no weights of features to score; leave out test and fit_to"
+            )
+        how: Any = {"time_limit": time_limit, "show_progress": show_progress, **restriction}
+        return score_ensembles(true, {"guess": guess}, **how)[0]
     zero_weights = restriction.get("zero_weights", "keep")
     first, second = (as_model(model, zero_weights=zero_weights) for model in (true, guess))
     deadline = Deadline.after(time_limit)

@@ -215,6 +215,26 @@ def consensus_of(
     return result, list(result.widest_supports(SUPPORTED))
 
 
+def ensemble_of(
+    true: Model, models: Mapping[str, Model], contexts: Contexts, time_limit: float, tell: Tell
+) -> list[Part]:
+    """Score the guesses as one ensemble, and show its reliability."""
+    from contextwise.evaluation import Ensemble, reliability, score_ensembles
+    from contextwise.report.evaluations import ensembles_section
+
+    sample = Ensemble(list(models.values()))
+    scores = score_ensembles(
+        true,
+        {"the guesses together": sample, **models},
+        contexts=contexts,
+        time_limit=time_limit,
+        show_progress=partial(tell, "Comparing the models"),
+    )
+    tell("Drawing assertions", 0, 0)
+    found = reliability(true, sample, name="the guesses together", contexts=contexts)
+    return list(ensembles_section(scores, [found]).parts)
+
+
 def chance_of(comparison: Comparison, null: str, draws: int, tell: Tell) -> Chance:
     """Compare a guess with random guesses; after an interrupt, with those that were drawn."""
     tell("Comparing the models", 0, 0)

@@ -27,7 +27,7 @@ from contextwise.comparison.roles import Agreement
 from contextwise.evaluation.consensus_search import ClaimSupport, Consensus
 from contextwise.evaluation.replicates import METRICS, summarize
 from contextwise.explorer import controls
-from contextwise.explorer.computations import consensus_of, distances, report_of
+from contextwise.explorer.computations import consensus_of, distances, ensemble_of, report_of
 from contextwise.explorer.job import Background, Done, Outcome, value_of
 from contextwise.explorer.state import State, is_open
 from contextwise.explorer.wiring import Input, Settled, clicks, offer, on, show, text
@@ -57,7 +57,7 @@ SHOW = Input("show_guess", text)
 EXACTLY = Input("count_exactly", clicks)
 INSTEAD = Input("estimate_instead", clicks)
 ADD = Input("add_consensus", clicks)
-REPORT, CONSENSUS = "report", "consensus"
+REPORT, CONSENSUS, ENSEMBLE = "report", "consensus", "ensemble"
 
 
 def panel() -> TagList:
@@ -79,6 +79,7 @@ def panel() -> TagList:
                 "from the most typical guess and adds or drops features while the sum falls."
             ),
             controls.request_panel(CONSENSUS),
+            controls.request_panel(ENSEMBLE),
             class_="needs-several",
         ),
         tags.div(ui.output_ui("between"), ui.output_ui("between_buttons"), class_="needs-several"),
@@ -344,6 +345,20 @@ def _serve_distances(state: State) -> None:
     offer("matrix_csv", lambda: as_csv(records()), name=name)
     offer("matrix_json", lambda: as_json(records()), name=name)
     _serve_consensus(state, models, outcome)
+    controls.serve_request(
+        ENSEMBLE,
+        "Score the guesses as an ensemble",
+        ensemble_of,
+        about=models,
+        call=lambda: (
+            COUNTING + GRACE,
+            state.true().model,
+            {entry.label: entry.model for entry in state.guesses()},
+            state.contexts(),
+            COUNTING,
+        ),
+        content=controls.parts,
+    )
 
 
 def _serve_consensus(

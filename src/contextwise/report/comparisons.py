@@ -677,13 +677,15 @@ def matrix_parts(
     title = f"{'Pairwise' if exact else 'Estimated pairwise'}{' normalized' * normalized} distances"
     parts: list[Part] = [table(title, columns, rows, "matrix"), *matrix_notes(matrix)]
     if isinstance(matrix, DistanceMatrix) and len(labels) > 2 and not matrix.open:
-        parts.insert(0, Note("verdict", _extremes(matrix, labels)))
+        is_plain = type(matrix) is DistanceMatrix
+        words = "differ in {} of all assertions" if is_plain else "have the squared distance {}"
+        parts.insert(0, Note("verdict", _extremes(matrix, labels, words)))
     if matrix.by_position:
         parts.append(Note("alignment", BY_POSITION))
     return [*parts, *rounding_notes(parts, medium)]
 
 
-def _extremes(matrix: DistanceMatrix, labels: Sequence[str]) -> str:
+def _extremes(matrix: DistanceMatrix, labels: Sequence[str], words_of: str) -> str:
     """Name the two nearest and the two farthest models."""
     if not matrix.total:
         return NOTHING
@@ -699,8 +701,7 @@ def _extremes(matrix: DistanceMatrix, labels: Sequence[str]) -> str:
         ties = sum(distance == pairs[i, j] for distance in pairs.values()) - 1
         more = f" (tied with {plural(ties, 'other pair')})" if ties else ""
         words.append(
-            f"{labels[i]} and {labels[j]} are {kind}: they differ in {share} of all "
-            f"assertions{more}."
+            f"{labels[i]} and {labels[j]} are {kind}: they {words_of.format(share)}{more}."
         )
     return "\n".join(words)
 

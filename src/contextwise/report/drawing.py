@@ -25,6 +25,7 @@ from contextwise.support.formatting import name as shown
 from contextwise.support.formatting import printable
 
 if TYPE_CHECKING:
+    from contextwise.evaluation.ensemble_scores import Reliability
     from contextwise.evaluation.replicates import Mean, Summary
     from contextwise.report.comparisons import Guess
 
@@ -460,3 +461,30 @@ def _with_ends(value: Mean) -> str:
     if value.low is None or value.high is None:
         return mean
     return f"{mean} ({100 * value.low:.3g} to {100 * value.high:.3g})"
+
+
+def reliability_svg(found: Reliability) -> str:
+    """Draw the share that is true against probability, with intervals; the diagonal is perfect."""
+    words = f"Reliability of {found.name}: the share that depends against probability"
+    picture = new_picture("plane", SIZE, SIZE, words)
+    corner_x, corner_y = corner = _place(0, 0, 1)
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        x, y = _place(share, share, 1)
+        add_text(picture, f"{share:g}", (x, corner_y + 16), "middle")
+        add_text(picture, f"{share:g}", (corner_x - 6, y), "end")
+    for stop in (_place(1, 0, 1), _place(0, 1, 1)):
+        add_line(picture, corner, stop, stroke="currentColor", stroke_opacity="0.6")
+    add_line(picture, corner, _place(1, 1, 1), stroke="#7f7f7f", stroke_dasharray="6 3")
+    add_text(picture, "probability", ((LEFT + SIZE - RIGHT) / 2, SIZE - 8), "middle")
+    turned = f"translate(12 {coordinate((TOP + SIZE - BOTTOM) / 2)}) rotate(-90)"
+    add_text(picture, "share that depends in the truth", (0, 0), "middle", transform=turned)
+    most = max(group.number for group in found.groups)
+    for group in found.groups:
+        ends = (_place(group.probability, share, 1) for share in (group.low, group.high))
+        add_line(picture, *ends, stroke=SERIES[0], stroke_width=2)
+        x, y = _place(group.probability, group.share, 1)
+        radius = 3 + 6 * (group.number / most) ** 0.5
+        drawn = add(picture, "circle", cx=x, cy=y, r=radius, fill=SERIES[0], fill_opacity="0.8")
+        ends_words = f"({group.low:.3g} to {group.high:.3g}) of {group.number:,}"
+        add_tip(drawn, f"probability {group.probability:.4g}: {group.share:.4g} {ends_words}")
+    return tostring(picture, encoding="unicode")

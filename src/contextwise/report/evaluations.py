@@ -28,17 +28,24 @@ from contextwise.report.parts import (
     Note,
     PairName,
     Part,
+    Section,
     Style,
     Table,
     makes_parts,
     table,
 )
-from contextwise.report.pictures import supports_picture
+from contextwise.report.pictures import reliability_picture, supports_picture
 from contextwise.support.formatting import name, number, percent, plural, rate
 
 if TYPE_CHECKING:
     from contextwise.evaluation.claim_tests import Check, CheckedClaim
     from contextwise.evaluation.consensus_search import ClaimSupport, Consensus
+    from contextwise.evaluation.ensemble_scores import (
+        EnsembleComparison,
+        EnsembleScore,
+        EnsembleScores,
+        Reliability,
+    )
     from contextwise.evaluation.g_test import ConditionalTest
     from contextwise.evaluation.resampling import PairSupport, Stability
     from contextwise.evaluation.scores import Score
@@ -222,6 +229,133 @@ def _listed(title: str, supports: Sequence[PairSupport], top: int) -> list[Part]
     shown = ", ".join(f"{between(s.pair)} ({s.resamples} of {s.of})" for s in supports[:top])
     more = f" and {len(supports) - top:,} more" if len(supports) > top else ""
     return [Note("supports", f"{title}: {shown}{more}.")]
+
+
+# -- ensembles -------------------------------------------------------------------------------------
+
+OF_SCORES: dict[str, tuple[str, Style]] = {
+    "brier": ("Brier score", "rate"),
+    "expected_distance": ("expected distance", "rate"),
+    "spread": ("spread", "rate"),
+    "medoid_distance": ("medoid", "rate"),
+    "consensus_distance": ("consensus", "rate"),
+}
+FAIR = (
+    "Scores of draws are corrected for their number (fair): they estimate the scores of what was "
+    "drawn from. For resamples that is the limit of many resamples, not a posterior."
+)
+FEW_DRAWS = (
+    "Few draws look overconfident even if they are calibrated: what none of {draws} draws has is "
+    "still true sometimes."
+)
+
+
+@makes_parts("evaluation.ensemble_scores", "EnsembleScores")
+def ensemble_scores_parts(scores: EnsembleScores, *, top: int = TOP) -> list[Part]:
+    """Show which guess is best by the Brier score, and a table of all."""
+    wanted = {
+        key: head
+        for key, head in OF_SCORES.items()
+        if any(getattr(score, key) is not None for score in scores)
+    }
+    columns: dict[str, Style] = {"guess": "name", "structures": "count", **dict(wanted.values())}
+    rows = [
+        (score.name, len(score.guess.distinct), *(_score_cell(score, key) for key in wanted))
+        for score in scores
+    ]
+    note = (
+        "All are shares of the assertions; smaller is better, except for the spread. Medoid: the "
+        "distance of the most typical structure."
+    )
+    if any(score.guess.correction != 1 for score in scores):
+        note += f" {FAIR}"
+    return [
+        Note("verdict", scores.verdict),
+        table("Guesses as ensembles", columns, rows, "ensembles"),
+        Note("columns", note),
+    ]
+
+
+@makes_parts("evaluation.ensemble_scores", "EnsembleScore")
+def ensemble_score_parts(score: EnsembleScore, *, top: int = TOP) -> list[Part]:
+    """Show the scores of one guess."""
+    from contextwise.evaluation.ensemble_scores import EnsembleScores
+
+    return ensemble_scores_parts(EnsembleScores([score]), top=top)
+
+
+def _score_cell(score: EnsembleScore, key: str) -> Cell:
+    value = getattr(score, key)
+    if score.is_exact or value is None:
+        return value  # type: ignore[no-any-return]
+    from contextwise.distributions.sampling import Estimate
+
+    return Estimate(value, score.standard_errors[key], "sampled")
+
+
+def ensembles_section(scores: EnsembleScores, found: Sequence[Reliability]) -> Section:
+    """Return the scores of ensembles and the reliability of each."""
+    inner = [Section(name(each.name), tuple(reliability_parts(each))) for each in found]
+    return Section("As ensembles", (*ensemble_scores_parts(scores), *inner), key="ensembles")
+
+
+@makes_parts("evaluation.ensemble_scores", "EnsembleComparison")
+def ensemble_comparison_parts(found: EnsembleComparison, *, top: int = TOP) -> list[Part]:
+    """Show the distance of two ensembles, and where they differ most."""
+    first, second = found.names
+    text = (
+        f"A structure of {first} and one of {second} differ in "
+        f"{percent(found.expected_distance, 1)} of all assertions on average; two of {first} in "
+        f"{percent(found.spreads[0], 1)}, two of {second} in {percent(found.spreads[1], 1)}."
+    )
+    parts: list[Part] = [Note("verdict", found.verdict), Note("means", text)]
+    pairs = [(PairName(*pair), part) for pair, part in found.pairs[:top] if part]
+    if pairs:
+        columns: dict[str, Style] = {"pair": "name", "part of the distance": "score"}
+        parts.append(table("Pairs that differ most", columns, pairs, "pairs"))
+        columns = {"variable": "name", "sum over its pairs": "score"}
+        rows = [row for row in found.variables[:top] if row[1]]
+        parts.append(table("Variables that differ most", columns, rows, "variables"))
+    if found.is_fair:
+        parts.append(Note("fair", FAIR))
+    return parts
+
+
+@makes_parts("evaluation.ensemble_scores", "Reliability")
+def reliability_parts(found: Reliability, *, top: int = TOP) -> list[Part]:
+    """Show whether probabilities are right: the parts of the Brier score, groups, a diagram."""
+    meanings = {
+        "brier": "Brier score of the drawn assertions; smaller is better.",
+        "reliability": "Mean squared difference of probability and share; 0 is best.",
+        "resolution": "How far the shares of the groups differ; larger is better.",
+        "uncertainty": "Variance of the truth; the same for every guess.",
+        "within": "Rest, because a group has several probabilities.",
+    }
+    entries = tuple(
+        Entry(key, key, getattr(found, key), "score", meaning)
+        for key, meaning in meanings.items()
+        if key != "within" or found.within
+    )
+    columns: dict[str, Style] = {
+        "probability": "rate",
+        "share that depend": "rate",
+        "from": "rate",
+        "to": "rate",
+        "assertions": "count",
+    }
+    text = (
+        f"{plural(found.assertions, 'random assertion')}; Brier score = reliability - resolution + "
+        f"uncertainty{' + within' if found.within else ''}, not corrected for the number of draws."
+    )
+    if found.draws is not None and 1 < found.draws < 100:
+        text += f" {FEW_DRAWS.format(draws=found.draws)}"
+    return [
+        Note("verdict", found.verdict),
+        Entries((entries,)),
+        table("Reliability", columns, found.groups, "reliability"),
+        Note("draws", text),
+        reliability_picture(found),
+    ]
 
 
 # -- checks on data --------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
-from contextwise.report.drawing import Plane, graph_svg, plane_svg
+from contextwise.report.drawing import Plane, graph_svg, plane_svg, reliability_svg
 from contextwise.report.parts import (
     Cell,
     Column,
@@ -265,9 +265,11 @@ def _drawn(picture: Picture) -> Markup:
     graph = picture.content
     if isinstance(graph, Graph):
         text = graph_svg(graph.edges, graph.positions, view=graph.view, arcs=graph.arcs, size=560)
-    else:
-        assert isinstance(graph, Plane)
+    elif isinstance(graph, Plane):
         text = plane_svg(graph)
+    else:
+        assert graph is not None
+        text = reliability_svg(graph)
     return tag("div", Markup(text), class_="scroll")
 
 

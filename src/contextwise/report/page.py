@@ -54,12 +54,14 @@ def report_page(
     made: datetime | None = None,
     stability: Stability | None = None,
     learner: str = "the learner",
+    ensembles: Section | None = None,
     top: int = TOP,
 ) -> str:
     """Return the page about guesses at one true model.
 
     Of each group of guesses, the page shows the guess of median distance. ``stability`` is that of
-    structures that ``learner`` found in resamples. Each section shows ``top`` pairs or claims.
+    structures that ``learner`` found in resamples; ``ensembles`` scores groups and resamples as
+    ensembles. Each section shows ``top`` pairs or claims.
     """
     sections = _sections(guesses)
     several = len(guesses) > 1
@@ -81,6 +83,8 @@ def report_page(
     if stability is not None:
         parts = stability_parts(stability, top=top)
         body.append(as_html([Section(f"How stable: {name(learner, 60)}", tuple(parts))]))
+    if ensembles is not None:
+        body.append(as_html([ensembles]))
     body.append(as_html([Section("Models", (models_table(true, guesses),))]))
     noun = "models" if guesses[0].comparison.roles.peers else "guesses"
     who = f"{len(guesses)} {noun}" if several else name(guesses[0].title)

@@ -21,6 +21,7 @@ from contextwise.support.formatting import is_readable, name, number, percent, r
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Estimate
+    from contextwise.evaluation.ensemble_scores import Reliability
     from contextwise.report.drawing import Plane
     from contextwise.report.shares import Graph
 
@@ -172,7 +173,7 @@ class Picture:
 
     caption: str
     legends: tuple[Legend, ...]
-    content: Graph | Plane | None = None
+    content: Graph | Plane | Reliability | None = None
     packed: str = ""
 
 

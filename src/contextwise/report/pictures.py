@@ -50,6 +50,7 @@ from contextwise.support.arrays import IntArray
 from contextwise.support.formatting import name
 
 if TYPE_CHECKING:
+    from contextwise.evaluation.ensemble_scores import Reliability
     from contextwise.evaluation.replicates import Summary
     from contextwise.evaluation.resampling import Stability
     from contextwise.report.comparisons import Guess
@@ -414,3 +415,12 @@ def plane_picture(guesses: Sequence[Guess], summary: Summary | None = None) -> P
         for series in plane.series
     )
     return Picture(caption, (Legend("", entries),) if len(entries) > 1 else (), plane)
+
+
+def reliability_picture(found: Reliability) -> Picture:
+    """Return the share that is true against probability."""
+    caption = (
+        f"Reliability of {name(found.name)}. Below the dashed line probabilities are too high, "
+        "above it too low. Lines are 95 % intervals; the larger a circle, the more assertions."
+    )
+    return Picture(caption, (), found)

@@ -16,6 +16,7 @@ from contextwise.report.plots.plot_guesses import (
     plot_groups,
     plot_guesses,
     plot_models,
+    plot_reliability,
 )
 from contextwise.report.plots.plot_pairs import (
     plot_graphs,
@@ -35,6 +36,7 @@ __all__ = [
     "plot_models",
     "plot_neighbours",
     "plot_pairs",
+    "plot_reliability",
     "plot_structure",
     "plot_supports",
     "save",

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from contextwise.evaluation.ensemble_scores import Reliability
+
 
 RATES = shown_in("plot")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -465,6 +467,51 @@ def _label_places(points: FloatArray) -> tuple[FloatArray, float]:
         places[column, 0] = x
         places[column, 1] = apart(points[column, 1], step)
     return places, step / HIGH
+
+
+@styled
+def plot_reliability(
+    reliability: Reliability,
+    *,
+    axes: Axes | None = None,
+    title: str = "",
+    **options: Unpack[FigureOptions],
+) -> Figure:
+    """Plot the share of assertions that depend in the truth against their probability.
+
+    Parameters
+    ----------
+    reliability : of an ensemble
+
+    Examples
+    --------
+    >>> from contextwise.evaluation import Ensemble, reliability
+    >>> found = reliability("six", Ensemble(["six", "six-guess", "six-graph"]))
+    >>> plot_reliability(found).axes[0].get_xlabel()
+    'probability'
+    """
+    axes = axes or new_axes(COLUMN, COLUMN)
+    groups = reliability.groups
+    x, y = (np.array([group[k] for group in groups]) for k in (0, 1))
+    errors = [y - [group.low for group in groups], [group.high for group in groups] - y]
+    sizes = np.sqrt([group.number for group in groups])
+    axes.plot([0, 1], [0, 1], color="#7f7f7f", linestyle="--", linewidth=0.8)
+    axes.errorbar(x, y, yerr=np.abs(errors), fmt="none", color=SERIES[0], linewidth=1)
+    axes.scatter(x, y, s=8 + 40 * sizes / sizes.max(), color=SERIES[0], zorder=3)
+    for group in groups:
+        axes.annotate(
+            f"{group.number:,}",
+            (group.probability, group.share),
+            xytext=(5, -9 if group.share > 0.5 else 5),
+            textcoords="offset points",
+            fontsize="xx-small",
+            color="#333333",
+        )
+    axes.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04), xlabel="probability")
+    axes.set_ylabel("share that depends in the truth")
+    axes.set_aspect("equal")
+    axes.spines[["top", "right"]].set_visible(False)
+    return titled(axes, title)
 
 
 def plot_scatter(table: pandas.DataFrame, *, size: int, side: Agreement, axes: Axes) -> None:
