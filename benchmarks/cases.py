@@ -18,6 +18,7 @@ from contextwise.learning import Data, as_data
 from contextwise.models.features import Features
 from contextwise.models.structure import structure_of
 from contextwise.support.arrays import IntArray
+from contextwise.support.effort import Effort
 
 GENERATED = "generated families"
 
@@ -58,7 +59,9 @@ class Case:
     def count(self, engine: str = "auto", threads: int = 1) -> PairCounts:
         """Extract and count the three unions of every pair, without known sizes."""
         known_sizes.clear()
-        return get_engine(engine).count_pairs(self.true, self.guess, self.pairs, threads=threads)
+        return get_engine(engine).count_pairs(
+            self.true, self.guess, self.pairs, Effort(threads=threads)
+        )
 
     def covers(self, counts: PairCounts) -> tuple[list[Cover], list[int]]:
         """Return the three covers of every pair, or one if only one model has cubes.

@@ -10,6 +10,7 @@ from benchmarks.cases import Case, Models
 from benchmarks.measure import Figure, Line, Measurement, at_most, exponent, timed
 from contextwise.counting import auto, native
 from contextwise.counting.pair_counts import PairCounts
+from contextwise.support.effort import Effort
 
 REAL = {
     "nltcs": ("nltcs.cl", ["nltcs.dt-ps50", "nltcs.dt-ps10", "nltcs.dt-ps1"]),
@@ -44,4 +45,6 @@ def _solved(case: Case) -> tuple[Case, int]:
 
 
 def _within_budget(case: Case) -> PairCounts:
-    return native.count_pairs(case.true, case.guess, case.pairs, threads=1, node_budget=auto.BUDGET)
+    return native.count_pairs(
+        case.true, case.guess, case.pairs, Effort(threads=1), node_budget=auto.BUDGET
+    )

@@ -16,6 +16,7 @@ from contextwise.counting.distances import count_redrawn, redrawn_in_python
 from contextwise.evaluation.skill import NULLS
 from contextwise.models.features import Features
 from contextwise.support.arrays import WordArray
+from contextwise.support.effort import Effort
 from contextwise.testing import families
 from contextwise.truths.generate import random_structure
 
@@ -76,7 +77,7 @@ def test_twins_agree(cardinalities: tuple[int, ...], canonical: bool) -> None:
     )
     values, pairs = drawn_sets(guess), all_pairs(range(len(domain)))[::2]
     arguments = true.features, guess.features, values, pairs
-    kernel = count_redrawn(*arguments, space=ContextSpace(canonical), threads=2)
+    kernel = count_redrawn(*arguments, Effort(threads=2), space=ContextSpace(canonical))
     assert (
         kernel == redrawn_in_python(*arguments, engine="branch", space=ContextSpace(canonical))
     ).all()

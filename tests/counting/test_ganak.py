@@ -21,6 +21,7 @@ from contextwise.counting.cover import Cover, cover_of
 from contextwise.counting.ganak import Formula, Worker, uncovered_formula
 from contextwise.counting.pair_counts import bound_pairs
 from contextwise.errors import EngineError
+from contextwise.support.effort import Effort
 from contextwise.testing import covers, inclusion_exclusion
 from hard import hard_cover, hard_models
 
@@ -158,7 +159,7 @@ def test_memory_is_bounded_and_the_bounds_are_kept(monkeypatch: pytest.MonkeyPat
     a, b = (model.features for model in hard_models())
     pairs = np.array([[0, 1]])
     known = bound_pairs(a, b, pairs)
-    counts = ganak.close_pairs(known, a, b, pairs, threads=1)
+    counts = ganak.close_pairs(known, a, b, pairs, Effort(threads=1))
     assert counts.open.tolist() == [0]
     assert (known.lower <= counts.lower).all()
     assert (counts.upper <= known.upper).all()

@@ -29,6 +29,7 @@ from contextwise.counting.contract import OverBudget, get_engine
 from contextwise.counting.cover import Cover, cover_of
 from contextwise.models.domain import Domain
 from contextwise.support.deadline import Deadline, OutOfTime
+from contextwise.support.effort import Effort
 from contextwise.testing import covers, families
 from contextwise.truths.generate import random_structure
 from hard import hard_cover, hard_models
@@ -184,7 +185,7 @@ def test_pairs_equal_to_branch(
     a, b = models
     pairs = active_pairs(a, b)
     ours = native.count_pairs(
-        a.features, b.features, pairs, space=ContextSpace(canonical), threads=threads
+        a.features, b.features, pairs, Effort(threads=threads), space=ContextSpace(canonical)
     )
     theirs = get_engine("branch").count_pairs(
         a.features, b.features, pairs, space=ContextSpace(canonical)
@@ -275,7 +276,7 @@ def test_threads_agree() -> None:
     for node_budget in (None, 2):
         one, two = (
             native.count_pairs(
-                a.features, b.features, pairs, threads=threads, node_budget=node_budget
+                a.features, b.features, pairs, Effort(threads=threads), node_budget=node_budget
             )
             for threads in (1, 2)
         )
@@ -310,7 +311,7 @@ HARD = 0
 def test_a_deadline_keeps_bounds() -> None:
     a, b = hard_models()
     pairs = active_pairs(a, b)
-    counts = native.count_pairs(a.features, b.features, pairs, deadline=Deadline.after(0.3))
+    counts = native.count_pairs(a.features, b.features, pairs, Effort(Deadline.after(0.3)))
     contexts = prod(a.features.cardinalities.tolist()) // 4
     place = HARD
     assert place in counts.open
@@ -322,7 +323,7 @@ def test_a_deadline_keeps_bounds() -> None:
 def test_no_node_is_visited_after_the_deadline() -> None:
     a, b = hard_models()
     counts = native.count_pairs(
-        a.features, b.features, active_pairs(a, b), deadline=Deadline.after(0), node_budget=10**5
+        a.features, b.features, active_pairs(a, b), Effort(Deadline.after(0)), node_budget=10**5
     )
     assert counts.nodes == 0
     assert (counts.lower <= counts.upper).all()
@@ -347,7 +348,9 @@ def test_ctrl_c_in_the_middle_of_a_report_keeps_what_is_known() -> None:
     def progress(done: int, total: int) -> None:
         raise KeyboardInterrupt
 
-    counts = native.count_pairs(a.features, b.features, active_pairs(a, b), progress=progress)
+    counts = native.count_pairs(
+        a.features, b.features, active_pairs(a, b), Effort(show_progress=progress)
+    )
     assert counts.interrupted
     assert HARD in counts.open
 
@@ -430,7 +433,7 @@ def test_progress_comes_from_the_calling_thread() -> None:
     def progress(done: int, total: int) -> None:
         heard.append((threading.get_ident(), done, total))
 
-    native.count_pairs(a.features, b.features, pairs, progress=progress)
+    native.count_pairs(a.features, b.features, pairs, Effort(show_progress=progress))
     assert heard[-1] == (threading.get_ident(), len(pairs), len(pairs))
     assert {ident for ident, _, _ in heard} == {threading.get_ident()}
 
@@ -442,7 +445,9 @@ def test_an_error_in_progress_is_raised() -> None:
         raise ValueError("no more")
 
     with pytest.raises(ValueError, match="no more"):
-        native.count_pairs(a.features, b.features, active_pairs(a, b), progress=progress)
+        native.count_pairs(
+            a.features, b.features, active_pairs(a, b), Effort(show_progress=progress)
+        )
 
 
 def resident_bytes() -> int:
@@ -458,7 +463,7 @@ def test_no_leak_over_ten_thousand_comparisons() -> None:
 
     def compare(times: int) -> None:
         for _ in range(times):
-            native.count_pairs(a.features, b.features, pairs, threads=1)
+            native.count_pairs(a.features, b.features, pairs, Effort(threads=1))
 
     compare(1000)
     before = resident_bytes()

@@ -98,7 +98,14 @@ def matrix(
         refused = [*ONLY_MATRIX, "query"] if approximate or query else ["engine", "store", "query"]
         for flag in options.typed_flags(ctx, refused):
             raise click.UsageError(f"{flag} is not for ensembles; leave it out")
-        _print_ensembles(ctx, models, normalized, rng, output, out, probabilities, scope, counting)
+        guesses = load_guesses(models, scope.format_name, probabilities)
+        between = cw.evaluation.ensemble_matrix(
+            dict(zip(models, guesses, strict=True)),
+            show_progress=True,
+            **{key: counting[key] for key in ("n_jobs", "cluster", "time_limit")},
+            **scope.keywords(first_model(guesses)),
+        )
+        _print(_matrix(between, normalized, rng, output)[0], out)
         return
     names = models if query is None else (*models, query)
     loaded = load_all(names, format=scope.format_name, by_values=scope.by_values)
@@ -136,30 +143,6 @@ def _print(text: str, out: str | None) -> None:
         click.echo(text, nl=False)
     else:
         write_bytes(out, text.encode())
-
-
-def _print_ensembles(
-    ctx: click.Context,
-    models: Sequence[str],
-    normalized: bool,
-    rng: int,
-    output: str,
-    out: str | None,
-    probabilities: bool,
-    scope: options.Scope,
-    counting: dict[str, Any],
-) -> None:
-    """Print the distances of ensembles."""
-    loaded = load_guesses(models, scope.format_name, probabilities)
-    how = {key: counting[key] for key in ("n_jobs", "cluster", "time_limit")}
-    matrix = cw.evaluation.ensemble_matrix(
-        dict(zip(models, loaded, strict=True)),
-        show_progress=True,
-        **how,
-        **scope.keywords(first_model(loaded)),
-    )
-    text, _ = _matrix(matrix, normalized, rng, output)
-    _print(text, out)
 
 
 def _nearest(

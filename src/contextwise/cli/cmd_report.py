@@ -110,10 +110,11 @@ def report(
     options.refuse_alone(ctx, ("null", "draws"), "chance")
     options.refuse_alone(ctx, ("learner", "parameters", "resamples"), "stability_rows")
     if not guesses:
-        _report_model(
-            ctx, true, out, top, check_rows or scope.data, time_limit, n_jobs, naming, scope
-        )
-        return
+        effort = Effort.of(time_limit, n_jobs=n_jobs)
+        rows_file = check_rows or scope.data
+        page, unfinished = _model_page(ctx, true, rows_file, top, naming, scope, effort)
+        write_bytes(out, page.encode("utf-8"))
+        ctx.exit(3 if unfinished else 0)
     configured = None if learner is None else make_learner(learner, parameters)
     members = {group: matching_files(patterns, group) for group, patterns in groups.items()} or {
         "": single
@@ -232,38 +233,37 @@ def _as_ensembles(
     return cw.report.evaluations.ensembles_section(scores, found)
 
 
-def _report_model(
+def _model_page(
     ctx: click.Context,
     model: str,
-    out: str,
-    top: int,
     rows: str | None,
-    time_limit: float,
-    n_jobs: int,
+    top: int,
     naming: options.Naming,
     scope: options.Scope,
-) -> None:
-    """Write the page about one model, with evidence from the rows of a file, if it is given."""
+    effort: Effort,
+) -> tuple[str, bool]:
+    """Return the page about one model, with evidence from rows, and if something is unfinished."""
     about_guesses = ("chance", "stability_rows", "pairs", "variables", "context", "weights")
     for flag in options.typed_flags(ctx, [*about_guesses, "contexts", "align", "peers"]):
         raise click.UsageError(f"{flag} needs a GUESS")
     only_one_from_stdin([model, rows])
     loaded = load(model, scope.format_name, scope.zero_weights, scope.by_values)
     data = None if rows is None else load_data(rows, scope.row_options, loaded)
-    deadline = Deadline.after(time_limit)
-    one = cw.report.structures.one_model(loaded, top=top, time_limit=deadline.left())
+    one = cw.report.structures.one_model(loaded, top=top, time_limit=effort.deadline.left())
     unfinished = bool(len(one.comparison.unions.open))
     if data is not None:
         check = cw.check(
-            loaded, data, n_jobs=n_jobs, time_limit=deadline.left(), show_progress=True
+            loaded,
+            data,
+            n_jobs=effort.n_jobs,
+            time_limit=effort.deadline.left(),
+            show_progress=True,
         )
         one = dataclasses.replace(one, check=check)
         unfinished |= check.unfinished > 0
-    title = naming.labels([model])[0]
-    page = cw.report.page.model_page(title, one, command=_command_line(ctx), top=top)
-    write_bytes(out, page.encode("utf-8"))
-    if unfinished:
-        ctx.exit(3)
+    (title,) = naming.labels([model])
+    command = _command_line(ctx)
+    return cw.report.page.model_page(title, one, command=command, top=top), unfinished
 
 
 def _command_line(ctx: click.Context) -> str:

@@ -609,15 +609,7 @@ def answer(
         unions = count_rows(a, b, pairs, question.rows, space=space)
         return Comparison(question, pairs, unions, engine, zero_division)
     with effort.showing("comparing pairs") as shown:
-        unions = count_pairs(
-            a,
-            b,
-            pairs,
-            space=space,
-            deadline=shown.deadline,
-            threads=shown.threads,
-            progress=shown.progress,
-        )
+        unions = count_pairs(a, b, pairs, shown, space=space)
     if space.weights is not None:
         unions = unions.shares_of(space, question.domain.cardinalities, pairs)
     return Comparison(question, pairs, unions, engine, zero_division)

@@ -245,11 +245,10 @@ def _count_at_once(block: Block, effort: Effort, engine: str) -> Distances | Non
             exact, by_ganak = count_distances(
                 [structure.features for structure in question.structures],
                 question.active_pairs() if block.pairs is None else block.pairs,
+                effort,
                 rows=block.rows,
                 engine=engine,
                 space=question.space,
-                threads=effort.threads,
-                progress=effort.progress,
             )
     except soon.out_of_time:
         return None

@@ -11,18 +11,18 @@ to start. On a few, the solver's conflict learning and tree decompositions win:
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from contextwise.counting import known_sizes, native
-from contextwise.counting.contexts import UNIFORM
+from contextwise.counting.contexts import UNIFORM, ContextSpace
 from contextwise.counting.contract import CountPairs, OverBudget, count_pairs_with
 from contextwise.counting.cover import Cover
 from contextwise.counting.pair_counts import PairCounts
 from contextwise.models.features import Features
 from contextwise.support.arrays import IntArray
 from contextwise.support.deadline import NEVER, Deadline
+from contextwise.support.effort import QUIET, Effort
 
 BUDGET = 500_000
 """Nodes of the kernel for one union: about one second, what Ganak needs for a hard one."""
@@ -47,28 +47,32 @@ def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
 
 
 def count_pairs(
-    a: Features, b: Features, pairs: IntArray, *, deadline: Deadline = NEVER, **options: Any
+    a: Features,
+    b: Features,
+    pairs: IntArray,
+    effort: Effort = QUIET,
+    *,
+    space: ContextSpace = UNIFORM,
 ) -> PairCounts:
-    """Count all pairs of two models; ``options`` are those of the contract."""
-    options["deadline"] = deadline
-    counts = _quick_pairs(budgeted=True)(a, b, pairs, **options)
+    """Count all pairs of two models."""
+    counts = _quick_pairs(budgeted=True)(a, b, pairs, effort, space=space)
     if not len(counts.open):
         return counts
-    if _continues(counts, deadline):
+    if _continues(counts, effort.deadline):
         from contextwise.counting import ganak  # most comparisons need none of its imports
 
         if not ganak.missing():
             open_before = counts.low != counts.high
-            counts = ganak.close_pairs(counts, a, b, pairs, **options)
+            counts = ganak.close_pairs(counts, a, b, pairs, effort, space=space)
             closed = open_before & (counts.low == counts.high)
-            space = options.get("space", UNIFORM)
             for column, model in enumerate((a, b)):
                 places = np.flatnonzero(closed[:, column])
                 sizes, unit = counts.low[places, column], int(counts.unit)
                 known_sizes.keep(model, pairs[places], sizes, unit, space, by_ganak=True)
-    if _continues(counts, deadline):
+    if _continues(counts, effort.deadline):
         left = counts.open
-        counts = counts.refine(left, _quick_pairs(budgeted=False)(a, b, pairs[left], **options))
+        later = _quick_pairs(budgeted=False)(a, b, pairs[left], effort, space=space)
+        counts = counts.refine(left, later)
     return counts
 
 

@@ -3,10 +3,10 @@
 ``count_union(cover, *, deadline) -> int``
     The exact size of the union of the cubes of a `Cover`. Raises `OutOfTime` at the deadline, so
     an engine calls ``deadline.check()`` inside its work.
-``count_pairs(a, b, pairs, *, space, deadline, threads, progress) -> PairCounts``
+``count_pairs(a, b, pairs, effort, *, space) -> PairCounts``
     For each pair of variables, the sizes of the unions of the covers of features ``a``, of features
-    ``b``, and of both, over the contexts of a `ContextSpace`. After the deadline or Ctrl-C,
-    unfinished unions have proven bounds.
+    ``b``, and of both, over the contexts of a `ContextSpace`. After the deadline of the effort or
+    Ctrl-C, unfinished unions have proven bounds.
 
 An engine without its own ``count_pairs`` gets `count_pairs_with`, a loop over its ``count_union``.
 """
@@ -29,8 +29,7 @@ from contextwise.counting.pair_counts import PairCounts, bound_pairs
 from contextwise.errors import EngineError
 from contextwise.models.features import Features
 from contextwise.support.arrays import IntArray
-from contextwise.support.deadline import NEVER, Deadline
-from contextwise.support.progress import Progress
+from contextwise.support.effort import QUIET, Effort
 
 
 class OverBudget(Exception):
@@ -106,11 +105,9 @@ def count_pairs_with(
     a: Features,
     b: Features,
     pairs: IntArray,
+    effort: Effort = QUIET,
     *,
     space: ContextSpace = UNIFORM,
-    deadline: Deadline = NEVER,
-    threads: int | None = None,
-    progress: Progress | None = None,
 ) -> PairCounts:
     """Count pair by pair with the ``count_union`` of an engine, equal covers once.
 
@@ -130,13 +127,12 @@ def count_pairs_with(
                 if cover not in memory:
                     with timed(seconds, name):
                         try:
-                            memory[cover] = count_union(cover, deadline=deadline)
+                            memory[cover] = count_union(cover, deadline=effort.deadline)
                         except OverBudget:
                             memory[cover] = None
                 counts[k, column] = memory[cover]
-            if progress:
-                progress(k + 1, len(pairs))
-    except deadline.out_of_time:
+            effort.report(k + 1, len(pairs))
+    except effort.deadline.out_of_time:
         pass
     except KeyboardInterrupt:
         interrupted = True

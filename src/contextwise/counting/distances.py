@@ -19,7 +19,6 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations, repeat
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from contextwise.counting.extraction import CoverSource
 from contextwise.models.features import Features
 from contextwise.support.arrays import IntArray, ObjectArray, WordArray
 from contextwise.support.cores import cores
-from contextwise.support.progress import Progress
+from contextwise.support.effort import QUIET, Effort
 
 Two = tuple[int, int]
 """The places of two models."""
@@ -48,12 +47,11 @@ def two_models(models: int, rows: int = 0) -> list[Two]:
 def count_distances(
     models: Sequence[Features],
     pairs: IntArray,
+    effort: Effort = QUIET,
     *,
     rows: int = 0,
     engine: str = "auto",
     space: ContextSpace = UNIFORM,
-    threads: int | None = None,
-    progress: Progress | None = None,
 ) -> tuple[list[int] | list[Fraction], bool]:
     """Count the distances of the pairs of models that `two_models` lists.
 
@@ -67,7 +65,7 @@ def count_distances(
         factors = [sizes[i] * sizes[j] for i, j in pairs.tolist()]
     if engine in ("auto", "native") and native.missing() is None:
         values, by_ganak = _by_kernel(
-            models, pairs, rows, factors, engine, threads, progress, space
+            models, pairs, effort, rows=rows, factors=factors, engine=engine, space=space
         )
     else:
         count_union = get_engine(engine).count_union
@@ -75,8 +73,7 @@ def count_distances(
             models, pairs, rows=rows, factors=factors, count_union=count_union, space=space
         )
         by_ganak = engine == "ganak" or (engine == "auto" and not ENGINES["ganak"].missing())
-    if progress:
-        progress(len(pairs), len(pairs))
+    effort.report(len(pairs), len(pairs))
     if space.weights is None:
         return values, by_ganak
     return [Fraction(value, prod(sizes)) for value in values], by_ganak
@@ -121,11 +118,11 @@ def distances_in_python(
 def _by_kernel(
     models: Sequence[Features],
     pairs: IntArray,
+    effort: Effort,
+    *,
     rows: int,
     factors: Sequence[int],
     engine: str,
-    threads: int | None,
-    progress: Progress | None,
     space: ContextSpace,
 ) -> tuple[list[int], bool]:
     """Sum with the kernel; count the unions that it leaves open with the chosen engine."""
@@ -138,10 +135,10 @@ def _by_kernel(
         pairs,
         native.rows_of(factors),
         space.canonical,
-        threads or cores(),
+        effort.threads or cores(),
         auto.BUDGET if engine == "auto" else None,
         native.MEMORY,
-        None if progress is None else (lambda done: progress(done, total)),
+        effort.progress and (lambda done: effort.report(done, total)),
     )
     if interrupted:
         raise KeyboardInterrupt
@@ -180,15 +177,14 @@ def count_redrawn(
     b: Features,
     values: WordArray,
     pairs: IntArray,
+    effort: Effort = QUIET,
     *,
     engine: str = "auto",
     space: ContextSpace = UNIFORM,
-    threads: int | None = None,
 ) -> ObjectArray:
     """Count the distance of ``a`` to each draw of ``b``, pair by pair: shape (draws, pairs)."""
-    options: dict[str, Any] = {"engine": engine, "space": space, "threads": threads}
     if not (len(values) and len(pairs)) or engine not in ("auto", "native") or native.missing():
-        return redrawn_in_python(a, b, values, pairs, **options)
+        return redrawn_in_python(a, b, values, pairs, effort, engine=engine, space=space)
     distances, left, limit, interrupted = native.kernel.count_redrawn(
         a.cardinalities.tolist(),
         native.weight_rows(space),
@@ -197,7 +193,7 @@ def count_redrawn(
         len(values),
         pairs,
         space.canonical,
-        threads or cores(),
+        effort.threads or cores(),
         auto.BUDGET if engine == "auto" else None,
         native.MEMORY,
     )
@@ -208,19 +204,29 @@ def count_redrawn(
     for pair, draw in left.reshape(-1, 2).tolist():
         open_of.setdefault(draw, []).append(pair)
     for draw, places in open_of.items():
-        again = redrawn_in_python(a, b, values[draw : draw + 1], pairs[sorted(places)], **options)
-        distances[draw, sorted(places)] = again[0]
+        places.sort()
+        drawn = values[draw : draw + 1]
+        (distances[draw, places],) = redrawn_in_python(
+            a, b, drawn, pairs[places], effort, engine=engine, space=space
+        )
     return distances
 
 
 def redrawn_in_python(
-    a: Features, b: Features, values: WordArray, pairs: IntArray, *, engine: str, **options: Any
+    a: Features,
+    b: Features,
+    values: WordArray,
+    pairs: IntArray,
+    effort: Effort = QUIET,
+    *,
+    engine: str,
+    space: ContextSpace = UNIFORM,
 ) -> ObjectArray:
     """The readable twin: one comparison per draw."""
     distances = np.zeros((len(values), len(pairs)), dtype=object)
     for k, drawn in enumerate(values):
         model = Features(b.cardinalities, b.starts, b.variables, drawn)
-        counts = get_engine(engine).count_pairs(a, model, pairs, **options)
+        counts = get_engine(engine).count_pairs(a, model, pairs, effort, space=space)
         if counts.interrupted:
             raise KeyboardInterrupt
         distances[k] = counts.distances

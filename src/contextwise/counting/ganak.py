@@ -37,7 +37,7 @@ from contextwise.models.features import Features
 from contextwise.support.arrays import IntArray
 from contextwise.support.cores import cores
 from contextwise.support.deadline import NEVER, Deadline
-from contextwise.support.progress import Progress
+from contextwise.support.effort import QUIET, Effort
 
 Clause = tuple[int, ...]
 """Literals in DIMACS form: k for the Boolean k = 1, 2, …, and -k for its negation."""
@@ -179,13 +179,18 @@ def count_covers(
 
 
 def count_pairs(
-    a: Features, b: Features, pairs: IntArray, *, deadline: Deadline = NEVER, **options: Any
+    a: Features,
+    b: Features,
+    pairs: IntArray,
+    effort: Effort = QUIET,
+    *,
+    space: ContextSpace = UNIFORM,
 ) -> PairCounts:
-    """Count every union with Ganak, in ``threads`` processes."""
-    known = bound_pairs(a, b, pairs, space=options.get("space", UNIFORM))
+    """Count every union with Ganak, in as many processes as the effort has threads."""
+    known = bound_pairs(a, b, pairs, space=space)
     known = replace(known, counted={"ganak": int((known.low == known.high).sum())})
-    result = close_pairs(known, a, b, pairs, deadline=deadline, **options)
-    if len(result.open) and not result.interrupted and not deadline.passed:
+    result = close_pairs(known, a, b, pairs, effort, space=space)
+    if len(result.open) and not result.interrupted and not effort.deadline.passed:
         raise _died()
     return result
 
@@ -195,11 +200,9 @@ def close_pairs(
     a: Features,
     b: Features,
     pairs: IntArray,
+    effort: Effort = QUIET,
     *,
     space: ContextSpace = UNIFORM,
-    deadline: Deadline = NEVER,
-    threads: int | None = None,
-    progress: Progress | None = None,
 ) -> PairCounts:
     """Count the unfinished unions with Ganak, each distinct cover once.
 
@@ -213,22 +216,21 @@ def close_pairs(
             source = CoverSource(a, b, pairs=pairs[known.open], space=space)
             places: dict[Cover, list[tuple[int, int]]] = {}  # the unions that need each cover
             for k in known.open.tolist():
-                deadline.check()
+                effort.deadline.check()
                 i, j = pairs[k].tolist()
                 for column, cover in enumerate(source.three_covers((i, j))):
                     if low[k, column] != high[k, column]:
                         places.setdefault(cover, []).append((k, column))
         left = Counter(k for unions in places.values() for k, _ in unions)
-        sizes = count_covers(places, processes=threads, deadline=deadline)
+        sizes = count_covers(places, processes=effort.threads, deadline=effort.deadline)
         with timed(seconds, "ganak"):
             for cover, size in sizes:
                 for union in places[cover]:
                     low[union] = high[union] = size // known.unit
                 left.subtract(k for k, _ in places[cover])
                 counted += len(places[cover])
-                if progress:
-                    progress(len(pairs) - sum(map(bool, left.values())), len(pairs))
-    except deadline.out_of_time:
+                effort.report(len(pairs) - sum(map(bool, left.values())), len(pairs))
+    except effort.deadline.out_of_time:
         pass
     except KeyboardInterrupt:
         interrupted = True

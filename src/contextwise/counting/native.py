@@ -26,8 +26,8 @@ from contextwise.models.features import WORD, Features
 from contextwise.support.arrays import IntArray, WordArray
 from contextwise.support.cores import cores
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.effort import QUIET, Effort
 from contextwise.support.loading import why_not_compiled
-from contextwise.support.progress import Progress
 
 _reason: str | None = None
 try:
@@ -91,12 +91,10 @@ def count_pairs(
     a: Features,
     b: Features,
     pairs: IntArray,
+    effort: Effort = QUIET,
     *,
     space: ContextSpace = UNIFORM,
-    progress: Progress | None = None,
-    threads: int | None = None,
     node_budget: int | None = None,
-    deadline: Deadline = NEVER,
     with_ganak: bool = False,
 ) -> PairCounts:
     """Count three unions for each pair: of ``a``, of ``b``, and of both.
@@ -112,7 +110,6 @@ def count_pairs(
     if not (codes[1:] > codes[:-1]).all():  # the kernel needs rising, distinct pairs
         _, first, places = np.unique(codes, return_index=True, return_inverse=True)
         pairs = pairs[first]
-    report = None if progress is None else (lambda done: progress(done, total))
     cardinalities = a.cardinalities.tolist()
     known = [known_sizes.lookup(m, pairs, space, with_ganak=with_ganak) for m in (a, b)]
 
@@ -127,15 +124,15 @@ def count_pairs(
         arrays(b),
         pairs,
         space.canonical,
-        threads or cores(),
+        effort.threads or cores(),
         node_budget,
-        deadline.left(),
+        effort.deadline.left(),
         MEMORY,
-        report,
+        effort.progress and (lambda done: effort.report(done, total)),
         known_rows if any(len(sizes.places) for sizes in known) else None,
     )
-    if progress and not result.interrupted:
-        progress(total, total)
+    if not result.interrupted:
+        effort.report(total, total)
     unit = space.unit(cardinalities, result.limit)
     low = high = result.lower
     if len(result.open):
