@@ -104,7 +104,7 @@ except Exception as error:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
         "Confusion(tp=2, fn=0, fp=0, tn=4)",
-        "this needs the package 'hypothesis': pip install 'contextwise[testing]'",
+        "this needs the package 'hypothesis': pip install 'hypothesis>=6.100'",
     ]
 
 

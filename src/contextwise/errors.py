@@ -7,6 +7,7 @@ line and exits with code 2. A message names what is wrong, the place, and the re
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -30,10 +31,10 @@ class ContextwiseError(Exception):
     Examples
     --------
     >>> try:
-    ...     require("scipy_of_tomorrow", "distributions")
+    ...     require("pandas_of_tomorrow", "frames")
     ... except ContextwiseError as error:
     ...     print(error)
-    this needs the package 'scipy_of_tomorrow': pip install 'contextwise[distributions]'
+    this needs the package 'pandas_of_tomorrow': pip install 'pandas>=2.1'
     """
 
 
@@ -104,6 +105,23 @@ def require(module: str, extra: str) -> Any:
         return import_module(module)
     except ImportError:
         package = module.partition(".")[0]
-        raise MissingPackage(
-            f"this needs the package {package!r}: pip install 'contextwise[{extra}]'"
-        ) from None
+        command = command_to_install(extra)
+        raise MissingPackage(f"this needs the package {package!r}: {command}") from None
+
+
+def command_to_install(extra: str) -> str:
+    """Return the command that installs the packages of an extra, whether released or not."""
+    return " ".join(["pip install", *dict.fromkeys(_packages(extra))])
+
+
+def _packages(extra: str) -> Iterator[str]:
+    from importlib.metadata import requires
+
+    for line in requires("contextwise") or ():
+        package, _, condition = line.partition(";")
+        if re.search(rf"extra == .{re.escape(extra)}.$", condition):
+            inner = re.fullmatch(r"contextwise\[(.*)\]", package.strip())
+            for name in inner[1].split(",") if inner else ():
+                yield from _packages(name)
+            if not inner:
+                yield f"'{package.strip()}'"

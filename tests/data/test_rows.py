@@ -368,13 +368,30 @@ def test_an_unknown_data_set_is_named() -> None:
 
 # -- the bundled data sets have the published counts, log-likelihoods and edges --------------------
 
-SIZES = {"titanic": (2201, (4, 2, 2, 2)), "women-math": (1190, (2,) * 6)}
+SIZES = {
+    "berkeley": (4526, (2, 2, 6)),
+    "titanic": (2201, (4, 2, 2, 2)),
+    "women-math": (1190, (2,) * 6),
+}
 
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_sizes(name: str) -> None:
     data = as_data(name)
     assert (len(data), data.domain.cardinalities) == SIZES[name]
+
+
+def test_berkeley_has_the_published_statistics() -> None:
+    """G² of Admit ⫫ Gender in department A, and summed over the others."""
+    data = as_data("berkeley")
+    table = np.zeros((2, 2, 6))
+    np.add.at(table, tuple(data.rows.T), data.weights)
+    expected = table.sum(0, keepdims=True) * table.sum(1, keepdims=True) / table.sum((0, 1))
+    g_squared = 2 * (table * np.log(table / expected)).sum((0, 1))
+    assert g_squared[0] == pytest.approx(19.054, abs=5e-4)
+    assert g_squared[1:].sum() == pytest.approx(2.6815, abs=5e-4)
+    assert infer_domain("berkeley") == data.domain
+    assert len(as_data("berkeley", data.domain)) == 4526
 
 
 def test_titanic_has_the_published_log_likelihoods() -> None:

@@ -8,7 +8,7 @@ child depend on each other, although no arc connects them. The distances here co
   leaves out directions that no data can show.
 - The **structural intervention distance** (SID) and the **adjustment identification distances**
   count the ordered pairs for which adjusting as the guess says gives a wrong causal effect. They
-  need the package ``gadjid`` (``pip install 'contextwise[causal]'``).
+  need the package ``gadjid`` (``pip install '.[causal]'``).
 
 A partly directed graph is compared by its equivalence class, so it has no SHD and no SID of DAGs.
 """

@@ -356,7 +356,7 @@ class Comparison(Shown, WholeMeasures):
         return words
 
     def to_frame(self, by: Literal["pair", "variable"] = "pair") -> pandas.DataFrame:
-        """Return a DataFrame (``pip install contextwise[frames]``), one row per pair or variable.
+        """Return a DataFrame (``pip install '.[frames]'``), one row per pair or variable.
 
         It has the names, the exact counts, which can be too large for arithmetic in pandas, and the
         share that each is of the contexts of the pair or of the variable, as floats.

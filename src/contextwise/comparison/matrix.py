@@ -104,7 +104,7 @@ class DistanceMatrix(Shown):
         return np.array(shares, dtype=np.float64)
 
     def to_frame(self, *, normalized: bool = False) -> pandas.DataFrame:
-        """Return exact distances, or shares, as a DataFrame (``pip install contextwise[frames]``).
+        """Return exact distances, or shares, as a DataFrame (``pip install '.[frames]'``).
 
         It has one row and one column per model, under their names.
         """

@@ -32,7 +32,7 @@ from contextwise.counting.contract import timed
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.pair_counts import PairCounts, bound_pairs
-from contextwise.errors import EngineError
+from contextwise.errors import EngineError, command_to_install
 from contextwise.models.features import Features
 from contextwise.support.arrays import IntArray
 from contextwise.support.cores import cores
@@ -146,7 +146,7 @@ SCRIPT = Path(__file__).with_name("ganak_worker.py")
 def missing() -> str | None:
     """Return why Ganak is not available, or None if it is."""
     if find_spec("pyganak") is None:
-        return "pyganak is not installed: pip install 'contextwise[ganak]'"
+        return f"pyganak is not installed: {command_to_install('ganak')}"
     return None
 
 

@@ -63,8 +63,8 @@ DomainLike = Domain | Mapping[str, Sequence[State] | int]
 DataLike = Any
 """A frame, an array, a list of rows, a path, the name of a bundled data set, or `Data`."""
 
-BUNDLED = ("titanic", "women-math")
-"""The bundled data sets; see the README in this folder for their sources."""
+BUNDLED = {"berkeley": "Freq", "titanic": None, "women-math": None}
+"""The bundled data sets, with the column of counts; their sources are in the README here."""
 
 LARGEST_CODE = 9_999
 """The largest code of a column without a name; larger numbers are measurements."""
@@ -262,7 +262,8 @@ def as_data(
     Parameters
     ----------
     data : DataFrame, array, list of rows or mappings, path, name of a data set, or Data
-        The names are ``titanic`` and ``women-math``; write ``./titanic`` for a file of that name.
+        The names are ``berkeley``, ``titanic`` and ``women-math``; write ``./titanic`` for a file
+        of that name.
     domain : Domain, or a mapping that makes one, optional
         The variables and their states. Without it they are inferred from the data.
     options : RowOptions, optional
@@ -281,7 +282,7 @@ def as_data(
     how = (options or RowOptions())._replace(domain=known)
     if isinstance(data, Data):
         return data if known is None or known == data.domain else _aligned(data, known)
-    return _read(_source_table(data, how), how)
+    return _read(*_source_table(data, how))
 
 
 def parse_data(
@@ -309,16 +310,14 @@ def summarize_data(data: DataLike, options: RowOptions | None = None) -> DataSum
     >>> summary.try_line(["learn", "trees", "people.csv"])
     'Try: contextwise learn trees people.csv --bins age=4'
     """
-    how = options or RowOptions()
-    return judge(_source_table(data, how), how).summary
+    return judge(*_source_table(data, options or RowOptions())).summary
 
 
 def infer_domain(data: DataLike) -> Domain:
     """Return the variables and states of data, which may have missing values."""
     if isinstance(data, Data):
         return data.domain
-    how = RowOptions(missing="drop")
-    table = _source_table(data, how)
+    table, how = _source_table(data, RowOptions(missing="drop"))
     return _inferred(_decided(table, how).columns, table)
 
 
@@ -328,19 +327,21 @@ def following(model: Any, options: RowOptions | None = None) -> RowOptions:
     return (options or RowOptions())._replace(learned=learned)
 
 
-def _source_table(data: DataLike, how: RowOptions) -> Table:
+def _source_table(data: DataLike, how: RowOptions) -> tuple[Table, RowOptions]:
+    """Return the table, and the options with the counts of a bundled table."""
     if not isinstance(data, str | os.PathLike):
-        return python_table(data, how.domain)
+        return python_table(data, how.domain), how
     path = os.fspath(data)
     if isinstance(data, str) and path in BUNDLED:  # a Path drops "./", so it is a file
         content = get_data("contextwise", f"data/{path}.csv") or b""
+        how = how._replace(counts=how.counts or BUNDLED[path])
     elif path and not os.path.splitext(path)[1] and not os.path.exists(path):
         raise ContextwiseError(
             f"{path}: no such file or bundled data set; the data sets are {', '.join(BUNDLED)}"
         )
     else:
         content = files.read_bytes(path)
-    return _file_table(content, path, how)
+    return _file_table(content, path, how), how
 
 
 def _file_table(content: bytes, name: str, how: RowOptions) -> Table:

@@ -30,7 +30,7 @@ from contextwise.distributions.proximal_newton import (
     PackedBlock,
     PackedMatrix,
 )
-from contextwise.errors import DomainError, require
+from contextwise.errors import DomainError
 from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.features import Features
 from contextwise.models.structure import LogLinear
@@ -78,9 +78,10 @@ class Conditionals:
             blocks.append((before, patterns[first], effects, features.owners[literals]))
             before += len(first)
         starts = np.cumsum(np.concatenate(sizes))
-        matrix = _packed(blocks, before, features)
+        matrix: Any = _packed(blocks, before, features)
         if matrix is None:
-            sparse = require("scipy.sparse", "distributions")
+            from scipy import sparse
+
             parts = [sparse.csr_array((0, len(features)))]
             for _, patterns, effects, owners in blocks:
                 speaks = np.unpackbits(patterns, axis=1, count=len(owners)).view(bool)
@@ -155,7 +156,8 @@ def _packed(blocks: list[Block], settings: int, features: Features) -> PackedMat
 
 def _matrix(speaks: BoolArray, effects: npt.NDArray[np.int8], owners: IntArray, size: int) -> Any:
     """Return the matrix of what each feature adds to each option of each setting."""
-    sparse = require("scipy.sparse", "distributions")
+    from scipy import sparse
+
     options = effects.shape[1]
     places = [np.nonzero(speaks & (effect != 0)) for effect in effects.T]
     data = [effect[literal] for effect, (_, literal) in zip(effects.T, places, strict=True)]

@@ -39,7 +39,7 @@ from contextwise.distributions.proximal_newton import (
     minimise,
     relative_gap,
 )
-from contextwise.errors import ContextwiseError, DomainError, require
+from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.structure import LogLinear, Structure, require_features
 from contextwise.support.arrays import FloatArray, IntArray
@@ -280,7 +280,8 @@ def _in_orthant(
     of 0 gets the sign in which the loss falls. The caller repeats the search with new signs until
     the gap is small enough. Return the best weights and the number of iterations.
     """
-    optimize = require("scipy.optimize", "distributions")
+    from scipy import optimize
+
     if not len(start):  # SciPy needs at least one variable
         return start, 0
     total, ridge, priced = loss.total, penalty.ridge, bool(penalty.prices.any())
@@ -303,7 +304,7 @@ def _in_orthant(
         if progress:
             progress(min(done, max_iterations), max_iterations)
 
-    result = optimize.minimize(
+    result = optimize.minimize(  # type: ignore[call-overload]  # "ftol" as a float
         value,
         np.abs(start) / unit if priced else start / unit,
         jac=True,

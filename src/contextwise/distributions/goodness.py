@@ -23,7 +23,7 @@ import numpy as np
 from contextwise.data.rows import as_data, following
 from contextwise.distributions.fitting import fit
 from contextwise.distributions.potentials import allowed_values, distinct_rows
-from contextwise.errors import DomainError, require
+from contextwise.errors import DomainError
 from contextwise.formats import ModelLike, as_model
 from contextwise.models.structure import LogLinear, Structure, structure_of
 from contextwise.support.arrays import FloatArray
@@ -254,4 +254,6 @@ def _residues(values: FloatArray) -> FloatArray:
 
 
 def _chi_square_tail(statistic: float, freedom: int) -> float:
-    return float(require("scipy.special", "statistics").chdtrc(freedom, statistic))
+    from scipy.special import chdtrc
+
+    return float(chdtrc(freedom, statistic))

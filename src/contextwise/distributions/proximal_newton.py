@@ -46,7 +46,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from contextwise.distributions.potentials import Bytes
-from contextwise.errors import require
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.progress import Progress
@@ -127,7 +126,8 @@ class PackedMatrix:
 
     def gram(self, scale: FloatArray, chosen: IntArray) -> Any:
         """Return Aᵀ D A over some columns, with D diagonal, as a CSR array."""
-        sparse = require("scipy.sparse", "distributions")
+        from scipy import sparse
+
         place = np.full(self.shape[1], -1, dtype=np.int32)
         place[chosen] = np.arange(len(chosen), dtype=np.int32)
         roots = np.sqrt(scale).astype(np.float32)
@@ -173,7 +173,8 @@ class Options:
         if isinstance(self.matrix, PackedMatrix):
             return self.matrix.gram(scale, chosen)
         if isinstance(self.matrix, np.ndarray):
-            sparse = require("scipy.sparse", "distributions")
+            from scipy import sparse
+
             part = self.transposed_floats[chosen] * np.sqrt(scale).astype(np.float32)
             return sparse.csr_array((part @ part.T).astype(np.float64))
         return gram(self.matrix, self.transposed, scale, chosen)
@@ -496,7 +497,8 @@ def _step(
     slope: FloatArray,
 ) -> FloatArray:
     """Return the step to the minimum of the quadratic model with the penalties."""
-    sparse = require("scipy.sparse", "distributions")
+    from scipy import sparse
+
     groups = _working(penalty, weights, gradient, slope)
     chosen = np.flatnonzero(groups[penalty.groups])
     model = loss_at.curvature(chosen)
@@ -506,7 +508,8 @@ def _step(
     model = model + sparse.diags_array(penalty.ridge + lacking)
     step = np.zeros_like(weights)
     if not penalty.prices.any():  # no move along directions without curvature
-        solver = require("scipy.sparse.linalg", "distributions")
+        from scipy.sparse import linalg as solver
+
         scale = sparse.diags_array(1.0 / np.maximum(model.diagonal(), 1e-12))
         step[chosen], _ = solver.cg(model, -gradient[chosen], rtol=1e-3, maxiter=PASSES, M=scale)
         return step

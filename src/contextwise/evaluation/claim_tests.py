@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from contextwise.comparison.question import Pair, pose
 from contextwise.data.rows import as_data, following
-from contextwise.errors import ContextwiseError, DomainError, TooLargeError, require
+from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.evaluation.claims import (
     Claim,
     ClaimSource,
@@ -448,7 +448,8 @@ def _decide(
                 except work.deadline.out_of_time:
                     break
         if kind:
-            stats = require("scipy.stats", "statistics")
+            from scipy import stats
+
             p_values = [result[k].test.p_value for k in kind]
             corrected = stats.false_discovery_control(p_values, method="by")
             rejected = int((corrected <= alpha).sum())

@@ -25,7 +25,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.errors import require
 from contextwise.support.arrays import FloatArray, IntArray
 from contextwise.support.deadline import NEVER, Deadline
 
@@ -86,7 +85,8 @@ class ConditionalTest:
         """
         if not self.rows:
             return Detectable(inf, None)
-        special = require("scipy.special", "statistics")
+        from scipy import special
+
         critical = special.chdtri(self.freedom, level)
         noncentrality = float(special.chndtrinc(critical, self.freedom, 1 - power))
         ratio = exp(sqrt(noncentrality / self.precision)) if self.precision else None
@@ -255,8 +255,10 @@ def _tail(parts: list[_Part], observed: float, grid: int, deadline: Deadline) ->
     below[0] = 1.0
     for values, chances, times in parts:
         if len(values) == 2:  # the sum of such tables has a binomial distribution
+            from scipy.stats import binom
+
             larger = np.arange(times + 1)
-            chances = require("scipy.stats", "statistics").binom.pmf(larger, times, chances[1])
+            chances = binom.pmf(larger, times, chances[1])
             values, times = (times - larger) * values[0] + larger * values[1], 1
         places = np.ceil(values * (grid / observed * (1 - SLACK))).astype(np.int64)
         for _ in range(times):
@@ -309,7 +311,8 @@ def _sampled(
 
 def _draw(tables: list[IntArray], draws: int, rng: np.random.Generator) -> FloatArray:
     """Draw random tables with the margins of these and return their statistics."""
-    stats = require("scipy.stats", "statistics")
+    from scipy import stats
+
     statistics = np.zeros(draws)
     for table in tables:
         rows, columns = table.sum(axis=1), table.sum(axis=0)

@@ -611,7 +611,8 @@ def rank_groups(
             "a ranking needs at least two groups and two truths, "
             f"got {len(table)} and {table.shape[1] if table.ndim == 2 else 0}"
         )
-    stats = require("scipy.stats", "statistics")
+    from scipy import stats
+
     signed = -table if larger_is_better else table
     ranks = stats.rankdata(signed, axis=0).mean(axis=1)
     k, n = table.shape
@@ -753,7 +754,8 @@ def mean_with_interval(
     if _are_equal(x, scale):
         return Mean(len(x), mean, 0.0, None, None, f"equal {unit}s have no spread")
     spread = float(x.std(ddof=1))
-    stats = require("scipy.stats", "statistics")
+    from scipy import stats
+
     if training_share is None and len(x) >= FEW:
         interval = stats.bootstrap(
             (x,), np.mean, confidence_level=confidence, n_resamples=RESAMPLES, rng=rng
@@ -834,8 +836,10 @@ def paired_difference(
         if training_share is not None:
             return mean, DifferenceTest(None, "no spread, overlapping rows")
         return mean, DifferenceTest(2.0 ** (1 - len(x)), "exact signs")
+    from scipy import stats
+
     t = abs(float(x.mean())) / _standard_error(x, training_share)
-    p_value = float(2 * require("scipy.stats", "statistics").t.sf(t, len(x) - 1))
+    p_value = float(2 * stats.t.sf(t, len(x) - 1))
     return mean, DifferenceTest(p_value, _by_t(training_share))
 
 
@@ -870,7 +874,8 @@ def unpaired_difference(
         no_interval = Mean(count, mean, None, None, None, f"equal {unit}s have no spread")
         return no_interval, DifferenceTest(as_far / ways, "exact permutation")
     # SciPy's own Welch test warns if one group has no spread.
-    t = require("scipy.stats", "statistics").t
+    from scipy.stats import t
+
     of_a, of_b = (float(x.var(ddof=1)) / len(x) for x in (a, b))
     freedom = (of_a + of_b) ** 2 / (of_a**2 / (len(a) - 1) + of_b**2 / (len(b) - 1))
     error = sqrt(of_a + of_b)

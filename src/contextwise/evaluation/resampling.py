@@ -357,7 +357,8 @@ def stability(
     plan = Resampling(chosen, source, rows.domain, len(rows), how, share, seed)
     with ExitStack() as stack:
         place = stack.enter_context(tempfile.TemporaryDirectory()) if folder is None else folder
-        store = stack.enter_context(Store(place, plan.configuration(rows)))
+        is_private = folder is None
+        store = stack.enter_context(Store(place, plan.configuration(rows), is_private=is_private))
         units = [Unit(ALL_ROWS, None), *(Unit(_key(k), k) for k in range(resamples))]
         failed: tuple[str, ...] = ()
         is_late = False

@@ -31,7 +31,7 @@ from contextwise.distributions.inference import log_partition
 from contextwise.distributions.likelihood import cmll, mean_pseudo_log_likelihood, scored_rows
 from contextwise.distributions.potentials import log_potential_of
 from contextwise.distributions.sampling import Estimate, Seed
-from contextwise.errors import ContextwiseError, TooLargeError
+from contextwise.errors import ContextwiseError, TooLargeError, command_to_install
 from contextwise.evaluation.ensemble_scores import EnsembleScore, score_ensembles
 from contextwise.evaluation.ensembles import Ensemble, EnsembleLike
 from contextwise.formats import ModelLike, as_model
@@ -187,7 +187,7 @@ def score(
         unknown = {*SCORES} - {*scores.values, *scores.missing}
         scores.missing.update(dict.fromkeys(sorted(unknown), LATE))
     if first.directions and second.directions and not has_gadjid():
-        needed = "this needs the package 'gadjid': pip install 'contextwise[causal]'"
+        needed = f"this needs the package 'gadjid': {command_to_install('causal')}"
         scores.missing.update(dict.fromkeys(BY_GADJID, needed))
     statistics = structure_of(second).statistics()
     counts = {key: statistics[key] for key in ("features", "mean_length", "largest_length")}

@@ -17,7 +17,7 @@ The question is NP-complete, so `search_by_solver` asks a SAT solver for an assi
 variables. If the two sets are not connected under it, one of the links that leave the reached part
 must hold in any assignment that connects them: a new clause. The same is done from the other side.
 Each clause excludes the assignment it came from, so the search ends. The solver needs
-``python-sat`` (``pip install 'contextwise[queries]'``).
+``python-sat`` (``pip install '.[queries]'``).
 
 If the model is a Bayesian network with its directions, an independence that d-separation,
 CSI-separation (`contextwise.independence.separation`) or the features show is an independence, and

@@ -33,7 +33,7 @@ from functools import cached_property
 
 import numpy as np
 
-from contextwise.errors import DomainError, require
+from contextwise.errors import DomainError
 from contextwise.learning.table import Table
 from contextwise.models.features import PairIndex
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
@@ -113,7 +113,8 @@ class Tests:
         return np.asarray((self.cells > 0) & (self.rows >= rule.min_count * self.cells))
 
     def _tail(self, statistic: FloatArray) -> FloatArray:
-        gammaincc = require("scipy.special", "statistics").gammaincc
+        from scipy.special import gammaincc
+
         varies = self.variance > 1e-12
         scale = np.where(varies, self.variance, 1.0) / np.where(varies, self.mean, 1.0)
         shape = np.where(varies, self.mean, 1.0) / scale

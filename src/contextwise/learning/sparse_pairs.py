@@ -44,7 +44,7 @@ from contextwise.distributions.proximal_newton import (
     minimise,
     relative_gap,
 )
-from contextwise.errors import ContextwiseError, require
+from contextwise.errors import ContextwiseError
 from contextwise.learning.base import Learner, fresh, threads_of
 from contextwise.learning.run import Run
 from contextwise.models.domain import Domain
@@ -99,7 +99,8 @@ class Columns:
     @cached_property
     def matrix(self) -> Any:
         """A column of ones, then a column per value: 1 where a row has it. Sparse."""
-        sparse = require("scipy.sparse", "distributions")
+        from scipy import sparse
+
         row, variable = np.nonzero(self.rows)
         column = self.starts[variable] + self.rows[row, variable]  # the first column is all ones
         every = np.arange(len(self.rows))
@@ -116,7 +117,8 @@ class Columns:
         """Return minus the total log-likelihood of a target given the others."""
         options = self.cardinalities[target] - 1
         matrix = self.matrix[:, self.others(target)]
-        sparse = require("scipy.sparse", "distributions")
+        from scipy import sparse
+
         if options == 0:
             matrix = sparse.csr_array((0, 0))
         elif options > 1:

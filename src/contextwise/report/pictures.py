@@ -14,7 +14,6 @@ from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from zlib import compress
 
@@ -24,7 +23,7 @@ import numpy.typing as npt
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import TRUE_AND_GUESS, Agreement, Roles
-from contextwise.errors import TooLargeError, require
+from contextwise.errors import TooLargeError
 from contextwise.models.structure import Structure
 from contextwise.report.drawing import errors_plane
 from contextwise.report.parts import (
@@ -109,11 +108,11 @@ class HeatMap:
 
 
 def heat_map(comparison: Comparison | Shares, *, reorder: bool | None = None) -> HeatMap:
-    """Return the heat map; ``reorder`` is by default above `GROUPED` variables, with SciPy."""
+    """Return the heat map; ``reorder`` is by default above `GROUPED` variables."""
     shares = shares_of(comparison) if isinstance(comparison, Comparison) else comparison
     n = len(shares.names)
     if reorder is None:
-        reorder = n > GROUPED and find_spec("scipy") is not None
+        reorder = n > GROUPED
     first, second = shares.pairs.T
     fp, fn = np.full((2, n, n), np.nan)
     for matrix, values in ((fp, shares.fp), (fn, shares.fn)):
@@ -132,8 +131,9 @@ def group_similar(errors: npt.NDArray[np.float64]) -> tuple[IntArray, tuple[rang
     """
     if len(errors) < 3:
         return np.arange(len(errors)), ()
-    hierarchy = require("scipy.cluster.hierarchy", "plots")
-    spatial = require("scipy.spatial.distance", "plots")
+    from scipy.cluster import hierarchy
+    from scipy.spatial import distance as spatial
+
     # The identity makes the rows of two variables similar that have errors with each other.
     apart = spatial.pdist(np.nan_to_num(errors, posinf=1.0) + np.eye(len(errors)))
     small = len(errors) <= 300  # the best order of leaves costs O(n³)

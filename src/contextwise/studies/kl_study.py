@@ -222,7 +222,8 @@ def _effect(results: Means, side: str, size: int) -> Effect:
 
 def _rank(x: FloatArray, y: FloatArray) -> FloatArray:
     """Return Spearman's rank correlation along the last axis; 0 if one side is constant."""
-    rankdata = require("scipy.stats", "distributions").rankdata
+    from scipy.stats import rankdata
+
     a, b = (_centred(rankdata(values, axis=-1)) for values in (x, y))
     return _quotient((a * b).sum(axis=-1), np.sqrt((a * a).sum(axis=-1) * (b * b).sum(axis=-1)))
 

@@ -21,7 +21,6 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from contextwise.comparison.confusion import MEASURES
-from contextwise.errors import require
 from contextwise.evaluation.replicates import Ranking, rank_groups, summarize_values
 from contextwise.report.parts import Cell, Note, Part, Section, Style, Table, table
 from contextwise.studies.learner_study import TRUE_STRUCTURE, distances_between
@@ -200,7 +199,8 @@ class Ranks:
 
 def rank(records: Iterable[Record], metric: Metric) -> Ranks:
     """Rank the learners on every data set; one without a result ranks last."""
-    rankdata = require("scipy.stats", "statistics").rankdata
+    from scipy.stats import rankdata
+
     listed = list(records)
     labels = labels_of(listed)
     ranks: dict[tuple[str, int, int], FloatArray] = {}
@@ -216,7 +216,8 @@ def rank(records: Iterable[Record], metric: Metric) -> Ranks:
 
 def agreements(rankings: Sequence[Ranks]) -> list[tuple[str, str, WithInterval, int]]:
     """Return both metrics, Kendall's tau-b as a mean over truths, and the number of truths."""
-    kendalltau = require("scipy.stats", "statistics").kendalltau
+    from scipy.stats import kendalltau
+
     results = []
     for a, b in combinations(rankings, 2):
         taus = grouped(

@@ -102,6 +102,7 @@ def _over_processes(
     from multiprocessing import resource_tracker
 
     loky = require("loky", "jobs")
+    require("threadpoolctl", "jobs")  # keeps each process to one thread
     resource_tracker.ensure_running()  # now, as it unblocks SIGINT for the workers when it starts
     count = cores() if n_jobs < 0 else n_jobs
     if isinstance(items, Sized):  # more processes than cores or items would only wait

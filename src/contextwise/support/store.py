@@ -116,11 +116,13 @@ class Store:
     {'square': 4}
     """
 
-    def __init__(self, path: str | os.PathLike[str], configuration: Record) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], configuration: Record, *, is_private: bool = False
+    ) -> None:
         self.path = _file_of(path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = _lock(self.path)
+            self._lock = None if is_private else _lock(self.path)
         except OSError as error:
             raise ContextwiseError(f"{self.path}: {error.strerror or error}") from None
         self._db: sqlite3.Connection | None = None
@@ -221,7 +223,7 @@ class Store:
         if self._db is not None:
             self._db.close()
             self._db = None
-        if self._lock.is_locked:
+        if self._lock is not None and self._lock.is_locked:
             with suppress(OSError):
                 os.unlink(self._lock.lock_file)
             self._lock.release()
@@ -267,8 +269,13 @@ def _timed(
     function: Callable[[Any], Sequence[Record]], unit: Unit
 ) -> tuple[float, Sequence[Record]]:
     began = time.perf_counter()
-    with require("threadpoolctl", "jobs").threadpool_limits(1):
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:  # with several processes it is installed; see `maps`
         records = function(unit.parameters)
+    else:
+        with threadpool_limits(1):
+            records = function(unit.parameters)
     return time.perf_counter() - began, records
 
 

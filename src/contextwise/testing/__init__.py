@@ -1,6 +1,6 @@
 """Random models for property tests, and a brute-force oracle that shares no code with the engines.
 
-The strategies of hypothesis (``pip install contextwise[testing]``) draw small models with many edge
+The strategies of hypothesis (``pip install '.[testing]'``) draw small models with many edge
 cases: variables with one state or seventy, odd names, features without literals, models without
 features::
 

@@ -1,4 +1,4 @@
-"""Pictures for papers, with matplotlib (``pip install 'contextwise[plots]'``).
+"""Pictures for papers, with matplotlib (``pip install '.[plots]'``).
 
 Every function returns the figure, which notebooks show and `save` writes. Pass ``axes`` to draw
 into a figure of your own. ``title``, ``width`` (in inches) and ``font_size`` (in points) change how

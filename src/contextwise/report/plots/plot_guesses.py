@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import isnan
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -413,15 +413,16 @@ def _draw_tree(axes: Axes, distances: FloatArray) -> list[int]:
     n = len(distances)
     if n < 2:
         return list(range(n))
-    hierarchy = require("scipy.cluster.hierarchy", "plots")
-    spatial = require("scipy.spatial.distance", "plots")
+    from scipy.cluster import hierarchy
+    from scipy.spatial import distance as spatial
+
     tree = hierarchy.linkage(spatial.squareform(distances), "average", optimal_ordering=True)
-    drawn: dict[str, Any] = hierarchy.dendrogram(tree, no_plot=True)
+    drawn = hierarchy.dendrogram(tree, no_plot=True)
     for across, along in zip(drawn["dcoord"], drawn["icoord"], strict=True):
         axes.plot(across, (np.array(along) - 5) / 10, color="black", linewidth=0.6)
     axes.set_ylim(n - 0.5, -0.5)
     axes.invert_xaxis()
-    return list(drawn["leaves"])
+    return list(drawn["leaves"] or ())
 
 
 def _draw_map(axes: Axes, names: Sequence[str], distances: FloatArray) -> None:
