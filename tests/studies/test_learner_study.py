@@ -418,5 +418,26 @@ def test_real_data_are_scored_without_a_truth(tmp_path: Path) -> None:
         from_toml(tmp_path / "run.toml")
 
 
+def test_ensembles_of_resamples_are_ranked_by_the_brier_score(tmp_path: Path) -> None:
+    labels = ["true-structure", "mpl", "mpl-bootstrap"]
+    small = configuration_of(
+        truths=["lung", "paper"], learners=labels, sizes=(200,), repeats=1, test_rows=100
+    )
+    run_learners(small, tmp_path, n_jobs=1)
+    records = read_records(tmp_path)
+    for record in records:
+        if record["learner"] != "mpl-bootstrap":
+            assert record["brier"] == record["expected_distance"] == record["normalized"]
+            assert record["spread"] == 0
+        else:
+            assert record["brier"] == pytest.approx(
+                record["expected_distance"] - record["spread"] / 2
+            )
+    assert any(record["spread"] for record in records)
+    assert "Brier score" in as_text(study_parts(records))
+    mixed = from_toml(tmp_path / "configuration.toml")
+    assert mixed.learners["mpl-bootstrap"] == Plan("mpl", resamples=20)
+
+
 def test_labels_leave_the_reference_out() -> None:
     assert labels_of([{"learner": "true-structure"}, {"learner": "trees"}]) == ["trees"]

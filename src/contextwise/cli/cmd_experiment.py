@@ -76,7 +76,11 @@ def kl(model: str | None, **settings: Any) -> None:
     help="True models: paper, paper#1, grown-N-FLAGS[-three|-nested], random-N, an example, or a "
     "file.",
 )
-@click.option("--learners", metavar="NAME,...", help="Learners; see contextwise learn.")
+@click.option(
+    "--learners",
+    metavar="NAME,...",
+    help="Learners; see contextwise learn. NAME-bootstrap: an ensemble of 20 resamples.",
+)
 @click.option("--repeats", type=int, metavar="N", help="Number of data sets per truth and size.")
 @click.option(
     "--data",

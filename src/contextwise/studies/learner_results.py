@@ -60,6 +60,7 @@ class Metric:
 
 
 DISTANCE = Metric("normalized", "distance d")
+BRIER = Metric("brier", "Brier score")
 HAMMING = Metric("hamming_share", "graph Hamming")
 KL = Metric("kl", "KL, refitted", estimated=True)
 KL_OWN = Metric("kl_own", "KL, own weights", estimated=True)
@@ -588,7 +589,9 @@ def _means(records: Sequence[Record], size: int) -> Table:
 
 def ranks_section(records: Sequence[Record]) -> Section:
     """Return the mean ranks by every metric, and how much the rankings agree."""
-    rankings = [rank(records, metric) for metric in METRICS]
+    # Without ensembles the Brier score is the distance.
+    of_ensembles = [BRIER] if any(record.get("spread") for record in records) else []
+    rankings = [rank(records, metric) for metric in (*of_ensembles, *METRICS)]
     columns: dict[str, Style] = {"metric": "words", "data sets": "count", "left out": "count"}
     columns |= dict.fromkeys(rankings[0].labels, "mean")
     columns |= {"p (Friedman)": "words", "critical difference": "mean"}

@@ -8,6 +8,9 @@ grid for its other settings::
     [learners.trees.grid]
     penalty = [2.0, 5.0, 10.0, 20.0]
 
+With ``resamples = 20`` the guess is the ensemble of what the learner finds in as many bootstrap
+resamples; its medoid is the structure that is scored where one structure is needed.
+
 The file holds a hash of every model and data file, so that a changed file is an error.
 
 A unit is a learner on one data set: rows of a truth, of a size and a repeat, or a real data set.
@@ -44,6 +47,8 @@ from contextwise.distributions.batch_fitting import STATES, empirical, fit_many
 from contextwise.distributions.divergence import kl_divergence
 from contextwise.distributions.sampling import Estimate
 from contextwise.errors import ContextwiseError, ParseError
+from contextwise.evaluation.ensemble_scores import score_ensembles
+from contextwise.evaluation.ensembles import Ensemble
 from contextwise.evaluation.resampling import stability
 from contextwise.evaluation.skill import skills
 from contextwise.learning import LEARNERS, learner_named
@@ -71,6 +76,13 @@ class Plan:
     learner: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, list[Any]] = field(default_factory=dict)
+    resamples: int = 0  # of an ensemble; 0 is one structure
+
+    def __post_init__(self) -> None:
+        if self.resamples < 0 or self.resamples == 1:
+            raise ContextwiseError(f"resamples must be 0 or >= 2, got {self.resamples}")
+        if self.resamples and self.learner == TRUE_STRUCTURE:
+            raise ContextwiseError("the true structure is not resampled; leave out resamples")
 
     def make(self, **settings: Any) -> Learner:
         """Create the learner."""
@@ -95,6 +107,9 @@ PLANS: dict[str, Plan] = {
     "csgs": Plan("csgs", grid={"level": [0.01, 0.05]}),
 }
 """The plans with settings; other learners of the registry run with their defaults."""
+BOOTSTRAP = "-bootstrap"
+"""Ends the label of a learner whose guess is an ensemble of bootstrap resamples."""
+RESAMPLES = 20
 
 TRUTHS = (
     *(f"paper#{k}" for k in range(10)),
@@ -166,7 +181,11 @@ def plans_of(labels: Iterable[str] | None = None) -> dict[str, Plan]:
     if labels is None:
         bundled = [name for name, entry in LEARNERS.items() if not entry.package]
         labels = dict.fromkeys((TRUE_STRUCTURE, *bundled, *PLANS))
-    plans = {label: PLANS.get(label, Plan(label)) for label in labels}
+    plans = {}
+    for label in labels:
+        name = label.removesuffix(BOOTSTRAP)
+        plan = PLANS.get(name, Plan(name))
+        plans[label] = plan if name == label else replace(plan, resamples=RESAMPLES)
     for plan in plans.values():
         if plan.learner != TRUE_STRUCTURE:
             learner_named(plan.learner)
@@ -300,6 +319,7 @@ COLUMNS = (
     *("truth", "size", "repeat", "learner", "status", "error", "settings", "variables"),
     *("rows_from", "r_hat", "effective_share", "doubtful", "distance", "assertions"),
     *("normalized", "fp", "fn", "fp_share", "fn_share", *STUDY_RATES, "skill", "context_skill"),
+    *("brier", "expected_distance", "spread"),
     *("hamming", "hamming_share", *CAUSAL, "features", "mean_length", "longest"),
     *("oracle_distance", "oracle_settings", "refit"),
     *(
@@ -348,6 +368,7 @@ def learn_unit(task: Task) -> list[dict[str, Any]]:
     def measure(learned: Learned) -> dict[str, Any]:
         return {
             **structure_record(truth, learned.structure),
+            **_ensemble_record(truth, learned),
             **_oracle(task, truth, data),
             **_score_record(task, truth, learned, data),
         }
@@ -411,6 +432,7 @@ class Learned(NamedTuple):
     structure: Structure
     model: LogLinear | None
     settings: Mapping[str, Any]
+    ensemble: Ensemble | None = None
 
 
 def _learn(task: Task, truth: LogLinear, data: Data) -> Learned:
@@ -429,14 +451,19 @@ def _learn(task: Task, truth: LogLinear, data: Data) -> Learned:
         valid, train = data.take(np.sort(order[:held])), data.take(np.sort(order[held:]))
         selection = select(plan.make(), plan.grid, train, valid=valid, domain=domain)
         chosen = {**selection.best.parameters}
-    learner = fresh(plan.make(), chosen).fit(data, domain=domain)
-    return Learned(learner, learner.structure_, learner.model_, {**plan.settings, **chosen})
+    learner, settings = fresh(plan.make(), chosen), {**plan.settings, **chosen}
+    if plan.resamples:
+        how: Any = {"resamples": plan.resamples, "how": "bootstrap", "domain": domain}
+        ensemble = stability(data, learner, rng=task.configuration.seed, **how).ensemble
+        return Learned(learner, ensemble.medoid(), None, settings, ensemble)
+    learner.fit(data, domain=domain)
+    return Learned(learner, learner.structure_, learner.model_, settings)
 
 
 def _oracle(task: Task, truth: LogLinear, data: Data) -> dict[str, Any]:
     """Return the smallest distance in the grid."""
     grid = task.plan.combinations()
-    if not task.configuration.oracle or len(grid) < 2:
+    if not task.configuration.oracle or len(grid) < 2 or task.plan.resamples:
         return {}
 
     def distance(settings: Mapping[str, Any]) -> int:
@@ -477,6 +504,13 @@ def structure_record(truth: LogLinear, structure: Structure) -> dict[str, Any]:
         **computed(comparison, CAUSAL),
         **_size_record(structure),
     }
+
+
+def _ensemble_record(truth: LogLinear, learned: Learned) -> dict[str, Any]:
+    """Score a guess by the probabilities of its assertions; one structure has 0 and 1."""
+    guess = learned.ensemble or Ensemble([learned.structure])
+    (score,) = score_ensembles(truth.structure, {"": guess})
+    return {key: float(getattr(score, key)) for key in ("brier", "expected_distance", "spread")}
 
 
 def _size_record(structure: Structure) -> dict[str, Any]:
@@ -664,7 +698,7 @@ def units(configuration: Configuration) -> Iterator[Unit]:
                     yield Unit(f"truth {truth} {size:07} {repeat:03} {label}", task)
     for name, parts in data_sets(configuration.data).items():
         for label, plan in configuration.learners.items():
-            if plan.learner != TRUE_STRUCTURE:
+            if plan.learner != TRUE_STRUCTURE and not plan.resamples:
                 yield Unit(f"data {name} {label}", DataTask(configuration, name, parts, label))
 
 
