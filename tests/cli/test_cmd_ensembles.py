@@ -46,6 +46,10 @@ def test_compare_and_matrix_take_ensembles(files: Path) -> None:
     assert document["distance"] == float(found.distance)
     assert document["pairs"][0]["distance"] == float(found.pairs[0][1])
     assert "Pairs that differ most" in run("compare", "draws.json", "weights.json").stdout
+    cw.Ensemble.read("draws.json").write("copy.json")
+    same = run("compare", "draws.json", "copy.json").stdout
+    assert "they differ no more than two samples" in " ".join(same.split())
+    assert "Pairs that differ most" not in same
     matrix = ensemble_matrix({"six": "six", "draws.json": "draws.json"})
     printed = json.loads(run("matrix", "six", "draws.json", "--json").stdout)
     assert printed["normalized"][0][1] == matrix.normalized[0, 1]
@@ -68,8 +72,9 @@ def test_reports_pictures_and_replicates_take_ensembles(files: Path) -> None:
     page = Path("page.html").read_text()
     assert "As ensembles" in page
     assert "Reliability of draws.json" in page
+    assert "draws.json (medoid)" in page
     result = run("plot", "reliability", "six", "draws.json", "--out", "reliability.svg")
-    assert "of the Brier score of draws.json" in result.stdout
+    assert "The probabilities of draws.json differ" in result.stdout
     assert Path("reliability.svg").stat().st_size > 1000
     for k in range(3):
         cw.Ensemble(["six"] * (k + 1) + ["six-guess"]).write(f"a{k}.json")

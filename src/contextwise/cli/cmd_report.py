@@ -136,6 +136,7 @@ def report(
     member_of = [group for group, files in members.items() for _ in files]
     scoped = scope.keywords(first)
     label, *labels = naming.labels(names)
+    labels = [f"{name} (medoid)" if name in ensembles else name for name in labels]
     rows = None if check_rows is None else load_data(check_rows, scope.row_options, first)
     deadline = Deadline.after(time_limit)
     reported, unfinished = [], False

@@ -42,7 +42,7 @@ from contextwise.models.features import concatenated
 from contextwise.models.structure import Structure
 from contextwise.support.arrays import FloatArray, ObjectArray
 from contextwise.support.effort import Effort
-from contextwise.support.formatting import Printed, listed, percent
+from contextwise.support.formatting import Printed, listed
 from contextwise.support.progress import Progress
 
 __all__ = [
@@ -438,7 +438,10 @@ class EnsembleComparison(Printed):
         """The distance in one sentence."""
         first, second = self.names
         fair = ", corrected for the number of draws" if self.is_fair else ""
-        return f"The distance of {first} and {second} is {float(self.distance):.4g}{fair}."
+        text = f"The distance of {first} and {second} is {float(self.distance):.4g}{fair}"
+        if self.is_fair and self.distance <= 0:
+            return f"{text}: they differ no more than two samples of one distribution."
+        return f"{text}."
 
     @cached_property
     def pairs(self) -> list[tuple[Pair, Fraction]]:
@@ -643,15 +646,14 @@ class Reliability(Printed):
 
     @property
     def verdict(self) -> str:
-        """Whether the probabilities are too extreme, in one sentence."""
+        """How far the probabilities are from the shares that are true, in one sentence."""
         if len(self.groups) < 2:
             return f"{self.name} gives every assertion the same probability."
         if not self.brier:
             return f"{self.name} is right about every drawn assertion."
-        share = percent(Fraction(self.reliability), Fraction(self.brier))
         return (
-            f"Wrong probabilities make up {share} of the Brier score of {self.name} (reliability "
-            f"{self.reliability:.3g} of {self.brier:.3g})."
+            f"The probabilities of {self.name} differ from the shares that are true by "
+            f"{sqrt(self.reliability):.2g} (root mean square)."
         )
 
     def record(self) -> dict[str, object]:

@@ -309,12 +309,12 @@ def ensemble_comparison_parts(found: EnsembleComparison, *, top: int = TOP) -> l
         f"{percent(found.spreads[0], 1)}, two of {second} in {percent(found.spreads[1], 1)}."
     )
     parts: list[Part] = [Note("verdict", found.verdict), Note("means", text)]
-    pairs = [(PairName(*pair), part) for pair, part in found.pairs[:top] if part]
+    pairs = [(PairName(*pair), part) for pair, part in found.pairs[:top] if part > 0]
     if pairs:
         columns: dict[str, Style] = {"pair": "name", "part of the distance": "score"}
         parts.append(table("Pairs that differ most", columns, pairs, "pairs"))
         columns = {"variable": "name", "sum over its pairs": "score"}
-        rows = [row for row in found.variables[:top] if row[1]]
+        rows = [row for row in found.variables[:top] if row[1] > 0]
         parts.append(table("Variables that differ most", columns, rows, "variables"))
     if found.is_fair:
         parts.append(Note("fair", FAIR))
