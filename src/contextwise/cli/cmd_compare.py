@@ -97,15 +97,15 @@ def compare(
         both = load_guesses(names, scope.format_name, probabilities)
         if len(both) != 2:
             raise click.UsageError("compare two ensembles at a time; for more: contextwise matrix")
-        one, two = naming.labels(names)
-        found = cw.evaluation.compare_ensembles(
+        first_name, second_name = naming.labels(names)
+        between = cw.evaluation.compare_ensembles(
             *both,
-            names=(one, two),
+            names=(first_name, second_name),
             time_limit=time_limit,
             show_progress=True,
             **scope.keywords(first_model(both)),
         )
-        options.print_result(found, output, top)
+        options.print_result(between, output, top)
         return
     deadline = Deadline.after(time_limit)
     first, *others = load_all(names, format=scope.format_name, by_values=scope.by_values)

@@ -342,11 +342,11 @@ def reliability(true: str, ensemble: str, probabilities: bool, rng: int, **figur
     """
     picture = Picture(**figure)
     truth, guess = load_guesses([true, ensemble], None, probabilities)
-    found = cw.evaluation.reliability(
+    curve = cw.evaluation.reliability(
         truth, guess, name=short_names([ensemble])[0], rng=rng, show_progress=True
     )
-    picture.save(cw.report.plots.plot_reliability, found, title=found.name)
-    click.echo(found.verdict)
+    picture.save(cw.report.plots.plot_reliability, curve, title=curve.name)
+    click.echo(curve.verdict)
 
 
 def _title(guess: Guess, *others: Guess) -> str:

@@ -142,9 +142,9 @@ class Replicates(NamedTuple):
                     true, dict(zip(files, guesses, strict=True)), **restriction
                 )
                 for metric in metrics:
-                    found = [float(getattr(score, metric)) for score in scores]
+                    numbers = [float(getattr(score, metric)) for score in scores]
                     of_group = values[metric][group]
-                    of_group += [sum(found) / len(found)] if len(truths) > 1 else found
+                    of_group += [sum(numbers) / len(numbers)] if len(truths) > 1 else numbers
         return cw.evaluation.replicates.summarize_values(
             values,
             unit="truth" if len(truths) > 1 else "replicate",

@@ -195,7 +195,7 @@ def report(
     for group, files in members.items():
         if group and len(files) > 1:
             ensembles[group] = cw.Ensemble(
-                [other for other, of in zip(others, member_of, strict=True) if of == group]
+                [other for other, owner in zip(others, member_of, strict=True) if owner == group]
             )
     if resampled is not None:
         ensembles["resamples"] = resampled.ensemble
@@ -225,13 +225,13 @@ def _as_ensembles(
     scores = cw.evaluation.score_ensembles(
         true, ensembles, time_limit=deadline.left(), show_progress=True, **restriction
     )
-    found = [
+    curves = [
         cw.evaluation.reliability(
             true, ensemble, name=name, time_limit=deadline.left(), **restriction
         )
         for name, ensemble in ensembles.items()
     ]
-    return cw.report.evaluations.ensembles_section(scores, found)
+    return cw.report.evaluations.ensembles_section(scores, curves)
 
 
 def _model_page(
@@ -250,8 +250,8 @@ def _model_page(
     only_one_from_stdin([model, rows])
     loaded = load(model, scope.format_name, scope.zero_weights, scope.by_values)
     data = None if rows is None else load_data(rows, scope.row_options, loaded)
-    one = cw.report.structures.one_model(loaded, top=top, time_limit=effort.deadline.left())
-    unfinished = bool(len(one.comparison.unions.open))
+    shown = cw.report.structures.one_model(loaded, top=top, time_limit=effort.deadline.left())
+    unfinished = bool(len(shown.comparison.unions.open))
     if data is not None:
         check = cw.check(
             loaded,
@@ -260,11 +260,11 @@ def _model_page(
             time_limit=effort.deadline.left(),
             show_progress=True,
         )
-        one = dataclasses.replace(one, check=check)
+        shown = dataclasses.replace(shown, check=check)
         unfinished |= check.unfinished > 0
     (title,) = naming.labels([model])
     command = _command_line(ctx)
-    return cw.report.page.model_page(title, one, command=command, top=top), unfinished
+    return cw.report.page.model_page(title, shown, command=command, top=top), unfinished
 
 
 def _command_line(ctx: click.Context) -> str:

@@ -103,10 +103,10 @@ def score(
         truth, *loaded = load_guesses([true, *guesses], reading.format_name, probabilities)
         ensembles = dict(zip(short_names(guesses), loaded, strict=True))
         how = {"consensus": consensus, "assertions": assertions, "align": keywords["align"]}
-        found = cw.evaluation.score_ensembles(
+        of_ensembles = cw.evaluation.score_ensembles(
             truth, ensembles, rng=keywords["rng"], time_limit=time_limit, show_progress=True, **how
         )
-        options.print_result(found, output)
+        options.print_result(of_ensembles, output)
         return
     for flag in options.typed_flags(ctx, ("consensus", "assertions")):
         raise click.UsageError(f"{flag} is for ensembles")

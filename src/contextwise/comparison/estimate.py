@@ -133,17 +133,20 @@ def estimate_open_pairs(
     drawn = {FN: differences(true, guess), FP: differences(guess, true)}
     estimated = np.ones(len(pairs), dtype=bool)
     of_all, of_pairs = {}, {}
-    for kind, each in drawn.items():
+    for kind, interval in drawn.items():
         counts = [row[kind] for row in comparison.known_counts if row[kind] is not None]
         known = ratio(sum(counts), comparison.total) if comparison.total else 0.0
-        whole = float((sizes * each.shares).sum())
-        of_all[kind] = _scaled([each.hits.sum()], [len(each.hits)], [whole], confidence, known)[0]
+        whole = float((sizes * interval.shares).sum())
+        of_all[kind] = _scaled(
+            [interval.hits.sum()], [len(interval.hits)], [whole], confidence, known
+        )[0]
         hits, tried = (
-            np.bincount(part, minlength=len(pairs)) for part in (each.pair[each.hits], each.pair)
+            np.bincount(part, minlength=len(pairs))
+            for part in (interval.pair[interval.hits], interval.pair)
         )
-        of_pairs[kind] = _scaled(hits, tried, each.shares, confidence)
+        of_pairs[kind] = _scaled(hits, tried, interval.shares, confidence)
         # A pair without draws has no estimate, unless it has no cubes.
-        estimated &= (tried > 0) | (each.shares == 0)
+        estimated &= (tried > 0) | (interval.shares == 0)
     names = comparison.domain.names
     by_name = {
         (names[i], names[j]): (of_pairs[FP][k], of_pairs[FN][k])
@@ -307,8 +310,8 @@ def sketch(
         progress_of(show_progress, "asking models") as progress,
         ThreadPoolExecutor(cores()) as threads,
     ):
-        asked = threads.map(lambda s: answers(s.features, sample)[0], question.structures)
-        for done, row in enumerate(asked, 1):
+        answered = threads.map(lambda s: answers(s.features, sample)[0], question.structures)
+        for done, row in enumerate(answered, 1):
             bits[done - 1] = row
             if progress:
                 progress(done, len(bits))

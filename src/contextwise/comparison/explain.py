@@ -494,8 +494,8 @@ def _bounds(
     if question.rows is None:
         of_cubes = of_cubes * shares.shares
     of_pairs = np.repeat(most, entries)
-    each = np.where(of_pairs > 0, np.minimum(of_pairs, of_cubes + TINY), 0.0)
-    np.add.at(total, shares.owners, each)
+    bounds_of_pairs = np.where(of_pairs > 0, np.minimum(of_pairs, of_cubes + TINY), 0.0)
+    np.add.at(total, shares.owners, bounds_of_pairs)
     return total * (1 + MARGIN)
 
 

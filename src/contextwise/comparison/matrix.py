@@ -182,9 +182,9 @@ def count_row(
     return list(distances.lower)
 
 
-def block_size(models: int, *, here: bool) -> int:
+def block_size(models: int, *, in_process: bool) -> int:
     """Return the number of models along a side of a block."""
-    return HERE if here else min(BLOCK, max(2, -(-models // SIDE)))
+    return HERE if in_process else min(BLOCK, max(2, -(-models // SIDE)))
 
 
 def _count_blocks(blocks: Sequence[Block], engine: str, effort: Effort) -> Iterator[Distances]:
@@ -215,7 +215,7 @@ def blocks_of(question: Question, size: int) -> Iterator[Block]:
 
 def count_block(block: Block, effort: Effort, engine: str = DEFAULT) -> Distances:
     """Count one block, at once if there is time; else each pair of models on its own."""
-    question, two = block.question, block.two
+    question, model_pairs = block.question, block.two
     if question.rows is None and (distances := _count_at_once(block, effort, engine)):
         return distances
     lower, upper, rests_on_ganak = [], [], False
@@ -229,8 +229,8 @@ def count_block(block: Block, effort: Effort, engine: str = DEFAULT) -> Distance
             rests_on_ganak |= comparison.rests_on_ganak
         lower.append(low)
         upper.append(high)
-        effort.report(done, len(two))
-    return Distances(two, lower, upper, rests_on_ganak)
+        effort.report(done, len(model_pairs))
+    return Distances(model_pairs, lower, upper, rests_on_ganak)
 
 
 def _count_at_once(block: Block, effort: Effort, engine: str) -> Distances | None:
@@ -299,7 +299,7 @@ def count_stored(
         raise ContextwiseError(
             "a stored matrix has no time limit; interrupt it, and the same call resumes it"
         )
-    size = block_size(len(names), here=False)
+    size = block_size(len(names), in_process=False)
     units = [Unit(block.key, block) for block in blocks_of(question, size)]
     with Store(folder, _configuration(question, size)) as store:
         work = partial(_record, effort=effort.of_worker(), engine=engine)
@@ -420,7 +420,7 @@ def matrix_of(
     question: Question, names: tuple[str, ...], effort: Effort = QUIET, engine: str = DEFAULT
 ) -> DistanceMatrix:
     """Compute the distances between all models of a question."""
-    blocks = list(blocks_of(question, block_size(len(names), here=effort.is_here)))
+    blocks = list(blocks_of(question, block_size(len(names), in_process=effort.is_here)))
     with effort.showing("comparing models") as shown:
         return assemble(question, names, _count_blocks(blocks, engine, shown))
 
@@ -460,7 +460,7 @@ def compare_many(
     chosen = listed_models("guesses", guesses)
     question, engine, effort = _prepare([true, *chosen], None, **options)
     places = range(1, len(question.structures))
-    size = 1 if effort.is_here else block_size(len(places), here=False)
+    size = 1 if effort.is_here else block_size(len(places), in_process=False)
     units = [(part, question.about(0, *part)) for part in _parts(places, size)]
     results: dict[int, Comparison] = {}
     count = partial(_compare_unit, effort=effort.of_worker(), engine=engine)

@@ -153,8 +153,8 @@ def strengths_of(comparison: Comparison, *, wanted: int = WANTED, rng: int = 0) 
         for kind in kinds:
             values = np.sort(np.concatenate([np.zeros(0), *drawn[kind]]))
             if len(values):
-                of: Literal["true", "guess"] = "guess" if place else "true"
-                samples[kind] = StrengthSample(kind, of, values)  # type: ignore[arg-type, index]
+                owner: Literal["true", "guess"] = "guess" if place else "true"
+                samples[kind] = StrengthSample(kind, owner, values)  # type: ignore[arg-type, index]
     return Strengths(("true", "guess"), samples)
 
 
@@ -193,9 +193,9 @@ def strengths_at(model: LogLinear, pairs: IntArray, states: IntArray) -> FloatAr
         if (i, j) not in place_of:
             continue
         at = place_of[i, j]
-        mine = owners[starts[at] : starts[at + 1]]
+        features_of_pair = owners[starts[at] : starts[at + 1]]
         rows = np.flatnonzero(group.reshape(-1) == k)
-        result[rows] = _pair_strengths(model, (i, j), mine, states[rows])
+        result[rows] = _pair_strengths(model, (i, j), features_of_pair, states[rows])
     return result
 
 
@@ -214,10 +214,10 @@ def _pair_strengths(
     matches = np.logical_and.reduceat(holds, features.starts[:-1], axis=1)
     allowed = []
     for v in pair:
-        own = np.flatnonzero(variables == v)  # every feature has one literal on each
+        literals = np.flatnonzero(variables == v)  # every feature has one literal on each
         bits = np.arange(cards[v])
-        mask = values[own][:, bits // 64] >> (bits % 64).astype(np.uint64) & np.uint64(1)
-        allowed.append(mask[np.argsort(owners[own], kind="stable")].astype(np.float64))
+        mask = values[literals][:, bits // 64] >> (bits % 64).astype(np.uint64) & np.uint64(1)
+        allowed.append(mask[np.argsort(owners[literals], kind="stable")].astype(np.float64))
     impossible = np.isneginf(weights)
     finite = np.where(impossible, 0.0, weights)
     logs = np.einsum("df,f,fa,fb->abd", matches.astype(float), finite, *allowed, optimize=True)

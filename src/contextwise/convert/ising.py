@@ -61,8 +61,8 @@ def from_ising(
         single = 2 * single - 2 * matrix.sum(axis=0)
         matrix = 4 * matrix
     if names is None:
-        given = range(1, size + 1) if columns is None else columns
-        names = [str(name) if columns is not None else f"X{name}" for name in given]
+        labels = range(1, size + 1) if columns is None else columns
+        names = [str(name) if columns is not None else f"X{name}" for name in labels]
     if len(set(names)) != size or len(names) != size:
         raise DomainError(f"names must be {size} different names")
     domain = Domain({name: list(map(str, values)) for name in names})

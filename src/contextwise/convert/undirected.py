@@ -284,10 +284,10 @@ def to_graphs(model: ModelLike, by: Iterable[str]) -> dict[str, Any]:
         left = np.ones(len(features), dtype=bool)
         for variable, state in chosen:
             left &= features.allowing(variable, state)
-        here = others & np.logical_or.reduceat(left[owners], starts[:-1])
+        touched = others & np.logical_or.reduceat(left[owners], starts[:-1])
         graph = networkx.Graph()
         graph.add_nodes_from(nodes)
-        graph.add_edges_from(zip(first[here], second[here], strict=True))
+        graph.add_edges_from(zip(first[touched], second[touched], strict=True))
         context = [notation.Literal(domain.names[v], (domain.states[v][k],)) for v, k in chosen]
         graphs[notation.write_literals(context)] = graph
     return graphs

@@ -121,11 +121,11 @@ class ChangesInPython:
         return growths
 
     def _unions(
-        self, pair: tuple[int, int], mine: Iterable[int], deadline: Deadline
+        self, pair: tuple[int, int], features: Iterable[int], deadline: Deadline
     ) -> tuple[int, int]:
         """Count the union of these features of the second model, and that of both models."""
         a = self._cubes(pair, self._a.get(pair, ()))
-        b = self._cubes(pair, (self._known[f] for f in mine))
+        b = self._cubes(pair, (self._known[f] for f in features))
         alone, both = (
             count_union(self._source.cover(pair, cubes), deadline=deadline) for cubes in (b, a + b)
         )

@@ -93,7 +93,7 @@ def distances_in_python(
     ``factors`` multiply the contexts of each pair.
     """
     sources = [CoverSource(f, space=space) for f in models]
-    place = {two: cell for cell, two in enumerate(two_models(len(models), rows))}
+    place = {pair: cell for cell, pair in enumerate(two_models(len(models), rows))}
     sums = [0] * len(place)
     for (i, j), factor in zip(pairs.tolist(), factors or repeat(1, len(pairs)), strict=True):
         pair = (i, j)
@@ -107,8 +107,8 @@ def distances_in_python(
             return count_union(sources[0].cover(pair, sorted(cubes))) if cubes else 0
 
         for (a, first), (b, second) in combinations(classes.items(), 2):
-            two = ((min(m, k), max(m, k)) for m in first for k in second)
-            if cells := [place[models] for models in two if models in place]:
+            model_pairs = ((min(m, k), max(m, k)) for m in first for k in second)
+            if cells := [place[models] for models in model_pairs if models in place]:
                 apart = factor * (2 * size(a | b) - size(a) - size(b))
                 for cell in cells:
                     sums[cell] += apart

@@ -27,9 +27,9 @@ def pair_features(features: Features) -> tuple[IntArray, IntArray, IntArray]:
     """
     n = len(features.cardinalities)
     codes, owners = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for mine, code in scope_pairs(features):
+    for same_length, code in scope_pairs(features):
         codes.append(code.ravel())
-        owners.append(np.repeat(mine, code.shape[1]))
+        owners.append(np.repeat(same_length, code.shape[1]))
     code, owner = np.concatenate(codes), np.concatenate(owners)
     order = np.lexsort((owner, code))
     distinct, starts = np.unique(code[order], return_index=True)
@@ -55,10 +55,10 @@ def scope_pairs(features: Features) -> Iterator[tuple[IntArray, IntArray]]:
         yield np.arange(len(features)), (first * n + second)[:, None]
         return
     for length in np.unique(lengths[lengths >= 2]).tolist():
-        mine = np.flatnonzero(lengths == length)
-        scopes = features.variables[features.starts[mine, None] + np.arange(length)]
+        same_length = np.flatnonzero(lengths == length)
+        scopes = features.variables[features.starts[same_length, None] + np.arange(length)]
         first, second = np.triu_indices(length, 1)
-        yield mine, scopes.astype(np.int64)[:, first] * n + scopes[:, second]
+        yield same_length, scopes.astype(np.int64)[:, first] * n + scopes[:, second]
 
 
 def decode_pairs(codes: IntArray, n: int) -> IntArray:

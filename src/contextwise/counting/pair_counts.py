@@ -122,8 +122,9 @@ class PairCounts:
         if space.canonical:
             return replace(self, unit=unit)
         kind = self.low.dtype if max(sizes, default=0) < 2**62 else np.dtype(object)
-        own = np.array([*sizes, None], dtype=object)[:-1].astype(kind)[pairs].prod(axis=1)[:, None]
-        return replace(self, low=self.low * own, high=self.high * own, unit=unit)
+        weights = np.array([*sizes, None], dtype=object)[:-1].astype(kind)[pairs]
+        of_pairs = weights.prod(axis=1)[:, None]
+        return replace(self, low=self.low * of_pairs, high=self.high * of_pairs, unit=unit)
 
     def refine(self, places: IntArray, later: PairCounts) -> PairCounts:
         """Combine with later counts of the pairs at ``places``."""
@@ -309,7 +310,8 @@ def _dependent(
             refused = np.unpackbits(words.view(np.uint8), bitorder="little") == 0
             fails[variable] = refused[columns[variable]]
         failing = sum((mask.astype(np.int16) for mask in fails.values()), np.zeros(len(rows), "i2"))
-        own = None if canonical or features.pairs is not None else fails
+        ignored = None if canonical or features.pairs is not None else fails
         for p, i, j in its_pairs:
-            dependent[p] |= failing == (0 if own is None else own[i].astype(np.int16) + own[j])
+            in_pair = 0 if ignored is None else ignored[i].astype(np.int16) + ignored[j]
+            dependent[p] |= failing == in_pair
     return dependent

@@ -235,7 +235,7 @@ def without_missing(table: Table, how: RowOptions) -> tuple[Table, dict[str, lis
     for name, token in find_values(texts, table.names, "na"):
         tokens.setdefault(name, set()).add(token)
     doubtful = _doubtful(table)
-    columns, found = [], {}
+    columns, missing_of = [], {}
     for column in table.columns:
         states, doubted = set(column.declared or ()), doubtful
         if how.domain is not None:
@@ -249,9 +249,11 @@ def without_missing(table: Table, how: RowOptions) -> tuple[Table, dict[str, lis
         if labels != list(column.labels):
             column = column.mapped(labels)
         if (column.codes < 0).any():
-            found[column.name] = gone
+            missing_of[column.name] = gone
         columns.append(column)
-    return Table(columns, table.rows, table.file, table.lines, table.are_codes, table.notes), found
+    return Table(
+        columns, table.rows, table.file, table.lines, table.are_codes, table.notes
+    ), missing_of
 
 
 def _matches(label: str, tokens: Set[str]) -> bool:
@@ -263,14 +265,14 @@ def _matches(label: str, tokens: Set[str]) -> bool:
 
 def _doubtful(table: Table) -> Set[str]:
     """Return the doubtful tokens that occur among numbers: they are missing in the whole file."""
-    found: set[str] = set()
+    doubtful: set[str] = set()
     for column in table.columns:
         tokens = DOUBTFUL.intersection(column.labels)
         if tokens and column.declared is None:
             others = [x for x in column.labels if x not in DOUBTFUL and x not in TOKENS]
             if len(others) > 1 and not any(np.isnan(number_of(label)) for label in others):
-                found |= tokens
-    return found
+                doubtful |= tokens
+    return doubtful
 
 
 # -- judging ---------------------------------------------------------------------------------------
@@ -286,14 +288,14 @@ class _Judge:
         names = table.names
         self.all = table
         chosen = find_names(how.columns, names, "columns") if how.columns else names
-        given = how.counts
-        if given is not None:
-            (given,) = find_names([given], names, "counts")
+        counts_column = how.counts
+        if counts_column is not None:
+            (counts_column,) = find_names([counts_column], names, "counts")
         self.left_out = find_names(how.drop, names, "drop") if how.drop else []
         self.named = set(chosen) if how.columns else set()
         self.insisted = set(find_names(how.category, names, "category")) if how.category else set()
-        kept = [n for n in chosen if n not in self.left_out and n != given]
-        self.counts = None if given is None else table.column(given)
+        kept = [n for n in chosen if n not in self.left_out and n != counts_column]
+        self.counts = None if counts_column is None else table.column(counts_column)
         self.table, self.found = without_missing(table.only(kept), how)
         self.how, self.rows = how, table.rows
         self.bins: dict[str, int] = {}
@@ -556,10 +558,12 @@ class _Judge:
     def _remedy(self, usable: Sequence[Column]) -> RowOptions:
         """Return the first remedy of each problem; drop rows if most of them are complete."""
         fields: dict[str, Any] = {"drop": [], "bins": [], "category": []}
-        gone = {n for n, found in self.problems.items() for _, r in found if r[0][0] == "drop"}
+        gone = {
+            n for n, problems in self.problems.items() for _, r in problems if r[0][0] == "drop"
+        }
         kept = [c for c in usable if c.name not in gone and self.kinds[c.name] != "counts"]
-        for found in self.problems.values():
-            for _, remedies in found:
+        for problems in self.problems.values():
+            for _, remedies in problems:
                 option, value = remedies[0]
                 if option in ("counts", "missing"):
                     fields[option] = value

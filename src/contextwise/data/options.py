@@ -80,8 +80,8 @@ class RowOptions(NamedTuple):
         """Return these options with others added; where one value is possible, the other's."""
         both: dict[str, Any] = {}
         for field in FLAGS:
-            mine, theirs = getattr(self, field), getattr(other, field)
-            both[field] = (*mine, *theirs) if isinstance(mine, tuple) else theirs or mine
+            ours, theirs = getattr(self, field), getattr(other, field)
+            both[field] = (*ours, *theirs) if isinstance(ours, tuple) else theirs or ours
         return self._replace(**both)
 
 
@@ -149,7 +149,7 @@ def find_names(texts: Sequence[str], names: Sequence[str], option: str) -> list[
     >>> find_names(["a,b", "c, d"], ["a", "b", "c, d"], "drop")
     ['a', 'b', 'c, d']
     """
-    found = []
+    chosen = []
     for text in texts:
         parts = [text] if text in names else [part.strip() for part in text.split(",")]
         for part in parts:
@@ -160,8 +160,8 @@ def find_names(texts: Sequence[str], names: Sequence[str], option: str) -> list[
                 raise DomainError(
                     f"{option}: there is no column {part!r}{hint or f'; the columns are {shown}'}"
                 )
-            found.append(part)
-    return list(dict.fromkeys(found))
+            chosen.append(part)
+    return list(dict.fromkeys(chosen))
 
 
 def find_values(
@@ -172,18 +172,18 @@ def find_values(
     >>> find_values(["age=4,bmi=3", "5"], ["age", "bmi"], "bins")
     [('age', '4'), ('bmi', '3'), (None, '5')]
     """
-    found: list[tuple[str | None, str]] = []
+    values: list[tuple[str | None, str]] = []
     for text in texts:
         name, sign, value = text.rpartition("=")
         if sign and name in names:
-            found.append((name, value))
+            values.append((name, value))
             continue
         for part in text.split(","):
             name, sign, value = part.strip().rpartition("=")
             if sign:
                 (name,) = find_names([name], names, option)
-            found.append((name if sign else None, value))
-    return found
+            values.append((name if sign else None, value))
+    return values
 
 
 def command_line(words: Sequence[str]) -> str:

@@ -47,10 +47,10 @@ def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, list[s
             line = content.count(b"\n", 0, error.start) + 1
             raise ParseError(f"this is not {encoding} text", path=name, line=line) from None
         try:
-            text, found = content.decode("cp1252"), "Windows-1252"
+            text, encoding_name = content.decode("cp1252"), "Windows-1252"
         except UnicodeDecodeError:
-            text, found = content.decode("latin-1"), "Latin-1"
-        notes = [f"the text is not UTF-8 and was read as {found} (--encoding)"]
+            text, encoding_name = content.decode("latin-1"), "Latin-1"
+        notes = [f"the text is not UTF-8 and was read as {encoding_name} (--encoding)"]
     if re.search(r"[\x00-\x08\x0e-\x1a]", text[:4096]) or "\0" in text:
         raise ParseError("this is a binary file of an unknown kind, not text", path=name)
     return text.replace("\r\n", "\n").replace("\r", "\n"), notes
@@ -289,8 +289,8 @@ def _more_headers(first: Sequence[str], below: Sequence[Column]) -> tuple[int, s
     are_types = all(types) and 2 * sum(cell in _TYPES for cell in second) >= len(second)
     if are_types and all(cell in _ROLES or "=" in cell for cell in lines[-1]):
         return 2, "lines 2 and 3 describe the columns (Orange) and were dropped"
-    given = [cell for cell in second if cell]
-    if given and 2 * sum("response" in cell.lower() for cell in given) >= len(given):
+    filled = [cell for cell in second if cell]
+    if filled and 2 * sum("response" in cell.lower() for cell in filled) >= len(filled):
         return 1, "line 2 is a second header (Response) and was dropped"
     rest = [column.take(slice(1, None)) for column in below]
     if len(second) > 1 and len(rest[0].codes) >= 10 and all(cell.isdecimal() for cell in second):

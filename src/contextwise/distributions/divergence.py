@@ -161,8 +161,8 @@ def _terms(log_p: FloatArray, log_q: FloatArray) -> FloatArray:
 
 def _relative(p: FloatArray, log_p: FloatArray, log_q: FloatArray) -> float:
     """Return Σ p (log p - log q), with 0 · log 0 = 0."""
-    here = p > 0
-    return float((p[here] * (log_p[here] - log_q[here])).sum())
+    positive = p > 0
+    return float((p[positive] * (log_p[positive] - log_q[positive])).sum())
 
 
 def _exact_kl(p: LogLinear, q: LogLinear) -> Estimate | None:

@@ -268,7 +268,7 @@ def plan(
     order = elimination_order(free, cardinalities, scopes | wanted)
     number = {scope[0]: k for k, scope in enumerate(order)}
 
-    mine: list[list[int]] = [[] for _ in order]
+    factors_of: list[list[int]] = [[] for _ in order]
     constants, refused = [], []
     for feature, literals in enumerate(pattern):
         if literals is None:
@@ -276,13 +276,13 @@ def plan(
         elif not literals:
             constants.append(feature)
         else:
-            mine[min(number[v] for v in literals)].append(feature)
+            factors_of[min(number[v] for v in literals)].append(feature)
     return Plan(
         structure,
         pinned,
         tuple(
             Table.of(scope, cardinalities, pattern, features)
-            for scope, features in zip(order, mine, strict=True)
+            for scope, features in zip(order, factors_of, strict=True)
         ),
         tuple(min((number[v] for v in scope[1:]), default=-1) for scope in order),
         np.array(constants, dtype=np.int64),

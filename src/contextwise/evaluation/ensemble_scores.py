@@ -303,7 +303,7 @@ def _consensus_distance(
     counts = [int(weight * guess.draws) for weight in posed.weights[1]]
     places = [p for p, count in zip(posed.places[1], counts, strict=True) for _ in range(count)]
     question = posed.question
-    found = consensus(
+    agreed = consensus(
         [question.structures[place] for place in places],
         matrix=matrix.submatrix(places),
         time_limit=effort.deadline.left(),
@@ -311,8 +311,8 @@ def _consensus_distance(
         contexts=question.contexts,
     )
     truths = [question.structures[place] for place in posed.places[0]]
-    asked = replace(question, structures=(found.structure, *truths))
-    row = _matrix(asked, effort).distances[0, 1:].tolist()
+    with_truths = replace(question, structures=(agreed.structure, *truths))
+    row = _matrix(with_truths, effort).distances[0, 1:].tolist()
     return sum((w * d for w, d in zip(posed.weights[0], row, strict=True)), start=Fraction(0))
 
 
@@ -447,11 +447,11 @@ class EnsembleComparison(Printed):
     def pairs(self) -> list[tuple[Pair, Fraction]]:
         """The part of each pair of variables in the distance, largest first."""
         names = self.posed.question.domain.names
-        found = [
+        shares = [
             ((names[i], names[j]), _distance(means, self.corrections) / self.total)
             for (i, j), means in _means_of_pairs(self.posed)
         ]
-        return sorted(found, key=lambda each: -each[1])
+        return sorted(shares, key=lambda each: -each[1])
 
     @property
     def variables(self) -> list[tuple[str, Fraction]]:
@@ -548,8 +548,8 @@ def compare_ensembles(
     ('1/12', [(('A', 'B'), '1/12')])
     """
     effort = Effort.of(time_limit, n_jobs=n_jobs, cluster=cluster, show_progress=show_progress)
-    one = as_ensemble(first)
-    pair = [one, as_ensemble(second, one.domain)]
+    first_ensemble = as_ensemble(first)
+    pair = [first_ensemble, as_ensemble(second, first_ensemble.domain)]
     posed = _pose(pair, restriction)
     total = posed.question.total
     means = _Means(posed, _matrix(posed.question, effort).distances)
@@ -710,10 +710,10 @@ def reliability(
     if len(levels) > GROUPS:
         group = np.minimum((theta * GROUPS).astype(np.int64), GROUPS - 1)
     counts = np.bincount(group)
-    there = np.flatnonzero(counts)
-    counts = counts[there]
-    means = np.bincount(group, theta)[there] / counts
-    shares = np.bincount(group, true_share)[there] / counts
+    filled = np.flatnonzero(counts)
+    counts = counts[filled]
+    means = np.bincount(group, theta)[filled] / counts
+    shares = np.bincount(group, true_share)[filled] / counts
     overall = float(true_share.mean())
     brier = float((theta**2 - 2 * theta * true_share + true_share).mean())
     calibration = float((counts * (means - shares) ** 2).sum() / assertions)

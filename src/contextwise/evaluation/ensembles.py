@@ -147,9 +147,9 @@ class Ensemble:
         >>> [(len(s.pairs()), str(w)) for s, w in halves.distinct.items()]
         [(0, '1/2'), (1, '1/4'), (2, '1/4')]
         """
-        given, cells = _read_matrix(matrix)
-        domain = _domain_of(given, len(cells), domain)
-        order = range(len(cells)) if given is None else [given.index(n) for n in domain.names]
+        labels, cells = _read_matrix(matrix)
+        domain = _domain_of(labels, len(cells), domain)
+        order = range(len(cells)) if labels is None else [labels.index(n) for n in domain.names]
         chances = [[_exact(cells[i][j], "a probability") for j in order] for i in order]
         edges: dict[tuple[int, int], Fraction] = {}
         for i in range(len(domain)):

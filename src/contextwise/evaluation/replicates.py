@@ -274,10 +274,10 @@ class Summary(Printed):
             "alike": "cannot be distinguished from",
             "better": "is better than",
         }
-        found = [f"{words[key]} {listed(clauses[key])}" for key in words if clauses[key]]
+        clauses_said = [f"{words[key]} {listed(clauses[key])}" for key in words if clauses[key]]
         subject = "It" if len(best) == 1 else group
         again = "; it " if len(best) == 1 else f"; {group} "
-        sentences = [f"{subject} {again.join(found)}{corrected}."] if found else []
+        sentences = [f"{subject} {again.join(clauses_said)}{corrected}."] if clauses_said else []
         if clauses["worse"]:
             verb = "is" if len(clauses["worse"]) == 1 else "are"
             better = f"{listed(clauses['worse'])} {verb} better than {group}"

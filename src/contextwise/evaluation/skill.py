@@ -215,13 +215,13 @@ class ValuesNull(Null):
         for k, (i, j) in enumerate(covered.tolist()):
             misses = outcomes = 1  # big ints, divided once at the end
             for f in owners[starts[k] : starts[k + 1]].tolist():
-                holds = of = 1
+                holds = ways = 1
                 for literal in range(bounds[f], bounds[f + 1]):
                     if canonical or variables[literal] not in (i, j):
                         holds *= sizes[literal]
-                        of *= cards[variables[literal]]
-                misses *= of - holds
-                outcomes *= of
+                        ways *= cards[variables[literal]]
+                misses *= ways - holds
+                outcomes *= ways
             density[i, j] = 1 - Fraction(misses, outcomes)
         return [density.get((i, j), Fraction(0)) for i, j in pairs.tolist()]
 
@@ -806,12 +806,12 @@ class DrawPlan:
         covered, counts = self._covered
         code = (len(place), 1)
         moved = np.sort(place[covered], axis=1) @ code
-        _, here, there = np.intersect1d(self.pairs @ code, moved, return_indices=True)
+        _, in_pairs, in_moved = np.intersect1d(self.pairs @ code, moved, return_indices=True)
         distances = self.deps.copy()
         if counts is not None:  # where the true model has no dependence, the count moves along
-            distances[here] = counts[there]
-            here = here[self.deps[here] != 0]
-        distances[here] = self._count(drawn, self.pairs[here])
+            distances[in_pairs] = counts[in_moved]
+            in_pairs = in_pairs[self.deps[in_pairs] != 0]
+        distances[in_pairs] = self._count(drawn, self.pairs[in_pairs])
         return distances
 
     @cached_property

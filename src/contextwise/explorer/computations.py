@@ -103,8 +103,8 @@ def compare_all(
         guess = Guess(key, replace(comparison), label=label, features=len(model))
         if alone:
             seconds = SENTENCES if len(model.domain) < MANY else SENTENCES / 4
-            one = described(guess.comparison, top=LISTED, deadline=Deadline.after(seconds))
-            guess = replace(guess, one=one)
+            shown = described(guess.comparison, top=LISTED, deadline=Deadline.after(seconds))
+            guess = replace(guess, one=shown)
         _ = guess.shares
         compared[key] = guess
         if comparison.unions.interrupted:
@@ -231,8 +231,8 @@ def ensemble_of(
         show_progress=partial(tell, "Comparing the models"),
     )
     tell("Drawing assertions", 0, 0)
-    found = reliability(true, sample, name="the guesses together", contexts=contexts)
-    return list(ensembles_section(scores, [found]).parts)
+    curve = reliability(true, sample, name="the guesses together", contexts=contexts)
+    return list(ensembles_section(scores, [curve]).parts)
 
 
 def chance_of(comparison: Comparison, null: str, draws: int, tell: Tell) -> Chance:
@@ -259,15 +259,15 @@ def check_of(model: Model, path: str, name: str, tell: Tell) -> Check:
     return check(model, rows, show_progress=partial(tell, "Testing claims, pair by pair"))
 
 
-def evidence_of(one: OneModel, path: str, name: str, tell: Tell) -> OneModel:
+def evidence_of(shown: OneModel, path: str, name: str, tell: Tell) -> OneModel:
     """Test the sentences that are listed about one model with the rows of a file."""
     tell(f"Reading {name}", 0, 0)
-    model = one.comparison.true
+    model = shown.comparison.true
     rows = _rows(path, name, model)
-    pairs = [(pair.first, pair.second) for pair in (*one.somewhere, *one.never)]
+    pairs = [(pair.first, pair.second) for pair in (*shown.somewhere, *shown.never)]
     words = "Testing the sentences"
     tested = check(model, rows, pairs=pairs, dependencies=False, show_progress=partial(tell, words))
-    return replace(one, check=tested)
+    return replace(shown, check=tested)
 
 
 def summarize_rows(path: str, name: str, tell: Tell) -> DataSummary:
@@ -513,9 +513,9 @@ def _check_complete(rows: Sequence[Row], path: str) -> None:
         groups[row["side"], row["size"]][row["structure"]].add(row["parameters"])
     for (side, size), structures in groups.items():
         wanted = set().union(*structures.values())
-        for structure, there in structures.items():
-            if there != wanted:
+        for structure, present in structures.items():
+            if present != wanted:
                 raise ContextwiseError(
                     f"{path}: structure {structure} ({NAMES[side]}, {size} rows) has no row for "
-                    f"the parameter set {min(wanted - there)}"
+                    f"the parameter set {min(wanted - present)}"
                 )

@@ -166,14 +166,14 @@ def _serve_choices(state: State) -> None:
         with reactive.isolate():
             if not state.knows(key) or key == state.true().key:
                 return
-        now = state.now()
+        view = state.now()
         state.go(
             View(
                 true=key,
-                tab=now.tab,
-                contexts=now.contexts,
-                peers=now.peers,
-                all_edges=now.all_edges,
+                tab=view.tab,
+                contexts=view.contexts,
+                peers=view.peers,
+                all_edges=view.all_edges,
             )
         )
 
@@ -257,8 +257,8 @@ def _serve_comparing(state: State) -> None:
         )
 
     def progress() -> TagChild:
-        now = working()
-        return None if now is None else controls.under_way(now)
+        current = working()
+        return None if current is None else controls.under_way(current)
 
     def stop() -> TagChild:
         button = ui.input_action_button(STOP.key, "Stop", class_="btn-sm btn-warning")

@@ -399,8 +399,8 @@ class State:
             entries = with_uploads(before, [(label, model)])
             (key,) = (key for key in entries if key not in before)
             self.entries.set(entries)
-            now = self.view()
-        self.go(View(true=key, guesses=(), tab=now.tab, contexts=now.contexts, peers=True))
+            current = self.view()
+        self.go(View(true=key, guesses=(), tab=current.tab, contexts=current.contexts, peers=True))
         return key
 
     def compare(self, *, time_limit: float, again: bool = False) -> None:

@@ -281,8 +281,8 @@ def serve(state: State) -> None:
     def links() -> TagChild:
         if not isinstance(outcome(), Done):
             return None
-        one = (("graph_one_svg", "graph (SVG)"),)
-        graphs_offered = of_two if state.shown().one is None else one
+        for_one_model = (("graph_one_svg", "graph (SVG)"),)
+        graphs_offered = of_two if state.shown().one is None else for_one_model
         edges = (("edges_csv", "edges (CSV)"), ("edges_json", "edges (JSON)"))
         return controls.downloads(*graphs_offered, *edges)
 

@@ -100,9 +100,9 @@ def picked(domain: Domain, question: str) -> Statement:
         statement = parse_statement(question)
     except ContextwiseError:
         return Statement(domain.names[:1], domain.names[1:2]) if not question else Statement((), ())
-    asked = {*statement.first, *statement.second, *statement.given, *statement.context}
+    mentioned = {*statement.first, *statement.second, *statement.given, *statement.context}
     one_each = len(statement.first) == len(statement.second) == 1
-    return statement if one_each and asked <= domain.positions.keys() else Statement((), ())
+    return statement if one_each and mentioned <= domain.positions.keys() else Statement((), ())
 
 
 def example(domain: Domain) -> TagChild:

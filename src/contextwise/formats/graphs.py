@@ -305,14 +305,14 @@ def read_gml(source: Source) -> Model:
     text = source.legacy_text
     label = "label" if re.search(r"\blabel\b", text) else "id"
     try:
-        found = networkx.parse_gml(text, label=label, destringizer=None)
+        parsed = networkx.parse_gml(text, label=label, destringizer=None)
     except Exception as error:  # networkx raises errors of many kinds
         raise source.error(f"this is not valid GML: {str(error)[:200]}") from None
     graph = Graph(source)
-    for name in found.nodes:
+    for name in parsed.nodes:
         graph.node(str(name))
-    mark = "->" if found.is_directed() else "--"
-    for first, second in found.edges():
+    mark = "->" if parsed.is_directed() else "--"
+    for first, second in parsed.edges():
         graph.add(str(first), mark, str(second))
     return graph.model("gml")
 

@@ -85,16 +85,16 @@ def read_xmlbif(source: Source) -> Model:
 
 
 def _texts(element: Element, tag: str) -> Iterator[str]:
-    return ((found.text or "").strip() for found in element.findall(tag))
+    return ((child.text or "").strip() for child in element.findall(tag))
 
 
 def _text(document: _Document, element: Element, tag: str) -> str:
     """Return the text of the only element with a tag."""
-    found = list(_texts(element, tag))
-    if len(found) != 1 or not found[0]:
-        message = f"expected one <{tag.upper()}> in <{element.tag.upper()}>, got {len(found)}"
+    texts = list(_texts(element, tag))
+    if len(texts) != 1 or not texts[0]:
+        message = f"expected one <{tag.upper()}> in <{element.tag.upper()}>, got {len(texts)}"
         raise document.source.error(message, document.line(element))
-    return found[0]
+    return texts[0]
 
 
 def read_xdsl(source: Source) -> Model:

@@ -128,8 +128,8 @@ def _tables(structure: Structure) -> Iterator[tuple[int, int, Flags]]:
         for axis in range(dependent.ndim):
             if axis not in (i, j):
                 states = np.delete(dependent, 0, axis=axis)
-                given = states.any(axis=axis, keepdims=True)
-                dependent = np.concatenate([dependent, given], axis=axis)
+                possible = states.any(axis=axis, keepdims=True)
+                dependent = np.concatenate([dependent, possible], axis=axis)
         yield i, j, dependent
 
 

@@ -228,8 +228,8 @@ class Answer:
     def steps(self) -> list[str]:
         """The steps of a path along features, as text."""
         return [
-            f"{quoted(here)} – {quoted(there)}: {feature}"
-            for (here, there), feature in zip(pairwise(self.path), self.features, strict=False)
+            f"{quoted(start)} – {quoted(end)}: {feature}"
+            for (start, end), feature in zip(pairwise(self.path), self.features, strict=False)
         ]
 
     @property
@@ -684,8 +684,8 @@ def _answer_by_features(
 
 def _favoured(features: Features, given: Mask) -> dict[int, int]:
     """For each given variable the state that most features allow: a cheap first guess."""
-    mine = given[features.variables]
-    variables, values = features.variables[mine], features.values[mine]
+    conditioned = given[features.variables]
+    variables, values = features.variables[conditioned], features.values[conditioned]
     votes = np.zeros((len(given), int(features.cardinalities.max())), dtype=np.int64)
     for state in range(votes.shape[1]):
         allows = values[:, state // WORD] >> np.uint64(state % WORD) & np.uint64(1)

@@ -175,8 +175,8 @@ def read_region(domain: Domain, names: tuple[str, str], region: Region) -> tuple
     cubes = []
     for context in region:
         cube = [] if context == "" else list(literals_of(domain, context))
-        own = [domain.names[v] for v, _ in cube if v in pair]
-        if own:
-            raise DomainError(f"{what} mentions {own[0]!r}, one of the two; leave it out")
+        of_pair = [domain.names[v] for v, _ in cube if v in pair]
+        if of_pair:
+            raise DomainError(f"{what} mentions {of_pair[0]!r}, one of the two; leave it out")
         cubes.append(cube)
     return pair, cubes

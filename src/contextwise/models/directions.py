@@ -234,11 +234,11 @@ def directions_of(
     undirected: Iterable[PairIndex] = (),
 ) -> Directions:
     """Check the arcs and tables of a network; the arguments are those of `bayesian_network`."""
-    given = [None] * len(domain) if tables is None else tables
-    if len(parents) != len(domain) or len(given) != len(domain):
+    tables_of = [None] * len(domain) if tables is None else tables
+    if len(parents) != len(domain) or len(tables_of) != len(domain):
         raise DomainError(
             f"a network of {plural(len(domain), 'variable')} needs one list of parents and one "
-            f"table (or None) for each, got {len(parents)} and {len(given)}"
+            f"table (or None) for each, got {len(parents)} and {len(tables_of)}"
         )
     families = tuple(tuple(map(int, above)) for above in parents)
     for child, above in enumerate(families):
@@ -263,7 +263,7 @@ def directions_of(
         return Directions(extended, (None,) * len(domain), unknown)
     checked = (
         None if table is None else _conditional(domain, child, families[child], table)
-        for child, table in enumerate(given)
+        for child, table in enumerate(tables_of)
     )
     return Directions(families, tuple(checked))
 

@@ -142,11 +142,11 @@ class Domain:
 
     def pair(self, names: Iterable[str]) -> tuple[int, int]:
         """Return the indices of two variables, the smaller first."""
-        two = [names] if isinstance(names, str) else list(names)
-        if len(two) != 2 or two[0] == two[1]:
-            text = ", ".join(map(repr, two)) or "nothing"
+        pair = [names] if isinstance(names, str) else list(names)
+        if len(pair) != 2 or pair[0] == pair[1]:
+            text = ", ".join(map(repr, pair)) or "nothing"
             raise DomainError(f"a pair must be two different variables, got {text}")
-        i, j = sorted(map(self.position, two))
+        i, j = sorted(map(self.position, pair))
         return i, j
 
     def state_position(self, variable: int, state: object) -> int:

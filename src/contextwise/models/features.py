@@ -307,15 +307,15 @@ def by_pairs(features: Features) -> Features:
     owners, variables, values, pairs = [], [], [], []
     count = 0
     for length in np.unique(features.lengths[features.lengths >= 2]).tolist():
-        mine = np.flatnonzero(features.lengths == length)
-        literals = features.starts[mine, None] + np.arange(length)
+        same_length = np.flatnonzero(features.lengths == length)
+        literals = features.starts[same_length, None] + np.arange(length)
         for pair in itertools.combinations(range(length), 2):
             others = np.delete(literals, pair, axis=1)
-            owners.append(np.repeat(np.arange(count, count + len(mine)), length - 2))
+            owners.append(np.repeat(np.arange(count, count + len(same_length)), length - 2))
             variables.append(features.variables[others].ravel())
             values.append(features.values[others].reshape(-1, features.values.shape[1]))
             pairs.append(features.variables[literals[:, pair]])
-            count += len(mine)
+            count += len(same_length)
     if not count:
         empty = no_features(features.cardinalities)
         return replace(empty, pairs=np.zeros((0, 2), dtype=np.int32))

@@ -258,10 +258,10 @@ class Structure:
         from contextwise.models.factors import tables  # imports this module
 
         names = self.domain.names
-        own = Domain({name: domain.states[v] for name, v in zip(names, matching, strict=True)})
+        renamed = Domain({name: domain.states[v] for name, v in zip(names, matching, strict=True)})
         info = {key: value for key, value in self.info.items() if key != "unknown_states"}
-        features = tables(own, sorted(self.features.scopes())).features
-        return Structure(own, features, info=info, directions=self.directions)
+        features = tables(renamed, sorted(self.features.scopes())).features
+        return Structure(renamed, features, info=info, directions=self.directions)
 
     def _realigned(self, over: Alignment) -> tuple[Structure, IntArray]:
         features, places = realigned(self.features, over)

@@ -396,8 +396,8 @@ def plane_svg(plane: Plane) -> str:
             style = {"class_": "guess", "fill": series.colour, "fill_opacity": "0.8"}
             place = f"translate({x} {y})"
             drawn = add(picture, "path", d=series.path, transform=place, **style)
-            own = shown(name) if plane.roles.peers else "guess"
-            words = f"only in {own} {100 * fp:.3g} %, {plane.roles.only['fn']} {100 * fn:.3g} %"
+            title = shown(name) if plane.roles.peers else "guess"
+            words = f"only in {title} {100 * fp:.3g} %, {plane.roles.only['fn']} {100 * fn:.3g} %"
             add_tip(drawn, f"{shown(name)}: {words}")
     for series in plane.series:
         if series.means is not None:
@@ -463,9 +463,9 @@ def _with_ends(value: Mean) -> str:
     return f"{mean} ({100 * value.low:.3g} to {100 * value.high:.3g})"
 
 
-def reliability_svg(found: Reliability) -> str:
+def reliability_svg(curve: Reliability) -> str:
     """Draw the share that is true against probability, with intervals; the diagonal is perfect."""
-    words = f"Reliability of {found.name}: the share that depends against probability"
+    words = f"Reliability of {curve.name}: the share that depends against probability"
     picture = new_picture("plane", SIZE, SIZE, words)
     corner_x, corner_y = corner = _place(0, 0, 1)
     for share in (0, 0.25, 0.5, 0.75, 1):
@@ -478,8 +478,8 @@ def reliability_svg(found: Reliability) -> str:
     add_text(picture, "probability", ((LEFT + SIZE - RIGHT) / 2, SIZE - 8), "middle")
     turned = f"translate(12 {coordinate((TOP + SIZE - BOTTOM) / 2)}) rotate(-90)"
     add_text(picture, "share that depends in the truth", (0, 0), "middle", transform=turned)
-    most = max(group.number for group in found.groups)
-    for group in found.groups:
+    most = max(group.number for group in curve.groups)
+    for group in curve.groups:
         ends = (_place(group.probability, share, 1) for share in (group.low, group.high))
         add_line(picture, *ends, stroke=SERIES[0], stroke_width=2)
         x, y = _place(group.probability, group.share, 1)

@@ -293,36 +293,36 @@ def _score_cell(score: EnsembleScore, key: str) -> Cell:
     return Estimate(value, score.standard_errors[key], "sampled")
 
 
-def ensembles_section(scores: EnsembleScores, found: Sequence[Reliability]) -> Section:
+def ensembles_section(scores: EnsembleScores, curves: Sequence[Reliability]) -> Section:
     """Return the scores of ensembles and the reliability of each."""
-    inner = [Section(name(each.name), tuple(reliability_parts(each))) for each in found]
+    inner = [Section(name(each.name), tuple(reliability_parts(each))) for each in curves]
     return Section("As ensembles", (*ensemble_scores_parts(scores), *inner), key="ensembles")
 
 
 @makes_parts("evaluation.ensemble_scores", "EnsembleComparison")
-def ensemble_comparison_parts(found: EnsembleComparison, *, top: int = TOP) -> list[Part]:
+def ensemble_comparison_parts(comparison: EnsembleComparison, *, top: int = TOP) -> list[Part]:
     """Show the distance of two ensembles, and where they differ most."""
-    first, second = found.names
+    first, second = comparison.names
     text = (
         f"A structure of {first} and one of {second} differ in "
-        f"{percent(found.expected_distance, 1)} of all assertions on average; two of {first} in "
-        f"{percent(found.spreads[0], 1)}, two of {second} in {percent(found.spreads[1], 1)}."
+        f"{percent(comparison.expected_distance, 1)} of all assertions on average; two of {first} in "
+        f"{percent(comparison.spreads[0], 1)}, two of {second} in {percent(comparison.spreads[1], 1)}."
     )
-    parts: list[Part] = [Note("verdict", found.verdict), Note("means", text)]
-    pairs = [(PairName(*pair), part) for pair, part in found.pairs[:top] if part > 0]
+    parts: list[Part] = [Note("verdict", comparison.verdict), Note("means", text)]
+    pairs = [(PairName(*pair), part) for pair, part in comparison.pairs[:top] if part > 0]
     if pairs:
         columns: dict[str, Style] = {"pair": "name", "part of the distance": "score"}
         parts.append(table("Pairs that differ most", columns, pairs, "pairs"))
         columns = {"variable": "name", "sum over its pairs": "score"}
-        rows = [row for row in found.variables[:top] if row[1] > 0]
+        rows = [row for row in comparison.variables[:top] if row[1] > 0]
         parts.append(table("Variables that differ most", columns, rows, "variables"))
-    if found.is_fair:
+    if comparison.is_fair:
         parts.append(Note("fair", FAIR))
     return parts
 
 
 @makes_parts("evaluation.ensemble_scores", "Reliability")
-def reliability_parts(found: Reliability, *, top: int = TOP) -> list[Part]:
+def reliability_parts(curve: Reliability, *, top: int = TOP) -> list[Part]:
     """Show whether probabilities are right: the parts of the Brier score, groups, a diagram."""
     meanings = {
         "brier": "Brier score of the drawn assertions; smaller is better.",
@@ -332,9 +332,9 @@ def reliability_parts(found: Reliability, *, top: int = TOP) -> list[Part]:
         "within": "Rest, because a group has several probabilities.",
     }
     entries = tuple(
-        Entry(key, key, getattr(found, key), "score", meaning)
+        Entry(key, key, getattr(curve, key), "score", meaning)
         for key, meaning in meanings.items()
-        if key != "within" or found.within
+        if key != "within" or curve.within
     )
     columns: dict[str, Style] = {
         "probability": "rate",
@@ -344,17 +344,17 @@ def reliability_parts(found: Reliability, *, top: int = TOP) -> list[Part]:
         "assertions": "count",
     }
     text = (
-        f"{plural(found.assertions, 'random assertion')}; Brier score = reliability - resolution + "
-        f"uncertainty{' + within' if found.within else ''}, not corrected for the number of draws."
+        f"{plural(curve.assertions, 'random assertion')}; Brier score = reliability - resolution + "
+        f"uncertainty{' + within' if curve.within else ''}, not corrected for the number of draws."
     )
-    if found.draws is not None and 1 < found.draws < 100:
-        text += f" {FEW_DRAWS.format(draws=found.draws)}"
+    if curve.draws is not None and 1 < curve.draws < 100:
+        text += f" {FEW_DRAWS.format(draws=curve.draws)}"
     return [
-        Note("verdict", found.verdict),
+        Note("verdict", curve.verdict),
         Entries((entries,)),
-        table("Reliability", columns, found.groups, "reliability"),
+        table("Reliability", columns, curve.groups, "reliability"),
         Note("draws", text),
-        reliability_picture(found),
+        reliability_picture(curve),
     ]
 
 

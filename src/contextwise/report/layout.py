@@ -57,9 +57,9 @@ def placed_beside(known: Positions, edges: Sequence[Pair]) -> Positions:
     placed = {name: known[name] for name in neighbours if name in known}
     waiting = [name for name in neighbours if name not in known]
     while waiting:
-        there = [[other for other in neighbours[name] if other in placed] for name in waiting]
-        k = max(range(len(waiting)), key=lambda k: len(there[k]))
-        near = np.array([placed[other] for other in there[k]]).reshape(-1, 2)
+        anchors = [[other for other in neighbours[name] if other in placed] for name in waiting]
+        k = max(range(len(waiting)), key=lambda k: len(anchors[k]))
+        near = np.array([placed[other] for other in anchors[k]]).reshape(-1, 2)
         placed[waiting.pop(k)] = _free_place(near, np.array(list(placed.values())).reshape(-1, 2))
     return placed
 

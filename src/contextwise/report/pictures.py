@@ -417,10 +417,10 @@ def plane_picture(guesses: Sequence[Guess], summary: Summary | None = None) -> P
     return Picture(caption, (Legend("", entries),) if len(entries) > 1 else (), plane)
 
 
-def reliability_picture(found: Reliability) -> Picture:
+def reliability_picture(curve: Reliability) -> Picture:
     """Return the share that is true against probability."""
     caption = (
-        f"Reliability of {name(found.name)}. Below the dashed line probabilities are too high, "
+        f"Reliability of {name(curve.name)}. Below the dashed line probabilities are too high, "
         "above it too low. Lines are 95 % intervals; the larger a circle, the more assertions."
     )
-    return Picture(caption, (), found)
+    return Picture(caption, (), curve)

@@ -181,7 +181,7 @@ def verdict(one: OneModel) -> str:
         return f"{head}; {name(pair.first)} and {name(pair.second)} {words}."
     text = f"{head}, {one.partly:,} of them in some contexts only"
     if simple:
-        pair, words = min(simple, key=lambda found: len(found[0].statements[0].region))
+        pair, words = min(simple, key=lambda entry: len(entry[0].statements[0].region))
         text += f"; {name(pair.first)} and {name(pair.second)}, for example, {words}"
     return f"{text}."
 

@@ -96,8 +96,8 @@ def _look(labels: Sequence[str], label: str) -> dict[str, Any]:
 def _named(records: Sequence[Record]) -> tuple[list[str], list[str]]:
     """Return the learners, and the same with the true structure if it took part."""
     labels = labels_of(records)
-    there = any(record["learner"] == TRUE_STRUCTURE for record in records)
-    return labels, [*labels, TRUE_STRUCTURE] if there else labels
+    with_truth = any(record["learner"] == TRUE_STRUCTURE for record in records)
+    return labels, [*labels, TRUE_STRUCTURE] if with_truth else labels
 
 
 def _curve(

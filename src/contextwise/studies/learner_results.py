@@ -440,10 +440,10 @@ def study_parts(records: Sequence[Record]) -> list[Part]:
 
 def _ranking_verdict(records: Sequence[Record], size: int) -> str:
     """Name the best learner at one size: over truths, or over the repeats of a single truth."""
-    here = [record for record in records if record["size"] == size]
-    unit = "truth" if len({record["truth"] for record in here}) > 1 else "repeat"
-    places = sorted({record[unit] for record in here})
-    known = [record for record in here if record["normalized"] is not None]
+    of_size = [record for record in records if record["size"] == size]
+    unit = "truth" if len({record["truth"] for record in of_size}) > 1 else "repeat"
+    places = sorted({record[unit] for record in of_size})
+    known = [record for record in of_size if record["normalized"] is not None]
     by_place = grouped(((r["learner"], r[unit]), r["normalized"]) for r in known)
     values = {
         label: [

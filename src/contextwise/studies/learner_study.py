@@ -239,8 +239,8 @@ def from_toml(path: str | os.PathLike[str]) -> Configuration:
         configuration = Configuration(**settings)
     except (TypeError, AttributeError, ValueError, IndexError, ContextwiseError) as error:
         raise ParseError(f"a setting is wrong: {error}", path=path) from None
-    now = fingerprints(configuration.truths, configuration.data)
-    changed = sorted(file for file, _ in now.items() ^ configuration.files.items())
+    current = fingerprints(configuration.truths, configuration.data)
+    changed = sorted(file for file, _ in current.items() ^ configuration.files.items())
     if changed:
         raise ParseError(
             f"{changed[0]} has changed since this run; restore it or start a new run", path=path

@@ -249,8 +249,8 @@ def run_units(
     listed = list(units)
     if len({unit.key for unit in listed}) < len(listed):
         raise ContextwiseError("two units have the same key")
-    there = store.done()
-    missing = [unit for unit in listed if unit.key not in there]
+    stored = store.done()
+    missing = [unit for unit in listed if unit.key not in stored]
     ended: list[Ended] = []
     with effort.showing("units of work") as shown:
         for done in shown.map(partial(_timed, function), missing):
@@ -475,9 +475,9 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{value!r} is not a JSON value")
 
 
-def _differences(stored: Record, here: Record) -> str:
+def _differences(stored: Record, current: Record) -> str:
     """Describe the differences between two configurations in a few words."""
-    left, right = _flat(stored, here), _flat(here, stored)
+    left, right = _flat(stored, current), _flat(current, stored)
     keys = sorted(key for key in left | right if left.get(key) != right.get(key))
     words = [
         f"{key} is {_short(left.get(key))} there and {_short(right.get(key))} here"

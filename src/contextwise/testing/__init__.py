@@ -96,9 +96,9 @@ def depends(structure: Structure, pair: Pair, context: Mapping[str, str]) -> boo
     names, pairs = structure.domain.names, structure.features.pairs
     covered = [None] * len(structure) if pairs is None else pairs.tolist()
     return any(
-        (feature.keys() if own is None else {names[v] for v in own}) >= set(pair)
+        (feature.keys() if literals is None else {names[v] for v in literals}) >= set(pair)
         and all(context[v] in allowed for v, allowed in feature.items() if v in context)
-        for feature, own in zip(structure, covered, strict=True)
+        for feature, literals in zip(structure, covered, strict=True)
     )
 
 
