@@ -87,6 +87,6 @@ class Case:
 
 def assert_equal(first: PairCounts, second: PairCounts) -> None:
     """Assert that all counts are finished and equal."""
-    assert not len(first.open)
+    assert not len(first.open_places)
     assert (first.lower == second.lower).all()
     assert (first.upper == second.upper).all()

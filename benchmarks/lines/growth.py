@@ -40,7 +40,7 @@ def run(models: Models) -> Line:
 
 def _solved(case: Case) -> tuple[Case, int]:
     """Return the case with the pairs solved within the budget, and the number of the others."""
-    over = _within_budget(case).open
+    over = _within_budget(case).open_places
     return replace(case, pairs=np.delete(case.pairs, over, axis=0)), len(over)
 
 

@@ -41,7 +41,7 @@ def test_the_formats_of_the_command_line_are_those_there_are() -> None:
 def test_the_nulls_are_listed_when_asked_for(command: str) -> None:
     out = run(command, "--null", "help").stdout
     assert [line.split()[0] for line in out.splitlines()] == list(NULLS)
-    assert all(null.words in out for null in NULLS.values())
+    assert all(null.description in out for null in NULLS.values())
 
 
 def test_an_unknown_null_is_refused() -> None:

@@ -129,7 +129,7 @@ def test_a_time_limit_leaves_bounds_in_a_matrix() -> None:
     domain = Domain.of_cardinalities([2] * 60)
     models = [random_structure(domain, features=400, lengths=(6, 9), rng=seed) for seed in (1, 2)]
     found = distance_matrix(models, time_limit=0.0, engine="branch")
-    assert found.open == 1
+    assert found.open_distances == 1
     assert found.lower[0, 1] < found.upper[0, 1]
     with pytest.raises(OpenResult, match="1 of 1 distances are unfinished"):
         _ = found.distances

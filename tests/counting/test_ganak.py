@@ -160,7 +160,7 @@ def test_memory_is_bounded_and_the_bounds_are_kept(monkeypatch: pytest.MonkeyPat
     pairs = np.array([[0, 1]])
     known = bound_pairs(a, b, pairs)
     counts = ganak.close_pairs(known, a, b, pairs, Effort(threads=1))
-    assert counts.open.tolist() == [0]
+    assert counts.open_places.tolist() == [0]
     assert (known.lower <= counts.lower).all()
     assert (counts.upper <= known.upper).all()
 

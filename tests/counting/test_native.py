@@ -314,7 +314,7 @@ def test_a_deadline_keeps_bounds() -> None:
     counts = native.count_pairs(a.features, b.features, pairs, Effort(Deadline.after(0.3)))
     contexts = prod(a.features.cardinalities.tolist()) // 4
     place = HARD
-    assert place in counts.open
+    assert place in counts.open_places
     assert (counts.lower[place] > 0).all()
     assert (counts.lower[place] < counts.upper[place]).all()
     assert (counts.upper[place] <= contexts).all()
@@ -339,7 +339,7 @@ def test_ctrl_c_keeps_what_is_known() -> None:
     counts = native.count_pairs(a.features, b.features, pairs, node_budget=budget)
     assert counts.interrupted
     assert counts.nodes < budget
-    assert HARD in counts.open
+    assert HARD in counts.open_places
 
 
 def test_ctrl_c_in_the_middle_of_a_report_keeps_what_is_known() -> None:
@@ -352,7 +352,7 @@ def test_ctrl_c_in_the_middle_of_a_report_keeps_what_is_known() -> None:
         a.features, b.features, active_pairs(a, b), Effort(show_progress=progress)
     )
     assert counts.interrupted
-    assert HARD in counts.open
+    assert HARD in counts.open_places
 
 
 def test_ctrl_c_ends_the_count_of_one_cover() -> None:

@@ -83,7 +83,7 @@ def test_a_limit_leaves_part_open_and_the_rest_right(lists: Lists, boxes: int) -
     cardinalities, a, b = lists
     space = class_space(cardinalities, [*a, *b])
     whole, part = difference(space, a, b), difference(space, a, b, boxes=boxes)
-    assert part.size <= whole.size <= part.size + part.open
+    assert part.size <= whole.size <= part.size + part.undecided
     for context in product(*map(range, cardinalities)):
         assert not in_one(part, context) or in_one(whole, context)
 
@@ -92,7 +92,7 @@ def test_no_time_at_all() -> None:
     cubes: list[Cube] = [[(v, 1), (v + 1, 1)] for v in range(9)]
     space = class_space([2] * 10, cubes)
     nothing = union(space, cubes, deadline=Deadline.after(0))
-    assert (nothing.size, nothing.open) == (0, 2**10)
+    assert (nothing.size, nothing.undecided) == (0, 2**10)
 
 
 def test_regions_are_sorted_and_add_up() -> None:

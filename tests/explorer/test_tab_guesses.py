@@ -57,7 +57,7 @@ def test_the_nearest_and_the_most_typical_guess_are_named() -> None:
 
 def test_distances_that_are_open_are_drawn_between_their_bounds() -> None:
     matrix = distance_matrix(hard_models(), names=["a", "b"], time_limit=0)
-    assert matrix.open
+    assert matrix.open_distances
     assert 'class="mark' in str(tab_guesses.between(Done(matrix)))
     assert 0 < tab_guesses.middle(matrix)[0, 1] < 1
 

@@ -58,7 +58,7 @@ def test_open_pairs_are_shown_with_what_is_proven() -> None:
     text = str(tab_overview.summary(found)) + str(tab_overview.worst(found))
     assert "pairs are unfinished" in text
     assert "widest bounds" in text
-    assert found.shares.open_pairs() == len(found.comparison.unions.open)
+    assert found.shares.open_pairs() == len(found.comparison.unions.open_places)
     first, second = found.comparison.open_pairs[0]
     assert "Not decided in time" in str(tab_overview.counts(found, (first, second)))
 

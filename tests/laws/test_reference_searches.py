@@ -11,7 +11,7 @@ import pytest
 import contextwise as cw
 import reference_searches as reference
 from contextwise.learning import CSGS, GSMN, ContextualMPL, EdgeTrees
-from contextwise.learning import table as table_module
+from contextwise.learning import counted_rows as counted_rows_module
 from contextwise.support.arrays import IntArray
 
 SETS = [*range(40), 2020]
@@ -21,9 +21,9 @@ SETS = [*range(40), 2020]
 def twin(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run every test with the compiled counting and with its readable twin."""
     if request.param == "readable":
-        monkeypatch.setattr(table_module, "not_compiled", "switched off")
-    elif table_module.not_compiled:
-        pytest.skip(table_module.not_compiled)
+        monkeypatch.setattr(counted_rows_module, "not_compiled", "switched off")
+    elif counted_rows_module.not_compiled:
+        pytest.skip(counted_rows_module.not_compiled)
 
 
 def random_data(seed: int, largest: int = 6) -> tuple[IntArray, list[int]]:

@@ -10,7 +10,7 @@ import pytest
 import contextwise as cw
 import reference_searches as reference
 from contextwise.learning import CSPC
-from contextwise.learning import table as table_module
+from contextwise.learning import counted_rows as counted_rows_module
 from contextwise.learning.row_graphs import added_dependencies, from_row_graphs
 from known_truths import SWITCH, exact_rows
 
@@ -34,7 +34,7 @@ def test_an_edge_is_deleted_by_any_test_given_its_neighbours(
 ) -> None:
     """v0 to v3 are a chain and v4 is alone; every test is made by plain loops."""
     if twin == "readable":
-        monkeypatch.setattr(table_module, "not_compiled", "switched off")
+        monkeypatch.setattr(counted_rows_module, "not_compiled", "switched off")
     rng = np.random.default_rng(4)
     rows = rng.integers(0, 2, (400, 5))
     for v in (1, 2, 3):

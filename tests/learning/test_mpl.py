@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 import contextwise as cw
 from contextwise.data.rows import as_data
 from contextwise.learning import MPL
+from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.edge_contexts import Classes, classes_of
 from contextwise.learning.marginal_likelihood import Scores, scale_of
-from contextwise.learning.table import Table
 from known_truths import SWITCH, drawn_rows
 
 
-def blanket_score(table: Table, target: int, blanket: list[int]) -> float:
+def blanket_score(table: CountedRows, target: int, blanket: list[int]) -> float:
     return Scores(table, 1.0).of(target, frozenset(blanket))
 
 
-def both_classes(table: Table, target: int, blanket: list[int]) -> list[Any]:
+def both_classes(table: CountedRows, target: int, blanket: list[int]) -> list[Any]:
     return [Classes(table, target, blanket, 1.0), classes_of(table, target, blanket, 1.0)]
 
 
@@ -44,7 +44,9 @@ def slow_score(rows: list[list[int]], cards: list[int], target: int, blanket: li
 @settings(max_examples=40, deadline=None)
 def test_a_score_is_the_product_of_predictions(rows: list[tuple[int, int, int]]) -> None:
     cards = [2, 3, 2]
-    table = Table.of(as_data(np.array(rows, dtype=int).reshape(-1, 3), {"A": 2, "B": 3, "C": 2}))
+    table = CountedRows.of(
+        as_data(np.array(rows, dtype=int).reshape(-1, 3), {"A": 2, "B": 3, "C": 2})
+    )
     for target, blanket in ((0, []), (0, [1]), (1, [0, 2]), (2, [1])):
         expected = slow_score([list(row) for row in rows], cards, target, blanket)
         assert blanket_score(table, target, blanket) == pytest.approx(expected, abs=1e-9)
@@ -61,7 +63,9 @@ def test_a_score_is_the_product_of_predictions(rows: list[tuple[int, int, int]])
 def test_classes_gain_what_they_say(
     rows: list[tuple[int, int, int]], first: int, second: int
 ) -> None:
-    table = Table.of(as_data(np.array(rows, dtype=int).reshape(-1, 3), {"A": 2, "B": 3, "C": 2}))
+    table = CountedRows.of(
+        as_data(np.array(rows, dtype=int).reshape(-1, 3), {"A": 2, "B": 3, "C": 2})
+    )
     gains = []
     for classes in both_classes(table, 0, [1, 2]):
         for other, context in ((2, {1: [first]}), (1, {2: [second]}), (2, {})):
@@ -84,7 +88,7 @@ def test_a_graph_cannot_see_contexts() -> None:
     found = MPL().fit(drawn_rows(SWITCH, 20_000, 0), domain=SWITCH.domain)
     assert found.graph_.sum() == 6
     assert cw.compare(SWITCH, found.structure_).fp == 1
-    table = Table.of(as_data(drawn_rows(SWITCH, 20_000, 0), SWITCH.domain))
+    table = CountedRows.of(as_data(drawn_rows(SWITCH, 20_000, 0), SWITCH.domain))
     blankets = ([1, 2], [0, 2], [0, 1])
     expected = sum(blanket_score(table, v, own) for v, own in enumerate(blankets))
     assert found.score_ == pytest.approx(expected)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.pearson_test import Rule, evaluate_pairs, evaluate_tables
-from contextwise.learning.table import Table
 
 
 @given(
@@ -75,7 +75,7 @@ def test_a_test_can_be_silent() -> None:
 def test_groups_are_tested_together() -> None:
     rows = np.array([[g, a, b] for g in (0, 1) for a in (0, 1) for b in (0, 1)])
     counts = np.array([9.0, 1, 1, 9, 1, 9, 9, 1])  # opposite dependencies cancel without groups
-    table = Table(rows, counts, (2, 2, 2))
+    table = CountedRows(rows, counts, (2, 2, 2))
     rule = Rule.of(40, 0.05, 5)
     apart = evaluate_pairs(table, [(1, 2)], *table.groups([0])).together()
     assert apart.dependent(rule).all()

@@ -20,10 +20,10 @@ from contextwise.report.comparisons import (
     guesses_parts,
     matrix_parts,
     measures,
-    nearest_words,
+    nearest_text,
     neighbours_parts,
     open_note,
-    scope_words,
+    scope_text,
     summary,
     variables_tables,
     worst_pairs,
@@ -211,9 +211,9 @@ def test_the_summary_and_the_scope_in_words() -> None:
         "Kappa is 0.",
         "3 of 3 pairs differ: A–B, A–C and B–C.",
     ]
-    assert scope_words(c) == "3 pairs, 6 assertions"
+    assert scope_text(c) == "3 pairs, 6 assertions"
     restricted = compare("lung", "lung-learned", context="smoker=yes", contexts="canonical")
-    assert scope_words(restricted) == (
+    assert scope_text(restricted) == (
         "1 pair, 4 assertions on full assignments in the context smoker=yes"
     )
 
@@ -230,14 +230,14 @@ class TestTies:
         """The guesses differ by less than floats can tell."""
         near, far = compare(self.TRUE, self.ONE), compare(self.TRUE, self.ALMOST)
         assert near.normalized == far.normalized
-        words = nearest_words([Guess("far", far), Guess("near", near)])
+        words = nearest_text([Guess("far", far), Guess("near", near)])
         assert words.splitlines()[0].startswith("near is nearest to the true model")
         assert words.splitlines()[1].startswith("far is farthest")
 
     def test_all_that_tie_are_named(self) -> None:
         same, one = compare(self.TRUE, self.TRUE), compare(self.TRUE, self.ONE)
         guesses = [Guess("a", one), Guess("b", same), Guess("c", one), Guess("d", same)]
-        assert nearest_words(guesses).splitlines() == [
+        assert nearest_text(guesses).splitlines() == [
             "b and d are nearest to the true model: 0 % of all assertions differ.",
             "a and c are farthest: 0.025 %.",
         ]

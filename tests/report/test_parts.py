@@ -26,7 +26,7 @@ class TestCells:
         assert cell_text(2.5, "mean") == "2.50"
         assert cell_text(float("inf"), "score") == "inf"
         assert cell_text("a" * 99, "name") != "a" * 99
-        assert cell_text("a" * 99, "words") == "a" * 99
+        assert cell_text("a" * 99, "text") == "a" * 99
         assert cell_text(Interval(3, 10**20), "count") == "3 to 1.000e20"
         assert cell_text(0.99999, "rate") == ">0.9999"
         assert cell_text(None, "rate") == "–"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from contextwise import Structure, compare
-from contextwise.report.shares import Edge, edge_words, edges_of, select_edges
+from contextwise.report.shares import Edge, edge_text, edges_of, select_edges
 from contextwise.testing import families
 
 
@@ -28,8 +28,8 @@ def test_a_selection_and_an_edge_in_words() -> None:
         for pair, shares in zip(pairs, ((1.0, 0, 0), (0, 0.25, 0), (0, 0, 1.0)), strict=True)
     )
     edges = [same, small, large]
-    assert select_edges(edges, most_edges=1).words == "the largest of 2 differences"
-    assert select_edges(edges, around=["B"]).words == "both dependencies of B"
-    assert edge_words(Edge(("A", "B"), tp=0.5, fp=0.25, fn=0.0)) == (
+    assert select_edges(edges, most_edges=1).description == "the largest of 2 differences"
+    assert select_edges(edges, around=["B"]).description == "both dependencies of B"
+    assert edge_text(Edge(("A", "B"), tp=0.5, fp=0.25, fn=0.0)) == (
         "A – B: in both in 50 % of contexts, only in guess in 25 % of contexts"
     )

@@ -194,7 +194,7 @@ def test_a_time_limit_leaves_pairs_open() -> None:
     one = one_model(read("six"), time_limit=0)
     verdict_part = one_model_parts(one)[0]
     assert isinstance(verdict_part, Note)
-    if len(one.comparison.unions.open):
+    if len(one.comparison.unions.open_places):
         assert "not decided in time" in verdict_part.text
 
 

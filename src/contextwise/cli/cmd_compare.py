@@ -128,7 +128,7 @@ def compare(
             comparison = stop.comparison
         options.refuse_nothing(comparison.question)
         chance, stopped = None, comparison.unions.interrupted
-        if by_chance.chance and not len(comparison.unions.open) and not stopped:
+        if by_chance.chance and not len(comparison.unions.open_places) and not stopped:
             chance, stopped = by_chance.run(
                 first, other, restriction, engine=engine, time_limit=deadline.left()
             )
@@ -165,7 +165,7 @@ def compare(
             options.print_records([a | b for a, b in zip(records, nested, strict=True)])
     if exit_code and any(guess.comparison.distance_bounds[0] for guess in compared):
         ctx.exit(1)
-    if stopped or any(len(guess.comparison.unions.open) for guess in compared):
+    if stopped or any(len(guess.comparison.unions.open_places) for guess in compared):
         ctx.exit(3)
 
 

@@ -129,7 +129,7 @@ def matrix(
         if not distances.total:
             raise ContextwiseError(options.NOTHING_LEFT)
         text, note = _matrix(distances, normalized, rng, output)
-        unfinished = distances.open
+        unfinished = distances.open_distances
     _print(text, out)
     if note:
         click.echo(f"contextwise: {note}", err=True)
@@ -216,7 +216,7 @@ def _matrix(
         "assertions": matrix.total,
         "distances": cw.report.comparisons.matrix_cells(matrix, normalized=False),
         "normalized": cw.report.comparisons.matrix_cells(matrix, normalized=True),
-        "open": matrix.open,
+        "open": matrix.open_distances,
         "by_position": matrix.by_position,
         "rests_on_ganak": matrix.rests_on_ganak,
     }

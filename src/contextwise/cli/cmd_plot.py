@@ -207,7 +207,7 @@ def graph(
     )
     if len(selection.edges) < selection.of:
         click.echo(
-            f"contextwise: {selection.words}; for all pairs: contextwise plot pairs", err=True
+            f"contextwise: {selection.description}; for all pairs: contextwise plot pairs", err=True
         )
     picture.save(
         cw.report.plots.plot_graphs,

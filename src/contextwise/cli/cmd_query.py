@@ -134,7 +134,7 @@ def independencies(
     undecided = False
     records = []
     for listed in pairs:  # text is printed pair by pair
-        undecided |= listed.open > 0
+        undecided |= listed.undecided > 0
         if output == "json":
             records.append(_record(listed))
         else:
@@ -174,8 +174,8 @@ def _print_pair(pair: PairIndependencies) -> None:
         left = pair.independent - sum(statement.contexts for statement in pair)
         more = plural(pair.unlisted, "more statement")
         click.echo(f"  … {more} on {names}  ({percent(left, pair.contexts)})")
-    if pair.open:
-        share = percent(pair.open, pair.contexts)
+    if pair.undecided:
+        share = percent(pair.undecided, pair.contexts)
         click.echo(f"contextwise: {names}: {share} of the contexts are undecided", err=True)
     elif not pair.statements:
         click.echo(f"{names} depend in every context")
@@ -201,7 +201,7 @@ def _record(pair: PairIndependencies) -> dict[str, object]:
         "contexts": pair.contexts,
         "independent": pair.independent,
         "share": cw.comparison.confusion.ratio(pair.independent, pair.contexts),
-        "undecided": pair.open,
+        "undecided": pair.undecided,
         "unlisted": pair.unlisted,
         "statements": statements,
     }

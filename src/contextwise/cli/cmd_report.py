@@ -251,7 +251,7 @@ def _model_page(
     loaded = load(model, scope.format_name, scope.zero_weights, scope.by_values)
     data = None if rows is None else load_data(rows, scope.row_options, loaded)
     shown = cw.report.structures.one_model(loaded, top=top, time_limit=effort.deadline.left())
-    unfinished = bool(len(shown.comparison.unions.open))
+    unfinished = bool(len(shown.comparison.unions.open_places))
     if data is not None:
         check = cw.check(
             loaded,

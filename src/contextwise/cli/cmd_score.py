@@ -147,7 +147,7 @@ def _verdict(labels: Sequence[str], scores: Sequence[Score]) -> Note:
     if any(comparison.open_pairs for comparison in comparisons):
         return cw.report.comparisons.open_note(dict(zip(labels, comparisons, strict=True)))
     guesses = map(cw.report.comparisons.Guess, labels, comparisons)
-    lines = [cw.report.comparisons.nearest_words(list(guesses))]
+    lines = [cw.report.comparisons.nearest_text(list(guesses))]
     least = min(comparison.normalized for comparison in comparisons)
     nearest = [score for score in scores if score.comparison.normalized == least]
     agreeing = []

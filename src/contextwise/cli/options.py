@@ -408,7 +408,7 @@ def _check_null(ctx: click.Context, param: click.Parameter, name: str | None) ->
     if name == "help":
         default = {cw.evaluation.skill.DEFAULT_NULL: " (default)"}
         rows = [
-            (key, f"{null.words}{default.get(key, '')}")
+            (key, f"{null.description}{default.get(key, '')}")
             for key, null in cw.evaluation.skill.NULLS.items()
         ]
         click.echo(cw.support.formatting.columns(rows, "<<"))

@@ -157,12 +157,12 @@ class Comparison(Shown, WholeMeasures):
     @property
     def open_pairs(self) -> list[Pair]:
         """The unfinished pairs."""
-        return self._names(self.pairs[self.unions.open])
+        return self._names(self.pairs[self.unions.open_places])
 
     @cached_property
     def distance_bounds(self) -> tuple[Number, Number]:
         """The least and the largest possible distance; equal if no pair is open."""
-        if not len(self.unions.open):
+        if not len(self.unions.open_places):
             return self.distance, self.distance
         lower, upper = tighten(self.unions.low, self.unions.high)
         (a, b, u), (a_most, b_most, u_most) = lower.T, upper.T
@@ -195,8 +195,8 @@ class Comparison(Shown, WholeMeasures):
     def counts_at(self, places: IntArray | slice) -> ObjectArray:
         """Return the rows of `known_counts` at these places."""
         counts = self.unions.exact(self.unit_counts[places])
-        if len(self.unions.open):
-            counts[np.isin(np.arange(len(self.pairs))[places], self.unions.open)] = None
+        if len(self.unions.open_places):
+            counts[np.isin(np.arange(len(self.pairs))[places], self.unions.open_places)] = None
         return counts
 
     @cached_property
@@ -208,10 +208,10 @@ class Comparison(Shown, WholeMeasures):
     @cached_property
     def confusion(self) -> Confusion:
         """The confusion matrix over all pairs; pairs that no feature covers are all TN."""
-        if len(self.unions.open):
+        if len(self.unions.open_places):
             raise OpenResult(
-                f"{len(self.unions.open)} of {len(self.pairs)} pairs are unfinished, for example "
-                f"{' – '.join(self.open_pairs[0])}; use distance_bounds or allow more time"
+                f"{len(self.unions.open_places)} of {len(self.pairs)} pairs are unfinished, for "
+                f"example {' – '.join(self.open_pairs[0])}; use distance_bounds or allow more time"
             )
         a, b, u = self.unions.total(self.unions.low)
         return Confusion(a + b - u, u - b, u - a, self.total - u)
@@ -260,7 +260,7 @@ class Comparison(Shown, WholeMeasures):
         k, size = self._find(first, second)
         if k is None:
             return Confusion(0, 0, 0, size)
-        if k in self.unions.open:
+        if k in self.unions.open_places:
             raise OpenResult(f"the pair {first} – {second} is unfinished; use pair_bounds")
         return Confusion(*self.counts_at(slice(k, k + 1))[0])
 
@@ -305,7 +305,7 @@ class Comparison(Shown, WholeMeasures):
     @cached_property
     def differing(self) -> tuple[IntArray, CountArray]:
         """The places of the finished pairs that differ; their errors in the unit of ``unions``."""
-        finished = np.delete(np.arange(len(self.pairs)), self.unions.open)
+        finished = np.delete(np.arange(len(self.pairs)), self.unions.open_places)
         errors = self.unit_counts[finished, 1] + self.unit_counts[finished, 2]
         return finished[errors != 0], errors[errors != 0]
 
@@ -352,8 +352,8 @@ class Comparison(Shown, WholeMeasures):
 
     def summary(self) -> str:
         """Describe how near the models are, whether that beats chance, and where the errors are."""
-        words: str = renderers().verdict_of(self)
-        return words
+        text: str = renderers().verdict_of(self)
+        return text
 
     def to_frame(self, by: Literal["pair", "variable"] = "pair") -> pandas.DataFrame:
         """Return a DataFrame (``pip install '.[frames]'``), one row per pair or variable.
@@ -373,9 +373,9 @@ class Comparison(Shown, WholeMeasures):
         return frame.astype({key: np.float64 for key in keys if key.endswith("share")})
 
     def __repr__(self) -> str:
-        if len(self.unions.open):
+        if len(self.unions.open_places):
             low, high = self.distance_bounds
-            pairs = f"{len(self.unions.open)} of {len(self.pairs)} pairs unfinished"
+            pairs = f"{len(self.unions.open_places)} of {len(self.pairs)} pairs unfinished"
             return f"Comparison(distance from {_short(low)} to {_short(high)}, {pairs})"
         c = self.confusion
         return (
@@ -407,7 +407,7 @@ def comparison_record(comparison: Comparison) -> Record:
     """
     c = comparison
     low, high = c.distance_bounds
-    known = not len(c.unions.open)
+    known = not len(c.unions.open_places)
     columns = sorted(MEASURES, key=lambda key: MEASURES[key].column != "counts")
     exact: Record = dict.fromkeys(key for key in columns if key not in CAUSAL)
     if known:
@@ -422,7 +422,7 @@ def comparison_record(comparison: Comparison) -> Record:
         **exact,
         "distance_lower": low,
         "distance_upper": high,
-        "open_pairs": len(c.unions.open),
+        "open_pairs": len(c.unions.open_places),
         "interrupted": c.unions.interrupted,
         "rests_on_ganak": c.rests_on_ganak,
     }
@@ -568,7 +568,7 @@ def compare(
     comparison = answer(question, effort, engine=engine, zero_division=zero_division)
     if comparison.unions.interrupted:
         raise Interrupted(comparison)
-    if estimate and len(comparison.unions.open):
+    if estimate and len(comparison.unions.open_places):
         from contextwise.comparison.estimate import estimate_open_pairs  # loads SciPy
 
         return replace(comparison, estimates=estimate_open_pairs(comparison))

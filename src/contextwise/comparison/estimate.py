@@ -115,7 +115,7 @@ def estimate_open_pairs(
     if draws < 1:
         raise ContextwiseError(f"draws must be >= 1, got {draws}")
     generator = np.random.default_rng(rng)
-    question, pairs = comparison.question, comparison.pairs[comparison.unions.open]
+    question, pairs = comparison.question, comparison.pairs[comparison.unions.open_places]
     sizes = np.array([ratio(size, comparison.total) for size in question.sizes(pairs)])
 
     def differences(a: Structure, b: Structure) -> UnionDraws:

@@ -246,7 +246,7 @@ def explain_comparison(
     """Explain the differences that a comparison has counted."""
     of_each = top if comparison.question.pair_count == 1 else min(top, OF_EACH_PAIR)
     most = comparison.unions.high[:, 2]
-    still_open = sorted(comparison.unions.open.tolist(), key=lambda k: -most[k])
+    still_open = sorted(comparison.unions.open_places.tolist(), key=lambda k: -most[k])
     chosen = [*comparison.worst_places(top).tolist(), *still_open][:top]
     worst = [(i, j) for i, j in comparison.pairs[chosen].tolist()]
     with effort.showing("explaining") as shown:
@@ -257,7 +257,7 @@ def explain_comparison(
         features, ties, in_time = worst_features(
             comparison, top, shown.part(len(worst), top, len(worst) + top)
         )
-    undecided = bool(len(comparison.unions.open)) or any(pair.undecided for pair in pairs)
+    undecided = bool(len(comparison.unions.open_places)) or any(pair.undecided for pair in pairs)
     partial = undecided or not in_time
     return Explanation(comparison, tuple(pairs), features, partial, ties)
 

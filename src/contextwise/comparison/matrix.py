@@ -65,18 +65,18 @@ class DistanceMatrix(Shown):
     by_position: bool = False
 
     @property
-    def open(self) -> int:
+    def open_distances(self) -> int:
         """The number of unfinished distances."""
         return int((self.lower != self.upper).sum()) // 2
 
     @property
     def distances(self) -> ObjectArray:
         """The exact distances; raises `OpenResult` if some are unfinished."""
-        if self.open:
+        if self.open_distances:
             each = len(self.names) * (len(self.names) - 1) // 2
             raise OpenResult(
-                f"{self.open} of {each} distances are unfinished; use lower and upper, or allow "
-                "more time"
+                f"{self.open_distances} of {each} distances are unfinished; use lower and "
+                "upper, or allow more time"
             )
         return self.lower
 

@@ -167,7 +167,7 @@ def _dependent(wanted: WantedIndependence, pair: PairIndex) -> Iterator[CubeMap]
     domain, cubes = wanted.domain, [list(cube.items()) for cube in wanted.independent[pair]]
     cardinalities = [1 if v in pair else c for v, c in enumerate(domain.cardinalities)]
     regions = complement(class_space(cardinalities, cubes), cubes, boxes=REGIONS)
-    if regions.open:
+    if regions.undecided:
         first, second = (quoted(domain.names[v]) for v in pair)
         raise TooLargeError(
             f"too many regions in the contexts of {first} and {second}; "

@@ -56,7 +56,7 @@ def count_pairs(
 ) -> PairCounts:
     """Count all pairs of two models."""
     counts = _quick_pairs(budgeted=True)(a, b, pairs, effort, space=space)
-    if not len(counts.open):
+    if not len(counts.open_places):
         return counts
     if _continues(counts, effort.deadline):
         from contextwise.counting import ganak  # most comparisons need none of its imports
@@ -70,7 +70,7 @@ def count_pairs(
                 sizes, unit = counts.low[places, column], int(counts.unit)
                 known_sizes.keep(model, pairs[places], sizes, unit, space, by_ganak=True)
     if _continues(counts, effort.deadline):
-        left = counts.open
+        left = counts.open_places
         later = _quick_pairs(budgeted=False)(a, b, pairs[left], effort, space=space)
         counts = counts.refine(left, later)
     return counts
@@ -87,4 +87,4 @@ def _quick_pairs(*, budgeted: bool) -> CountPairs:
 
 def _continues(counts: PairCounts, deadline: Deadline) -> bool:
     """Return whether there is work left and time to do it."""
-    return len(counts.open) > 0 and not deadline.passed and not counts.interrupted
+    return len(counts.open_places) > 0 and not deadline.passed and not counts.interrupted

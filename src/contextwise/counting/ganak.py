@@ -190,7 +190,7 @@ def count_pairs(
     known = bound_pairs(a, b, pairs, space=space)
     known = replace(known, counted={"ganak": int((known.low == known.high).sum())})
     result = close_pairs(known, a, b, pairs, effort, space=space)
-    if len(result.open) and not result.interrupted and not effort.deadline.passed:
+    if len(result.open_places) and not result.interrupted and not effort.deadline.passed:
         raise _died()
     return result
 
@@ -213,9 +213,9 @@ def close_pairs(
     counted, interrupted = 0, False
     try:
         with timed(seconds, "extracting"):
-            source = CoverSource(a, b, pairs=pairs[known.open], space=space)
+            source = CoverSource(a, b, pairs=pairs[known.open_places], space=space)
             places: dict[Cover, list[tuple[int, int]]] = {}  # the unions that need each cover
-            for k in known.open.tolist():
+            for k in known.open_places.tolist():
                 effort.deadline.check()
                 i, j = pairs[k].tolist()
                 for column, cover in enumerate(source.three_covers((i, j))):

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from contextwise.counting.contexts import UNIFORM, ContextSpace, ValueWeights
 from contextwise.counting.extraction import covering_features, find_pairs, pair_features
 from contextwise.models.features import Features, as_int, members
-from contextwise.support.arrays import IntArray, ObjectArray
+from contextwise.support.arrays import FloatArray, IntArray, ObjectArray
 
 MARGIN = 1e-9
 """Relative; a sum of 1,000 logarithms errs by about 1e-12."""
@@ -37,8 +37,6 @@ TINY = 1e-100
 
 CELLS = 2**26
 """The most (row, pair) cells in memory at once."""
-
-Floats = npt.NDArray[np.float64]
 
 
 CountArray = npt.NDArray[Any]
@@ -60,7 +58,7 @@ class PairCounts:
     >>> low = np.array([[1, 2, 2], [3, 3, 4]])
     >>> high = np.array([[1, 2, 2], [3, 3, 6]])
     >>> counts = PairCounts(low, high, unit=2**100)
-    >>> counts.open, counts.upper[1, 2] == 6 * 2**100
+    >>> counts.open_places, counts.upper[1, 2] == 6 * 2**100
     (array([1]), True)
     """
 
@@ -73,7 +71,7 @@ class PairCounts:
     unit: int | Fraction = 1
 
     @cached_property
-    def open(self) -> IntArray:
+    def open_places(self) -> IntArray:
         """Places of the pairs with an unfinished union, rising."""
         if self.low is self.high:
             return np.zeros(0, dtype=np.int64)
@@ -228,7 +226,7 @@ class PairShares:
         self.shares = np.maximum(np.exp(logs), TINY)
         self.variables = n
 
-    def of(self, pairs: IntArray) -> tuple[Floats, Floats]:
+    def of(self, pairs: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the largest and the summed share of each pair; 0 if it has no cube."""
         largest, summed = np.zeros(len(pairs)), np.zeros(len(pairs))
         if len(self.pairs):
@@ -239,7 +237,7 @@ class PairShares:
         return largest, summed
 
 
-def _literal_shares(features: Features, value_weights: ValueWeights | None) -> Floats:
+def _literal_shares(features: Features, value_weights: ValueWeights | None) -> FloatArray:
     """Return the share of its variable that each literal allows."""
     table = np.column_stack([features.variables.astype(np.uint64), features.values])
     distinct, inverse = np.unique(table, axis=0, return_inverse=True)
@@ -254,7 +252,7 @@ def _literal_shares(features: Features, value_weights: ValueWeights | None) -> F
     return shares[inverse.reshape(-1)]
 
 
-def _of_contexts(shares: Floats, contexts: Sequence[int], up: int) -> ObjectArray:
+def _of_contexts(shares: FloatArray, contexts: Sequence[int], up: int) -> ObjectArray:
     """Multiply each share by its pair's contexts and round to an int: down, or up by one."""
     result = np.zeros(shares.shape, dtype=object)
     for k, column in zip(*map(np.ndarray.tolist, np.nonzero(shares)), strict=True):

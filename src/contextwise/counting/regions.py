@@ -17,7 +17,7 @@ upwards, on the variable of each split, then any two. Finding the shortest list 
 optimisation problem (two-level minimisation); this finds a short one.
 
 A set can need exponentially many regions. If a limit ends the search, the regions found so far are
-correct, and ``open`` is the number of contexts in undecided boxes.
+correct, and ``undecided`` is the number of contexts in undecided boxes.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ class Region:
 class Regions:
     """Disjoint regions, largest first.
 
-    ``open`` is the number of undecided contexts; ``complete`` is false if a limit ended the search.
+    ``undecided`` is a number of contexts; ``complete`` is false if a limit ended the search.
     """
 
     regions: tuple[Region, ...]
-    open: int = 0
+    undecided: int = 0
     complete: bool = True
 
     def __iter__(self) -> Iterator[Region]:
@@ -99,7 +99,7 @@ def difference(
     >>> from contextwise.counting.cover import class_space
     >>> a, b = [[(0, 0b01)]], [[(0, 0b01), (1, 0b011), (2, 0b1)]]
     >>> regions = difference(class_space([2, 3, 5], [*a, *b]), a, b)
-    >>> [region.literals for region in regions], regions.size, regions.open
+    >>> [region.literals for region in regions], regions.size, regions.undecided
     ([((0, 1), (1, 3), (2, 30)), ((0, 1), (1, 4))], 13, 0)
     """
     tree = _Tree(space, space.cover(inside), space.cover(outside), size)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from contextwise.data.options import RowOptions, command_line, find_names, find_values, row_options
-from contextwise.data.table import Column, Table, label_of, number_of
+from contextwise.data.table import Column, Sheet, label_of, number_of
 from contextwise.data.text import DOUBTFUL, TOKENS
 from contextwise.errors import DomainError
 from contextwise.support.arrays import IntArray
@@ -227,7 +227,7 @@ class Decisions:
 # -- missing values --------------------------------------------------------------------------------
 
 
-def without_missing(table: Table, how: RowOptions) -> tuple[Table, dict[str, list[str]]]:
+def without_missing(table: Sheet, how: RowOptions) -> tuple[Sheet, dict[str, list[str]]]:
     """Return the table with missing values as empty cells, and which tokens were missing."""
     stored = list((how.learned or {}).get("na", ()))
     texts = [*how.na, *stored]
@@ -251,7 +251,7 @@ def without_missing(table: Table, how: RowOptions) -> tuple[Table, dict[str, lis
         if (column.codes < 0).any():
             missing_of[column.name] = gone
         columns.append(column)
-    return Table(
+    return Sheet(
         columns, table.rows, table.file, table.lines, table.are_codes, table.notes
     ), missing_of
 
@@ -263,7 +263,7 @@ def _matches(label: str, tokens: Set[str]) -> bool:
     return value == value and label_of(value) in tokens
 
 
-def _doubtful(table: Table) -> Set[str]:
+def _doubtful(table: Sheet) -> Set[str]:
     """Return the doubtful tokens that occur among numbers: they are missing in the whole file."""
     doubtful: set[str] = set()
     for column in table.columns:
@@ -278,13 +278,13 @@ def _doubtful(table: Table) -> Set[str]:
 # -- judging ---------------------------------------------------------------------------------------
 
 
-def judge(table: Table, how: RowOptions) -> Decisions:
+def judge(table: Sheet, how: RowOptions) -> Decisions:
     """Decide about all columns of a table without a domain."""
     return _Judge(table, how).decide()
 
 
 class _Judge:
-    def __init__(self, table: Table, how: RowOptions) -> None:
+    def __init__(self, table: Sheet, how: RowOptions) -> None:
         names = table.names
         self.all = table
         chosen = find_names(how.columns, names, "columns") if how.columns else names
@@ -590,7 +590,7 @@ class _Judge:
         )
 
 
-def check_counts(column: Column, table: Table) -> IntArray:
+def check_counts(column: Column, table: Sheet) -> IntArray:
     """Return how often each row occurs; raise unless all are whole numbers >= 0."""
     values = column.numbers[column.codes] if len(column.labels) else np.full(table.rows, np.nan)
     values = np.where(column.codes < 0, np.nan, values)

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import zip_longest
 
-from contextwise.data.table import Table, column_of, frame_table, is_empty, unique_names
+from contextwise.data.table import Sheet, column_of, frame_table, is_empty, unique_names
 from contextwise.errors import ContextwiseError, ParseError, require
 
 EXTRA = "containers"
 
 
-def container_table(content: bytes, name: str) -> Table | None:
+def container_table(content: bytes, name: str) -> Sheet | None:
     """Read a file of another program; return None if it is text."""
     for kind, (pattern, reader) in CONTAINERS.items():
         if re.match(pattern, content, re.S):
@@ -36,7 +36,7 @@ def container_table(content: bytes, name: str) -> Table | None:
     return None
 
 
-def _excel(content: bytes, name: str) -> Table:
+def _excel(content: bytes, name: str) -> Sheet:
     if b"xl/" not in content:
         raise ParseError("this is a ZIP archive, not an Excel workbook; unpack it", path=name)
     book = require("openpyxl", EXTRA).load_workbook(
@@ -54,7 +54,7 @@ def _excel(content: bytes, name: str) -> Table:
     if len(filled) > 1:
         notes.append(f"only the sheet {title!r} was read, of {', '.join(map(repr, filled))}")
     made = [column_of(n, column[1:]) for n, column in zip(names, columns, strict=True)]
-    return Table(made, len(rows) - 1, name, notes=notes)
+    return Sheet(made, len(rows) - 1, name, notes=notes)
 
 
 @contextmanager
@@ -67,7 +67,7 @@ def _as_file(content: bytes, suffix: str) -> Iterator[str]:
         yield path
 
 
-def _labelled(content: bytes, name: str, suffix: str) -> Table:
+def _labelled(content: bytes, name: str, suffix: str) -> Sheet:
     """Read SPSS or Stata; a column whose values all have labels is a declared category."""
     pyreadstat, pandas = require("pyreadstat", EXTRA), require("pandas", EXTRA)
     with _as_file(content, suffix) as path:
@@ -82,7 +82,7 @@ def _labelled(content: bytes, name: str, suffix: str) -> Table:
     return frame_table(frame, name)
 
 
-def _r(content: bytes, name: str) -> Table:
+def _r(content: bytes, name: str) -> Sheet:
     pyreadr = require("pyreadr", EXTRA)
     with _as_file(content, ".rda" if b"RD" in content[:3] else ".rds") as path:
         objects = pyreadr.read_r(path)
@@ -95,7 +95,7 @@ def _r(content: bytes, name: str) -> Table:
     return frame_table(next(iter(frames.values())), name)
 
 
-def _arrow(content: bytes, name: str) -> Table:
+def _arrow(content: bytes, name: str) -> Sheet:
     pyarrow = require("pyarrow", EXTRA)
     if content[:4] == b"PAR1":
         table = require("pyarrow.parquet", EXTRA).read_table(pyarrow.BufferReader(content))
@@ -106,15 +106,15 @@ def _arrow(content: bytes, name: str) -> Table:
     return frame_table(frame.reset_index() if index else frame, name)
 
 
-def _old_excel(content: bytes, name: str) -> Table:
+def _old_excel(content: bytes, name: str) -> Sheet:
     raise ParseError("this is an old Excel workbook (.xls); save it as .xlsx or CSV", path=name)
 
 
-def _database(content: bytes, name: str) -> Table:
+def _database(content: bytes, name: str) -> Sheet:
     raise ParseError("this is an SQLite database; export one table as CSV", path=name)
 
 
-CONTAINERS: dict[str, tuple[bytes, Callable[[bytes, str], Table]]] = {
+CONTAINERS: dict[str, tuple[bytes, Callable[[bytes, str], Sheet]]] = {
     "Excel": (rb"PK\x03\x04", _excel),
     "SPSS": (rb"\$FL[23]", lambda content, name: _labelled(content, name, ".sav")),
     "Stata": (

@@ -48,7 +48,7 @@ from contextwise.data.columns import (
 )
 from contextwise.data.containers import container_table
 from contextwise.data.options import RowOptions, find_names, row_options
-from contextwise.data.table import Column, Table, label_of, number_of, python_table
+from contextwise.data.table import Column, Sheet, label_of, number_of, python_table
 from contextwise.data.text import text_table
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError, require
 from contextwise.models.domain import Domain, State, listed
@@ -327,7 +327,7 @@ def following(model: Any, options: RowOptions | None = None) -> RowOptions:
     return (options or RowOptions())._replace(learned=learned)
 
 
-def _source_table(data: DataLike, how: RowOptions) -> tuple[Table, RowOptions]:
+def _source_table(data: DataLike, how: RowOptions) -> tuple[Sheet, RowOptions]:
     """Return the table, and the options with the counts of a bundled table."""
     if not isinstance(data, str | os.PathLike):
         return python_table(data, how.domain), how
@@ -344,12 +344,12 @@ def _source_table(data: DataLike, how: RowOptions) -> tuple[Table, RowOptions]:
     return _file_table(content, path, how), how
 
 
-def _file_table(content: bytes, name: str, how: RowOptions) -> Table:
+def _file_table(content: bytes, name: str, how: RowOptions) -> Sheet:
     table = container_table(content, name)
     return text_table(content, name, how) if table is None else table
 
 
-def _read(table: Table, how: RowOptions) -> Data:
+def _read(table: Sheet, how: RowOptions) -> Data:
     if how.domain is not None:
         return _with_domain(table, how, how.domain)
     decisions = _decided(table, how)
@@ -382,7 +382,7 @@ def _read(table: Table, how: RowOptions) -> Data:
     return Data(domain, encoded, counts, tuple(notes), stored)
 
 
-def _decided(table: Table, how: RowOptions) -> Decisions:
+def _decided(table: Sheet, how: RowOptions) -> Decisions:
     decisions = judge(table, how)
     if decisions.summary.obstacle or decisions.summary.unclear:
         raise UnclearData(decisions.summary)
@@ -390,8 +390,8 @@ def _decided(table: Table, how: RowOptions) -> Decisions:
 
 
 def _counted(
-    columns: list[Column], counts: Column, table: Table
-) -> tuple[list[Column], IntArray, Table]:
+    columns: list[Column], counts: Column, table: Sheet
+) -> tuple[list[Column], IntArray, Sheet]:
     """Return how often each row occurs, without the rows that occur 0 times."""
     multiplicity = check_counts(counts, table)
     seen = multiplicity > 0
@@ -403,7 +403,7 @@ def _counted(
 
 
 def _complete(
-    columns: Sequence[Column], counts: IntArray | None, table: Table
+    columns: Sequence[Column], counts: IntArray | None, table: Sheet
 ) -> tuple[list[Column], IntArray | None, IntArray | None, list[str]]:
     """Drop the rows with missing values, and report how many."""
     gaps = {column.name: column.codes < 0 for column in columns}
@@ -504,7 +504,7 @@ def _upper_edges(states: Sequence[str]) -> npt.NDArray[np.float64] | None:
 # -- from columns to positions of states -----------------------------------------------------------
 
 
-def _inferred(columns: Sequence[Column], table: Table) -> Domain:
+def _inferred(columns: Sequence[Column], table: Sheet) -> Domain:
     """Infer the states of each column."""
     variables: dict[str, Sequence[str] | int] = {}
     least = 0
@@ -549,7 +549,7 @@ def _plain_number(label: str) -> str:
     return label
 
 
-def _encoded(columns: Sequence[Column], domain: Domain, table: Table) -> IntArray:
+def _encoded(columns: Sequence[Column], domain: Domain, table: Sheet) -> IntArray:
     """Look up the position of every cell."""
     count = len(columns[0].codes) if columns else 0
     rows = np.empty((count, len(domain)), dtype=np.int64)
@@ -593,7 +593,7 @@ def _problem(cell: str | None, variable: int, domain: Domain, in_file: bool) -> 
     return f"variable {name!r} has no state {cell!r}; its states are {states}"
 
 
-def _with_domain(table: Table, how: RowOptions, domain: Domain) -> Data:
+def _with_domain(table: Sheet, how: RowOptions, domain: Domain) -> Data:
     """Read the columns of a domain; others are ignored, unless they look like counts."""
     lacking = [name for name in domain.names if name not in table.names]
     if lacking:
@@ -619,7 +619,7 @@ def _with_domain(table: Table, how: RowOptions, domain: Domain) -> Data:
     return Data(domain, _encoded(columns, domain, table), counts, tuple(notes))
 
 
-def _refuse_counts(table: Table, wanted: Table) -> None:
+def _refuse_counts(table: Sheet, wanted: Sheet) -> None:
     """Raise if a column that is not used looks like counts of the others."""
     for column in table.columns:
         others = [c.codes for c in wanted.columns]

@@ -13,9 +13,7 @@ import numpy.typing as npt
 
 from contextwise.errors import ContextwiseError, DomainError, ParseError
 from contextwise.models.domain import Domain, listed
-from contextwise.support.arrays import IntArray
-
-FloatArray = npt.NDArray[np.float64]
+from contextwise.support.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +55,7 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Sheet:
     """The columns of a source, and what was decided while it was read.
 
     ``lines`` has the line of each row in a file. ``are_codes`` marks columns without names, whose
@@ -85,7 +83,7 @@ class Table:
         line = None if self.lines is None else int(self.lines[row])
         return ParseError(message, path=self.file, line=line)
 
-    def only(self, names: Iterable[str]) -> Table:
+    def only(self, names: Iterable[str]) -> Sheet:
         """Return the table with some of its columns."""
         return replace(self, columns=[self.column(name) for name in names])
 
@@ -169,7 +167,7 @@ def _distinct(cells: Any) -> tuple[list[Any], IntArray]:
 # -- tables of Python objects ----------------------------------------------------------------------
 
 
-def python_table(data: Any, domain: Domain | None) -> Table:
+def python_table(data: Any, domain: Domain | None) -> Sheet:
     """Return the table of a frame, an array, a list of rows or of mappings."""
     if hasattr(data, "columns") and hasattr(data, "iloc"):
         if domain is not None:
@@ -196,7 +194,7 @@ def python_table(data: Any, domain: Domain | None) -> Table:
             if lacking:
                 raise DomainError(f"row {r} of the data lacks {listed(map(str, lacking))}")
         named = [column_of(str(name), [row[name] for row in rows]) for name in names]
-        return Table(named, len(rows))
+        return Sheet(named, len(rows))
     for r, row in enumerate(rows):
         if isinstance(row, str | bytes) or not isinstance(row, Iterable):
             raise DomainError(f"row {r} of the data is {row!r}; expected a list of cells")
@@ -207,13 +205,13 @@ def python_table(data: Any, domain: Domain | None) -> Table:
     return _unnamed([[row[v] for row in rows] for v in range(width or 0)], len(rows), domain)
 
 
-def _unnamed(columns: Sequence[Any], rows: int, domain: Domain | None) -> Table:
+def _unnamed(columns: Sequence[Any], rows: int, domain: Domain | None) -> Sheet:
     names = [f"v{v}" for v in range(len(columns))] if domain is None else domain.names
     cells = zip(names, columns, strict=True)
-    return Table([column_of(*both) for both in cells], rows, are_codes=domain is None)
+    return Sheet([column_of(*both) for both in cells], rows, are_codes=domain is None)
 
 
-def frame_table(frame: Any, file: str | None = None) -> Table:
+def frame_table(frame: Any, file: str | None = None) -> Sheet:
     """Return the table of a pandas frame; its categoricals are declared categories."""
     columns = []
     names, notes = unique_names([str(name) for name in frame.columns])
@@ -226,7 +224,7 @@ def frame_table(frame: Any, file: str | None = None) -> Table:
             codes = np.asarray(series.cat.codes, dtype=np.int64)
             labels = [label_of(category) for category in categories]
             columns.append(Column(name, (), codes, tuple(labels)).mapped(labels, codes))
-    return Table(columns, len(frame), file, notes=notes)
+    return Sheet(columns, len(frame), file, notes=notes)
 
 
 def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from contextwise.data.options import RowOptions
-from contextwise.data.table import Column, Table, check_unique, number_of, unique_names
+from contextwise.data.table import Column, Sheet, check_unique, number_of, unique_names
 from contextwise.errors import DomainError, ParseError
 from contextwise.models.domain import Domain, listed
 from contextwise.support.arrays import IntArray
@@ -56,7 +56,7 @@ def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, list[s
     return text.replace("\r\n", "\n").replace("\r", "\n"), notes
 
 
-def text_table(content: bytes, name: str, how: RowOptions) -> Table:
+def text_table(content: bytes, name: str, how: RowOptions) -> Sheet:
     """Read a text file as a table."""
     text, notes = decode(content, name, how.encoding)
     if re.search(r"(?ims)^\s*@relation\b.*^\s*@data\b", text):
@@ -174,7 +174,7 @@ class _Cells:
 # -- the header ------------------------------------------------------------------------------------
 
 
-def _with_header(cells: _Cells, name: str, how: RowOptions, notes: list[str]) -> Table:
+def _with_header(cells: _Cells, name: str, how: RowOptions, notes: list[str]) -> Sheet:
     first = [cell.strip() for cell in cells.rows[cells.codes[0]]]
     widths = np.array([len(row) for row in cells.rows])[cells.codes]
     width = int(np.bincount(widths[1:]).argmax()) if len(widths) > 1 else len(first)
@@ -217,12 +217,12 @@ def _with_header(cells: _Cells, name: str, how: RowOptions, notes: list[str]) ->
         names = [f"v{k}" for k in range(width)] if how.domain is None else list(how.domain.names)
         columns = [Column(n, c.labels, c.codes) for n, c in zip(names, columns, strict=True)]
         are_codes = how.domain is None
-        return Table(columns, len(widths), name, cells.lines, are_codes, notes)
+        return Sheet(columns, len(widths), name, cells.lines, are_codes, notes)
     if len(widths) == 1:
         raise ParseError("there are no rows below the header", path=name)
-    skipped, words = _more_headers(first, below) if how.domain is None else (0, "")
+    skipped, text = _more_headers(first, below) if how.domain is None else (0, "")
     if skipped:
-        notes.append(words)
+        notes.append(text)
         below = [column.take(slice(skipped, None)) for column in below]
     named = [(n, c) for n, c in zip(first, below, strict=True) if n or c.labels not in ((), ("",))]
     if how.domain is not None:
@@ -231,7 +231,7 @@ def _with_header(cells: _Cells, name: str, how: RowOptions, notes: list[str]) ->
     names, renamed = unique_names([n for n, _ in named])
     table = [Column(n, c.labels, c.codes) for n, (_, c) in zip(names, named, strict=True)]
     lines = cells.lines[1 + skipped :]
-    return Table(table, len(lines), name, lines, False, [*notes, *renamed])
+    return Sheet(table, len(lines), name, lines, False, [*notes, *renamed])
 
 
 def _hint(cells: list[str], domain: Domain | None, is_first: bool) -> str:
@@ -309,7 +309,7 @@ _ATTRIBUTE = re.compile(
 )
 
 
-def _arff_table(text: str, name: str) -> Table:
+def _arff_table(text: str, name: str) -> Sheet:
     """Read an ARFF file; its nominal attributes are declared categories."""
     names: list[str] = []
     declared: list[tuple[str, ...] | None] = []
@@ -349,7 +349,7 @@ def _arff_table(text: str, name: str) -> Table:
         Column(column.name, column.labels, column.codes, states)
         for column, states in zip(cells.columns(names), declared, strict=True)
     ]
-    return Table(columns, len(rows), name, cells.lines, notes=["ARFF"])
+    return Sheet(columns, len(rows), name, cells.lines, notes=["ARFF"])
 
 
 def _arff_rows(lines: Sequence[str]) -> Iterator[list[str]]:

@@ -134,7 +134,7 @@ def marginal(
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class TableShape:
     """The shape of a table over some variables, and the boxes of its features."""
 
     scope: tuple[int, ...]
@@ -149,7 +149,7 @@ class Table:
         cardinalities: Sequence[int],
         pattern: Pattern,
         features: Sequence[int],
-    ) -> Table:
+    ) -> TableShape:
         """Lay out the table over ``scope`` for features inside the scope."""
         shape = tuple(cardinalities[v] for v in scope)
         boxes = tuple(_box(pattern[f] or {}, scope, shape) for f in features)
@@ -232,7 +232,7 @@ def log_potential_blocks(*models: LogLinear) -> Iterator[tuple[FloatArray, ...]]
 def _block(model: LogLinear, scope: Sequence[int], pinned: Pinned) -> FloatArray:
     pattern = pattern_of(model.structure.features, pinned)
     alive = [f for f, literals in enumerate(pattern) if literals is not None]
-    table = Table.of(scope, model.domain.cardinalities, pattern, alive).fill(model.weights)
+    table = TableShape.of(scope, model.domain.cardinalities, pattern, alive).fill(model.weights)
     dead = np.ones(len(model), dtype=bool)
     dead[alive] = False
     if (model.weights[dead] == np.inf).any():
@@ -249,7 +249,7 @@ class Plan:
 
     structure: Structure
     pinned: Pinned
-    tables: tuple[Table, ...]
+    tables: tuple[TableShape, ...]
     parents: tuple[int, ...]
     constants: IntArray
     refused: IntArray
@@ -281,7 +281,7 @@ def plan(
         structure,
         pinned,
         tuple(
-            Table.of(scope, cardinalities, pattern, features)
+            TableShape.of(scope, cardinalities, pattern, features)
             for scope, features in zip(order, factors_of, strict=True)
         ),
         tuple(min((number[v] for v in scope[1:]), default=-1) for scope in order),

@@ -23,7 +23,7 @@ from contextwise.data.rows import Data, as_data, following
 from contextwise.distributions.conditionals import log_conditionals_of
 from contextwise.distributions.inference import log_partition, states
 from contextwise.distributions.potentials import (
-    CountArray,
+    MissArray,
     counts_of,
     distinct_rows,
     failures,
@@ -195,7 +195,7 @@ def _exactly(model: LogLinear, rows: IntArray, group: list[int]) -> FloatArray:
     return score
 
 
-def _failing(features: Features, counted: BoolArray, rows: IntArray) -> CountArray:
+def _failing(features: Features, counted: BoolArray, rows: IntArray) -> MissArray:
     """Count the failing literals of each feature in each row."""
     return counts_of(features, failures(features, rows)[0] & counted[:, None])
 

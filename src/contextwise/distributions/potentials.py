@@ -19,7 +19,7 @@ from contextwise.models.features import Features
 from contextwise.models.structure import LogLinear
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
-CountArray = npt.NDArray[np.int16]
+MissArray = npt.NDArray[np.int16]
 Bytes = npt.NDArray[np.uint8]
 """Truth values, eight to a byte."""
 
@@ -40,7 +40,7 @@ def allowed_values(features: Features) -> BoolArray:
     return bits[:, :largest].astype(bool)
 
 
-def failures(features: Features, rows: IntArray) -> tuple[BoolArray, CountArray]:
+def failures(features: Features, rows: IntArray) -> tuple[BoolArray, MissArray]:
     """Return the failing literals in encoded rows, and their number per feature."""
     refused = ~allowed_values(features)
     fails = np.empty((len(features.variables), len(rows)), dtype=bool)
@@ -50,7 +50,7 @@ def failures(features: Features, rows: IntArray) -> tuple[BoolArray, CountArray]
     return fails, counts_of(features, fails)
 
 
-def counts_of(features: Features, marked: BoolArray) -> CountArray:
+def counts_of(features: Features, marked: BoolArray) -> MissArray:
     """Count the marked literals of each feature, row by row: shape (features, rows)."""
     counts = np.zeros((len(features), marked.shape[1]), dtype=np.int16)
     lengths = features.lengths

@@ -346,15 +346,15 @@ PairTests = tuple[list[_Tested], int]
 
 def _run(
     effort: Effort,
-    words: str,
+    text: str,
     function: Callable[[Any], list[R]],
     items: Iterable[Any],
     total: int,
 ) -> list[R]:
     """Map over numbered items; return the results of all, in order."""
     finished: dict[int, list[R]] = {}
-    with effort.showing(words) as shown:
-        for (place, _), results in shown.each(words, function, enumerate(items)):
+    with effort.showing(text) as shown:
+        for (place, _), results in shown.each(text, function, enumerate(items)):
             finished[place] = results
             shown.report(sum(map(len, finished.values())), total)
     return [result for _, results in sorted(finished.items()) for result in results]

@@ -146,7 +146,7 @@ def agrees(covers: CoverSource, claim: Claim, deadline: Deadline = NEVER) -> boo
     cubes = covers.cubes(0, claim.pair)
     space = covers.space(claim.pair, [*cubes, claim.literals])
     rest = difference(space, [claim.literals], cubes, boxes=AGREEMENT_BOXES, deadline=deadline)
-    return not rest.regions and not rest.open
+    return not rest.regions and not rest.undecided
 
 
 def meets(covers: CoverSource, claim: Claim) -> bool:

@@ -270,14 +270,14 @@ class Summary(Printed):
             verdict = "alike" if p_value > self.alpha else "better" if is_better else "worse"
             clauses[verdict].append(f"{other} (p = {p_value:.2g})")
         corrected = " after Holm's correction" if len(self.groups) > 2 else ""
-        words = {
+        verbs = {
             "alike": "cannot be distinguished from",
             "better": "is better than",
         }
-        clauses_said = [f"{words[key]} {listed(clauses[key])}" for key in words if clauses[key]]
+        predicates = [f"{verbs[key]} {listed(clauses[key])}" for key in verbs if clauses[key]]
         subject = "It" if len(best) == 1 else group
         again = "; it " if len(best) == 1 else f"; {group} "
-        sentences = [f"{subject} {again.join(clauses_said)}{corrected}."] if clauses_said else []
+        sentences = [f"{subject} {again.join(predicates)}{corrected}."] if predicates else []
         if clauses["worse"]:
             verb = "is" if len(clauses["worse"]) == 1 else "are"
             better = f"{listed(clauses['worse'])} {verb} better than {group}"

@@ -68,7 +68,7 @@ class Null(ABC):
     """
 
     name: str
-    words: str
+    description: str
     """The way a guess is drawn, as a clause."""
     keeps: str
     """The part of the guess that a draw keeps."""
@@ -107,7 +107,7 @@ class Null(ABC):
 
 class StatesNull(Null):
     name = "states"
-    words = "the states of every variable are relabelled"
+    description = "the states of every variable are relabelled"
     keeps = "the graph"
 
     def draw(self, features: Features, generator: np.random.Generator) -> Features:
@@ -128,7 +128,7 @@ class StatesNull(Null):
 
 class VariablesNull(StatesNull):
     name = "variables"
-    words = "variables with equally many states are exchanged, and all states are relabelled"
+    description = "variables with equally many states are exchanged, and all states are relabelled"
     keeps = "the shape of the graph"
 
     def draw(self, features: Features, generator: np.random.Generator) -> Features:
@@ -178,7 +178,7 @@ class VariablesNull(StatesNull):
 class ValuesNull(Null):
     name = "values"
     draws_claims = False
-    words = "every literal gets a random set of as many values"
+    description = "every literal gets a random set of as many values"
     keeps = "the scopes of the features"
     keeps_counts = False
 

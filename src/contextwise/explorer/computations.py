@@ -85,17 +85,17 @@ def compare_all(
     compared: dict[str, Guess] = {}
     for place, (key, (label, model)) in enumerate(guesses.items(), start=1):
         alone = model is true
-        words = COUNTING if alone else f"Comparing with {label}"
+        text = COUNTING if alone else f"Comparing with {label}"
         if len(guesses) > 1:
-            words += f", guess {place} of {len(guesses)}"
-        tell(words, 0, 0)
+            text += f", guess {place} of {len(guesses)}"
+        tell(text, 0, 0)
         try:
             comparison = compare(
                 true,
                 model,
                 contexts=contexts,
                 time_limit=time_limit,
-                show_progress=partial(tell, words),
+                show_progress=partial(tell, text),
             )
         except Interrupted as stop:
             comparison = stop.comparison
@@ -141,8 +141,8 @@ def shares_in(
     comparison: Comparison, context: Mapping[str, str], time_limit: float, tell: Tell
 ) -> Shares:
     """Compare the same models in a context; return the shares of the pairs that are left."""
-    words = "Comparing in this context"
-    tell(words, 0, 0)
+    text = "Comparing in this context"
+    tell(text, 0, 0)
     inside = compare(
         comparison.true,
         comparison.guess,
@@ -150,7 +150,7 @@ def shares_in(
         contexts=comparison.question.contexts,
         peers=comparison.question.peers,
         time_limit=time_limit,
-        show_progress=partial(tell, words),
+        show_progress=partial(tell, text),
     )
     return shares_of(inside)
 
@@ -171,10 +171,10 @@ def report_of(true: str, guesses: Sequence[Guess], time_limit: float, tell: Tell
 
     explained = []
     for guess in guesses:
-        words = f"Explaining {guess.title}"
-        tell(words, 0, 0)
+        text = f"Explaining {guess.title}"
+        tell(text, 0, 0)
         explanation = explain_comparison(
-            guess.comparison, Effort.of(time_limit, show_progress=partial(tell, words))
+            guess.comparison, Effort.of(time_limit, show_progress=partial(tell, text))
         )
         explained.append(replace(guess, name=guess.title, explanation=explanation))
     tell("Drawing the report", 0, 0)
@@ -265,8 +265,8 @@ def evidence_of(shown: OneModel, path: str, name: str, tell: Tell) -> OneModel:
     model = shown.comparison.true
     rows = _rows(path, name, model)
     pairs = [(pair.first, pair.second) for pair in (*shown.somewhere, *shown.never)]
-    words = "Testing the sentences"
-    tested = check(model, rows, pairs=pairs, dependencies=False, show_progress=partial(tell, words))
+    text = "Testing the sentences"
+    tested = check(model, rows, pairs=pairs, dependencies=False, show_progress=partial(tell, text))
     return replace(shown, check=tested)
 
 
@@ -298,8 +298,8 @@ def learn_from(
     tell("Fitting the weights", 0, 0)
     model = fitted.model_
     pairs = plural(len(covered_pairs(model.structure.features)), "pair")
-    words = f"{plural(len(rows), 'row')}, {plural(len(rows.domain), 'variable')}: "
-    return f"{learner} on {name}", model, f"{words}{plural(len(model), 'feature')}, {pairs}"
+    text = f"{plural(len(rows), 'row')}, {plural(len(rows.domain), 'variable')}: "
+    return f"{learner} on {name}", model, f"{text}{plural(len(model), 'feature')}, {pairs}"
 
 
 def _rows(path: str, name: str, model: Model) -> Data:
@@ -396,7 +396,7 @@ def kl_run(path: str, tell: Tell) -> Run:
     ]
     tell("Resampling structures for the intervals", 1, 2)
     head, *listed = effect_rows(effects(rows))
-    columns: dict[str, Style] = dict.fromkeys(head, "words")
+    columns: dict[str, Style] = dict.fromkeys(head, "text")
     parts = [table("How KL-divergence follows errors", columns, listed)]
     return Run("Study of KL-divergence", rows, parts, pictures)
 
@@ -474,8 +474,8 @@ def _rows_of_csv(path: str) -> Iterator[Row]:
             for row in reader:
                 yield _parse_row({k: v for k, v in row.items() if k is not None})
         except (csv.Error, ValueError) as error:
-            words = f"this is not a CSV file: {error}" if isinstance(error, csv.Error) else error
-            raise ParseError(str(words), path=path, line=reader.line_num) from None
+            text = f"this is not a CSV file: {error}" if isinstance(error, csv.Error) else error
+            raise ParseError(str(text), path=path, line=reader.line_num) from None
 
 
 NEEDED = {

@@ -148,7 +148,7 @@ def under_way(working: Working) -> Tag:
     count = f": {working.done:,} of {working.total:,} ({share} %)" if working.total else " …"
     moving = " progress-bar-striped progress-bar-animated" if share is None else ""
     return tags.div(
-        tags.div(f"{working.words}{count}", class_="progress-words"),
+        tags.div(f"{working.text}{count}", class_="progress-words"),
         tags.div(
             tags.div(
                 class_=f"progress-bar{moving}",
@@ -156,7 +156,7 @@ def under_way(working: Working) -> Tag:
             ),
             class_="progress",
             role="progressbar",
-            aria_label=working.words,
+            aria_label=working.text,
             aria_valuenow=None if share is None else str(share),
             aria_valuemin="0",
             aria_valuemax="100",

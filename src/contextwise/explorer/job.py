@@ -53,7 +53,7 @@ def prepare() -> None:
 class Working:
     """Work in progress; a total of 0 means that the number of steps is unknown."""
 
-    words: str
+    text: str
     done: int = 0
     total: int = 0
 
@@ -162,13 +162,13 @@ class Job:
 
 
 def _work(sending: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    last, last_words = 0.0, ""
+    last, last_text = 0.0, ""
 
-    def tell(words: str, done: int, total: int) -> None:
-        nonlocal last, last_words
-        if words != last_words or time.monotonic() - last > PAUSE:
-            last, last_words = time.monotonic(), words
-            sending.send(Working(words, done, total))
+    def tell(text: str, done: int, total: int) -> None:
+        nonlocal last, last_text
+        if text != last_text or time.monotonic() - last > PAUSE:
+            last, last_text = time.monotonic(), text
+            sending.send(Working(text, done, total))
 
     _allow_interrupts(False)  # until there is something to interrupt
     signal.signal(signal.SIGINT, signal.default_int_handler)

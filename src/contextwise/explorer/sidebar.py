@@ -145,8 +145,8 @@ def _others(entries: Sequence[Entry]) -> Tag | None:
     buttons = (
         HTML(controls.choose(f"Show {entry.label}", NEW_TRUE, entry.key, look)) for entry in entries
     )
-    words = f"{names} {have} other variables than this model, and cannot be compared with it."
-    return tags.div(words, *buttons, class_="alert alert-info py-2 when", role="alert")
+    text = f"{names} {have} other variables than this model, and cannot be compared with it."
+    return tags.div(text, *buttons, class_="alert alert-info py-2 when", role="alert")
 
 
 def _labels(entries: Iterable[Entry]) -> dict[str, str]:

@@ -478,4 +478,4 @@ class State:
 
 def is_open(guess: Guess) -> bool:
     """Return whether a time limit left pairs of a comparison open."""
-    return bool(len(guess.comparison.unions.open))
+    return bool(len(guess.comparison.unions.open_places))

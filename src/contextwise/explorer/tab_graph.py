@@ -27,7 +27,7 @@ from contextwise.report.shares import (
     Selection,
     Shares,
     Which,
-    edge_words,
+    edge_text,
     graph_of,
     select_edges,
 )
@@ -159,7 +159,9 @@ def graphs(
         controls.notice(f"{still_open:,} pairs were not decided in time and are left out.")
         if still_open
         else None,
-        tags.p(f"Shown: {selection.words}, among {len(shares.names):,} variables.", class_="note"),
+        tags.p(
+            f"Shown: {selection.description}, among {len(shares.names):,} variables.", class_="note"
+        ),
         None if alone or not selection.edges else HTML(as_html([graph_legend(selection.edges)])),
         tags.div(
             *(
@@ -218,10 +220,10 @@ def _ranked(edges: Sequence[Edge], which: Which, side: Side, nothing: str) -> Ta
     ranked = select_edges(edges, which=which, most_edges=RANKED, most_nodes=2 * RANKED)
     if not ranked.edges:
         return TagList(tags.p(nothing))
-    words = ranked.words
-    title = f"{words[:1].upper()}{words[1:]}, among all variables"
+    text = ranked.description
+    title = f"{text[:1].upper()}{text[1:]}, among all variables"
     items = (
-        tags.li(HTML(controls.choose_pair(edge_words(edge, side), *edge.pair)))
+        tags.li(HTML(controls.choose_pair(edge_text(edge, side), *edge.pair)))
         for edge in ranked.edges
     )
     return TagList(tags.h3(title, class_="h6 mt-2"), tags.ol(*items))

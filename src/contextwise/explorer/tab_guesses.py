@@ -120,10 +120,10 @@ def plane(results: Sequence[Guess]) -> TagChild:
         for guess in results
         for group in [group_of(guess.title)]
     ]
-    words = "Guesses whose names differ only in their last number form a group."
+    text = "Guesses whose names differ only in their last number form a group."
     return tags.section(
         tags.h2("Differences of both kinds", class_="h5 mt-3"),
-        tags.p(words) if repeated else None,
+        tags.p(text) if repeated else None,
         controls.parts([plane_picture(drawn, summary)]),
         controls.parts(summary_parts(summary)) if summary else None,
     )
@@ -142,7 +142,7 @@ def nearest(results: Sequence[Guess], matrix: Matrix) -> str:
         sentences.append(f"Nearest to {c.roles.first} {verb} {listed(titles)}, at {apart}.")
     if len(matrix.names) > 3:
         label = matrix.names[1 + int(middle(matrix)[1:, 1:].sum(axis=1).argmin())]
-        if isinstance(matrix, DistanceMatrix) and not matrix.open:
+        if isinstance(matrix, DistanceMatrix) and not matrix.open_distances:
             label = matrix.names[1 + matrix.submatrix(range(1, len(matrix.names))).medoid]
         start = "By the estimates, the" if isinstance(matrix, EstimatedMatrix) else "The"
         sentences.append(
@@ -190,8 +190,8 @@ def distance_map(matrix: Matrix) -> str:
     few = len(places) <= MOST_EXACT
     labels = shared_labels(places, matrix.names) if few else [matrix.names[0]]
     side = HEIGHT - 2 * MARGIN
-    words = f"Map of {len(places)} models by their distances"
-    picture = new_picture("scatter", WIDTH, HEIGHT, words)
+    text = f"Map of {len(places)} models by their distances"
+    picture = new_picture("scatter", WIDTH, HEIGHT, text)
     for k, (across, upward) in enumerate(places.tolist()):
         kind: Agreement = "fp" if k else "fn"
         x, y = (WIDTH - side) / 2 + side * across, MARGIN + side * (1 - upward)
@@ -368,7 +368,7 @@ def _serve_consensus(
         known = distances()
         named = {entry.label: entry.model for entry in state.guesses()}
         matrix = known.value if isinstance(known, Done) else None
-        if not isinstance(matrix, DistanceMatrix) or matrix.open:
+        if not isinstance(matrix, DistanceMatrix) or matrix.open_distances:
             matrix = None
         guesses_only = matrix and matrix.submatrix(range(1, len(matrix.names)))
         return COUNTING + AGREEING + GRACE, named, guesses_only, state.contexts(), AGREEING

@@ -44,7 +44,7 @@ from contextwise.report.pictures import (
     dependence_heat,
     heat_legends,
     heat_map,
-    heat_words,
+    heat_text,
     one_legends,
     packed,
     packed_one,
@@ -224,8 +224,8 @@ def one_legend(heat: HeatMap) -> Tag:
 
 
 def heat_legend(heat: HeatMap) -> Tag:
-    words = tags.p(heat_words(heat.roles), class_="note m-0")
-    return tags.div(HTML(as_html(heat_legends(heat))), words)
+    text = tags.p(heat_text(heat.roles), class_="note m-0")
+    return tags.div(HTML(as_html(heat_legends(heat))), text)
 
 
 def pair_selectors(names: Sequence[str], pair: Pair) -> Tag:
@@ -251,20 +251,20 @@ def counts(guess: Guess, pair: Pair) -> TagChild:
             f"Not decided in time: between {number(low)} and {number(high)} contexts differ."
         )
     if guess.one is not None:
-        words = {"dependent": confusion.tp, "independent": confusion.tn}
-        shares = [(key, Fraction(n) / confusion.total, n) for key, n in words.items()]
-        heads: dict[str, Style] = {"the pair is": "words", "share": "share", "contexts": "count"}
+        text = {"dependent": confusion.tp, "independent": confusion.tn}
+        shares = [(key, Fraction(n) / confusion.total, n) for key, n in text.items()]
+        heads: dict[str, Style] = {"the pair is": "text", "share": "share", "contexts": "count"}
         return controls.parts([table("Contexts of this pair", heads, shares)])
     kinds: tuple[tuple[Cell, Number], ...] = (
-        *((Marked(_kind_words(comparison.roles, k), k), getattr(confusion, k)) for k in KINDS),
+        *((Marked(_kind_text(comparison.roles, k), k), getattr(confusion, k)) for k in KINDS),
         ("in neither" if comparison.roles.peers else "in neither (TN)", confusion.tn),
     )
-    columns: dict[str, Style] = {"dependent": "words", "share": "share", "contexts": "count"}
-    rows = [(words, Fraction(n) / confusion.total, n) for words, n in kinds]
+    columns: dict[str, Style] = {"dependent": "text", "share": "share", "contexts": "count"}
+    rows = [(text, Fraction(n) / confusion.total, n) for text, n in kinds]
     return controls.parts([table("Contexts of this pair", columns, rows)])
 
 
-def _kind_words(roles: Roles, kind: Agreement) -> str:
+def _kind_text(roles: Roles, kind: Agreement) -> str:
     return roles.only[kind] if roles.peers else f"{roles.only[kind]} ({kind.upper()})"
 
 
@@ -273,10 +273,10 @@ def regions(outcome: Outcome[PairExplanation], domain: Domain) -> TagChild:
     if not isinstance(outcome, Done):
         return controls.not_done(outcome)
     explained = outcome.value
-    by_words = {in_words(region.literals): region for region in explained.regions}
+    by_text = {in_words(region.literals): region for region in explained.regions}
 
     def cell(value: Cell, column: Column) -> Markup | None:
-        region = by_words.get(str(value)) if column.title == "when" else None
+        region = by_text.get(str(value)) if column.title == "when" else None
         context = region_context(region.literals, domain) if region else ""
         if not context:
             return None
@@ -292,12 +292,12 @@ def independent_regions(outcome: Outcome[PairIndependencies], domain: Domain) ->
         return controls.not_done(outcome)
     pair = outcome.value
     if not pair.statements:
-        known = "No context is known in which they are independent." if pair.open else ALWAYS
+        known = "No context is known in which they are independent." if pair.undecided else ALWAYS
         return tags.p(known)
-    by_words = {sentence(statement): statement.region for statement in pair.statements}
+    by_text = {sentence(statement): statement.region for statement in pair.statements}
 
     def cell(value: Cell, column: Column) -> Markup | None:
-        region = by_words.get(str(value)) if column.title == "sentence" else None
+        region = by_text.get(str(value)) if column.title == "sentence" else None
         if not region:
             return None
         link = controls.choose("show this context", REGION, region_context(region, domain))
@@ -324,12 +324,12 @@ def around(shares: Shares, variable: str) -> TagChild:
     if not edges:
         return tags.p(f"{short(variable)} depends on no other variable, in either model.")
     differ = sum(1 for edge in edges.values() if edge.errors)
-    words = (
+    text = (
         f"{len(edges):,} of {len(shares.names) - 1:,} other variables depend on {short(variable)} "
         f"in some context, in one model or both. The models differ about {differ:,} of them."
     )
     if len(edges) > MOST_NEIGHBOURS:
-        words += f" The first {MOST_NEIGHBOURS} are shown."
+        text += f" The first {MOST_NEIGHBOURS} are shown."
 
     def cell(value: Cell, column: Column) -> Markup | None:
         other = str(value)
@@ -344,14 +344,14 @@ def around(shares: Shares, variable: str) -> TagChild:
         )
         return tag("div", *bars, class_="bar", aria_hidden="true")
 
-    columns: dict[str, Style] = {"neighbour": "words", "share of contexts": "words"}
+    columns: dict[str, Style] = {"neighbour": "text", "share of contexts": "text"}
     columns |= {"guess only": "share", "true only": "share", "both": "share"}
     rows = [
         (other, other, edge.fp or None, edge.fn or None, edge.tp or None)
         for other, edge in list(edges.items())[:MOST_NEIGHBOURS]
     ]
     listed = table("Its neighbours, the largest errors first", columns, rows, "neighbours")
-    return TagList(tags.p(words), controls.parts([listed], cell=cell))
+    return TagList(tags.p(text), controls.parts([listed], cell=cell))
 
 
 def around_one(shares: Shares, variable: str) -> TagChild:
@@ -359,22 +359,22 @@ def around_one(shares: Shares, variable: str) -> TagChild:
     edges = sorted(neighbours(shares, variable), key=lambda edge: -edge.tp)
     if not edges:
         return tags.p(f"{short(variable)} depends on no other variable.")
-    words = (
+    text = (
         f"{len(edges):,} of {len(shares.names) - 1:,} other variables depend on {short(variable)} "
         "in some context."
     )
     if len(edges) > MOST_NEIGHBOURS:
-        words += f" The first {MOST_NEIGHBOURS} are shown."
+        text += f" The first {MOST_NEIGHBOURS} are shown."
 
     def cell(value: Cell, column: Column) -> Markup | None:
         if column.title == "neighbour":
             return controls.choose_pair(short(str(value), 24), variable, str(value))
         return None
 
-    columns: dict[str, Style] = {"neighbour": "words", "dependent": "share"}
+    columns: dict[str, Style] = {"neighbour": "text", "dependent": "share"}
     rows = [(edge.pair[1], edge.tp) for edge in edges[:MOST_NEIGHBOURS]]
     listed = table("Share of contexts in which they depend", columns, rows, "neighbours")
-    return TagList(tags.p(words), controls.parts([listed], cell=cell))
+    return TagList(tags.p(text), controls.parts([listed], cell=cell))
 
 
 def serve(state: State) -> None:

@@ -108,8 +108,8 @@ def picked(domain: Domain, question: str) -> Statement:
 def example(domain: Domain) -> TagChild:
     if len(domain) < 3:
         return None
-    words = "{} _||_ {} | {}".format(*map(quoted, domain.names[:3]))
-    return tags.p("For example: ", HTML(controls.choose(words, EXAMPLE, words)))
+    text = "{} _||_ {} | {}".format(*map(quoted, domain.names[:3]))
+    return tags.p("For example: ", HTML(controls.choose(text, EXAMPLE, text)))
 
 
 def replies(outcome: Outcome[list[Answer]], models: Sequence[str]) -> TagChild:
@@ -178,6 +178,6 @@ def serve(state: State) -> None:
     show("replies", content)
     on(ASK, lambda _: state.change(question=QUESTION.now().strip()))
     on(ASK_PICKED, ask_picked)
-    on(EXAMPLE, lambda words: ui.update_text(QUESTION.key, value=words))
+    on(EXAMPLE, lambda text: ui.update_text(QUESTION.key, value=text))
     follow(state.question, write)
     follow(state.domain, offer_names)

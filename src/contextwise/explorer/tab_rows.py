@@ -89,15 +89,15 @@ def panel() -> TagList:
 def columns(outcome: Outcome[DataSummary], rows: Upload | None) -> TagChild:
     """Show the columns of the rows, with advice as ``contextwise info`` gives it."""
     if rows is None:
-        words = "No rows yet: choose a file, or start with contextwise explore FILE.csv."
-        return tags.p(words, class_="note")
+        text = "No rows yet: choose a file, or start with contextwise explore FILE.csv."
+        return tags.p(text, class_="note")
     if not isinstance(outcome, Done):
         return controls.not_done(outcome)
     summary = outcome.value
     unclear = f"; {plural(len(summary.unclear), 'column')} to decide about"
     head = f"{rows.name}: {plural(summary.rows, 'row')}, {plural(len(summary.columns), 'column')}"
-    heads: dict[str, Style] = {"column": "words", "kind": "words", "values": "count"}
-    heads |= {"missing": "count", "most frequent": "words", "advice": "words"}
+    heads: dict[str, Style] = {"column": "text", "kind": "text", "values": "count"}
+    heads |= {"missing": "count", "most frequent": "text", "advice": "text"}
     cells = [
         (
             column.name,
@@ -215,9 +215,9 @@ def _serve_learning(state: State, how: Callable[[], RowOptions]) -> None:
         return LEARNING, rows.path, rows.name, how(), LEARNER(), written
 
     def learned(result: tuple[str, Model, str]) -> TagChild:
-        label, _, words = result
+        label, _, text = result
         return TagList(
-            tags.p(f"Learned {label}. {words}.", class_="when"),
+            tags.p(f"Learned {label}. {text}.", class_="when"),
             tags.p(HTML(controls.choose("Show it in the overview", SHOW_LEARNED, new())))
             if new()
             else None,

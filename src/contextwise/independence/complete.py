@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from itertools import combinations, permutations
 
 import numpy as np
-import numpy.typing as npt
 
 from contextwise.comparison.confusion import Confusion
 from contextwise.counting.contexts import UNIFORM
@@ -27,12 +26,11 @@ from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.queries import Statement
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure
+from contextwise.support.arrays import BoolArray
 from contextwise.support.formatting import number
 
 LIMIT = 2**22
 """Default limit of the number of assertions."""
-
-Flags = npt.NDArray[np.bool_]
 
 
 def triplet_count(domain: Domain) -> int:
@@ -121,7 +119,7 @@ def _refuse_beyond(limit: int, domain: Domain) -> None:
         )
 
 
-def _tables(structure: Structure) -> Iterator[tuple[int, int, Flags]]:
+def _tables(structure: Structure) -> Iterator[tuple[int, int, BoolArray]]:
     """Yield each pair, and whether it depends, for every role of the other variables."""
     for i, j in combinations(range(len(structure.domain)), 2):
         dependent = _connected(structure, i, j)
@@ -133,7 +131,7 @@ def _tables(structure: Structure) -> Iterator[tuple[int, int, Flags]]:
         yield i, j, dependent
 
 
-def _connected(structure: Structure, i: int, j: int) -> Flags:
+def _connected(structure: Structure, i: int, j: int) -> BoolArray:
     """Decide whether two variables are connected, for every partial assignment of the others.
 
     Index 0 of an axis is unassigned; an assigned variable is connected to nothing.
@@ -156,16 +154,16 @@ def _connected(structure: Structure, i: int, j: int) -> Flags:
         edges[..., :, v] &= free
     for v in range(n):
         edges |= edges[..., :, v, None] & edges[..., None, v, :]
-    connected: Flags = edges[..., i, j]
+    connected: BoolArray = edges[..., i, j]
     return connected
 
 
-def _along(values: Flags, axis: int, axes: int) -> Flags:
+def _along(values: BoolArray, axis: int, axes: int) -> BoolArray:
     """Lay a vector along one of several axes."""
     return values.reshape([-1 if k == axis else 1 for k in range(axes)])
 
 
-def _statements(domain: Domain, i: int, j: int, chosen: Flags) -> Iterator[Statement]:
+def _statements(domain: Domain, i: int, j: int, chosen: BoolArray) -> Iterator[Statement]:
     """Yield the chosen assertions of a pair."""
     for roles in np.argwhere(chosen).tolist():
         assigned = {

@@ -57,7 +57,7 @@ class PairIndependencies:
     unlisted: int  # statements beyond these
     independent: int  # contexts in which the pair is independent, listed or not
     contexts: int  # all contexts of the pair
-    open: int = 0  # contexts that were not decided within the limits
+    undecided: int = 0  # contexts that were not decided within the limits
 
     def __iter__(self) -> Iterator[Independence]:
         return iter(self.statements)
@@ -86,7 +86,7 @@ def context_specific_independencies(
     first, second : names of the variables
     top : most statements to list, the most general ones
     boxes : limit of the search for regions
-    time_limit : seconds; contexts that are not decided by then are counted as ``open``
+    time_limit : seconds; contexts that are not decided by then are counted as ``undecided``
 
     Returns
     -------
@@ -248,5 +248,5 @@ class _Lister:
             unlisted,
             independent.size,
             contexts,
-            independent.open,
+            independent.undecided,
         )

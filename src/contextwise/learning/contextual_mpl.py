@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.edge_contexts import (
     CONFIGURATIONS,
     EVERYWHERE,
@@ -30,7 +31,6 @@ from contextwise.learning.edge_contexts import (
 )
 from contextwise.learning.marginal_likelihood import LEAST, configurations_of, scale_of
 from contextwise.learning.run import Run
-from contextwise.learning.table import Table
 from contextwise.models.features import PairIndex
 from contextwise.support.arrays import BoolArray
 from contextwise.support.progress import Progress, progress_of
@@ -54,7 +54,7 @@ class ContextualMPL(EdgeContexts):
     ----------
     edges_ : dict from pairs of positions to Edge
         Where each edge is present, and where it is absent.
-    table_ : Table
+    table_ : CountedRows
         The distinct rows.
     added_ : int
         Number of (row, pair) where the features claim a dependency whose edge is absent.
@@ -73,7 +73,7 @@ class ContextualMPL(EdgeContexts):
     prior: float = 1.0
     show_progress: bool | Progress = False
 
-    def find_edges(self, table: Table, graph: BoolArray, run: Run) -> dict[PairIndex, Edge]:
+    def find_edges(self, table: CountedRows, graph: BoolArray, run: Run) -> dict[PairIndex, Edge]:
         """Add contexts to the edges of the graph, the best first."""
         blankets = [np.flatnonzero(row).tolist() for row in graph]
         small = [configurations_of(table, blanket) <= CONFIGURATIONS for blanket in blankets]
@@ -111,7 +111,7 @@ class ContextualMPL(EdgeContexts):
         return {pair: _edge(table, common[pair], absent[pair]) for pair in pairs}
 
 
-def _configurations(table: Table, common: Sequence[int]) -> list[Context]:
+def _configurations(table: CountedRows, common: Sequence[int]) -> list[Context]:
     if not common:
         return []
     values = product(*(range(table.cardinalities[v]) for v in common))
@@ -124,7 +124,7 @@ def _gains(nodes: Sequence[Any], pair: PairIndex, contexts: Sequence[Context]) -
     return [nodes[a].gain(b, [context]) + nodes[b].gain(a, [context]) for context in contexts]
 
 
-def _edge(table: Table, common: Sequence[int], absent: Sequence[Context]) -> Edge:
+def _edge(table: CountedRows, common: Sequence[int], absent: Sequence[Context]) -> Edge:
     """Return the edge that is absent in these configurations of the common neighbours."""
     if not absent:
         return EVERYWHERE

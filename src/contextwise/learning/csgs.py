@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.graphs import EdgeRule, check_edge_rule, edges_of
 from contextwise.learning.pearson_test import (
     Rule,
@@ -23,7 +24,6 @@ from contextwise.learning.pearson_test import (
 )
 from contextwise.learning.row_graphs import RowGraphs
 from contextwise.learning.run import Run
-from contextwise.learning.table import Table
 from contextwise.support.arrays import BoolArray, IntArray
 from contextwise.support.progress import Progress
 
@@ -47,7 +47,7 @@ class CSGS(RowGraphs):
 
     Attributes
     ----------
-    table_ : Table
+    table_ : CountedRows
         The distinct rows.
     graphs_ : bool array of shape (distinct rows, variables, variables)
         The adjacency matrix of each distinct row.
@@ -70,7 +70,7 @@ class CSGS(RowGraphs):
     rule: EdgeRule = "and"
     show_progress: bool | Progress = False
 
-    def find_graphs(self, table: Table, rule: Rule, run: Run) -> BoolArray:
+    def find_graphs(self, table: CountedRows, rule: Rule, run: Run) -> BoolArray:
         """Find the blankets of each variable in each context and join them."""
         check_edge_rule(self.rule)
         size = len(table.cardinalities)
@@ -83,7 +83,7 @@ class CSGS(RowGraphs):
         return edges_of(inside, self.rule)
 
 
-def _blankets(table: Table, target: int, rule: Rule) -> Iterator[tuple[list[int], IntArray]]:
+def _blankets(table: CountedRows, target: int, rule: Rule) -> Iterator[tuple[list[int], IntArray]]:
     """Yield the blankets of a variable, each with the rows that have it."""
     every = [v for v in table.varying if v != target]
     waiting: list[tuple[list[int], IntArray]] = [([], np.arange(len(table.rows)))]
@@ -100,7 +100,7 @@ def _blankets(table: Table, target: int, rule: Rule) -> Iterator[tuple[list[int]
         waiting += (([*blanket, variable], rows[codes == value]) for value in np.unique(codes))
 
 
-def _shrink(table: Table, target: int, blanket: dict[int, int], rule: Rule) -> list[int]:
+def _shrink(table: CountedRows, target: int, blanket: dict[int, int], rule: Rule) -> list[int]:
     """Shrink a blanket with its values."""
     left = dict(blanket)
     while left:

@@ -26,10 +26,10 @@ import numpy as np
 
 from contextwise.errors import DomainError
 from contextwise.learning.base import threads_of
+from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.pearson_test import Rule, evaluate_pairs
 from contextwise.learning.row_graphs import RowGraphs
 from contextwise.learning.run import Run
-from contextwise.learning.table import Table
 from contextwise.support.arrays import BoolArray
 from contextwise.support.progress import Progress, progress_of
 
@@ -61,7 +61,7 @@ class CSPC(RowGraphs):
 
     Attributes
     ----------
-    table_ : Table
+    table_ : CountedRows
         The distinct rows.
     graphs_ : bool array of shape (distinct rows, variables, variables)
         The adjacency matrix of each distinct row.
@@ -85,7 +85,7 @@ class CSPC(RowGraphs):
     n_jobs: int = 1
     show_progress: bool | Progress = False
 
-    def find_graphs(self, table: Table, rule: Rule, run: Run) -> BoolArray:
+    def find_graphs(self, table: CountedRows, rule: Rule, run: Run) -> BoolArray:
         """Delete edges, conditioning on larger and larger sets of neighbours."""
         if self.max_size is not None and self.max_size < 0:
             raise DomainError(f"max_size must be >= 0, got {self.max_size}")
@@ -126,7 +126,7 @@ class CSPC(RowGraphs):
         return more
 
 
-def _complete_graphs(table: Table) -> BoolArray:
+def _complete_graphs(table: CountedRows) -> BoolArray:
     """Return the complete graph over the variables that vary: (variables, variables, rows)."""
     size = len(table.cardinalities)
     varies = np.zeros(size, dtype=bool)
@@ -136,7 +136,7 @@ def _complete_graphs(table: Table) -> BoolArray:
 
 
 def _delete_edges(
-    table: Table, sets: Iterable[tuple[int, ...]], edges: BoolArray, rule: Rule
+    table: CountedRows, sets: Iterable[tuple[int, ...]], edges: BoolArray, rule: Rule
 ) -> list[tuple[int, ...]]:
     """Delete edges in place by tests given each of the sets.
 

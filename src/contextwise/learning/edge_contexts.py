@@ -26,9 +26,9 @@ import numpy as np
 from contextwise.comparison.compare import compare
 from contextwise.data.rows import Data, by_position
 from contextwise.learning.base import Learner, check_prior
+from contextwise.learning.counted_rows import CountedRows, not_compiled
 from contextwise.learning.marginal_likelihood import best_graph, log_rising, scale_of
 from contextwise.learning.run import Run
-from contextwise.learning.table import Table, not_compiled
 from contextwise.models.domain import Domain
 from contextwise.models.factors import tables
 from contextwise.models.features import PairIndex
@@ -62,17 +62,17 @@ class EdgeContexts(Learner):
 
     prior: float
     show_progress: bool | Progress
-    table_: Table
+    table_: CountedRows
     edges_: dict[PairIndex, Edge]
 
     def learn(self, data: Data, run: Run) -> Structure:
         """Find the edges and their contexts, and make features of them."""
-        self.table_ = Table.of(data)
+        self.table_ = CountedRows.of(data)
         graph, _ = best_graph(run, self.table_, check_prior(self.prior))
         self.edges_ = self.find_edges(self.table_, graph, run)
         return from_edge_contexts(data.domain, self.edges_, self.table_.rows)
 
-    def find_edges(self, table: Table, graph: BoolArray, run: Run) -> dict[PairIndex, Edge]:
+    def find_edges(self, table: CountedRows, graph: BoolArray, run: Run) -> dict[PairIndex, Edge]:
         """Return the edges with their contexts, starting from a graph; subclasses implement it."""
         raise NotImplementedError
 
@@ -95,7 +95,9 @@ class Classes:
     units of 1 / `scale_of`.
     """
 
-    def __init__(self, table: Table, target: int, blanket: Sequence[int], prior: float) -> None:
+    def __init__(
+        self, table: CountedRows, target: int, blanket: Sequence[int], prior: float
+    ) -> None:
         self.blanket, self.scale = tuple(blanket), scale_of(table)
         self.values = table.cardinalities[target]
         shape = [table.cardinalities[v] for v in blanket]
@@ -181,7 +183,7 @@ def _joined(lines: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def classes_of(
-    table: Table, target: int, blanket: Sequence[int], prior: float
+    table: CountedRows, target: int, blanket: Sequence[int], prior: float
 ) -> Classes | _count.Classes:
     """Return one class per configuration of a blanket, compiled where that is available."""
     if table.compiled is None:

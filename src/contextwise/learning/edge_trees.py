@@ -40,6 +40,7 @@ from typing import Any
 import numpy as np
 
 from contextwise.errors import DomainError
+from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.edge_contexts import (
     CONFIGURATIONS,
     EVERYWHERE,
@@ -52,7 +53,6 @@ from contextwise.learning.edge_contexts import (
 )
 from contextwise.learning.marginal_likelihood import LEAST, configurations_of, scale_of
 from contextwise.learning.run import Run
-from contextwise.learning.table import Table
 from contextwise.models.features import PairIndex
 from contextwise.support.arrays import BoolArray
 from contextwise.support.deadline import Deadline
@@ -83,7 +83,7 @@ class EdgeTrees(EdgeContexts):
     ----------
     edges_ : dict from pairs of positions to Edge
         Where each edge is present, and where it is absent.
-    table_ : Table
+    table_ : CountedRows
         The distinct rows.
     added_ : int
         Number of (row, pair) where the features claim a dependency whose edge is absent.
@@ -103,7 +103,7 @@ class EdgeTrees(EdgeContexts):
     depth: int = 3
     show_progress: bool | Progress = False
 
-    def find_edges(self, table: Table, graph: BoolArray, run: Run) -> dict[PairIndex, Edge]:
+    def find_edges(self, table: CountedRows, graph: BoolArray, run: Run) -> dict[PairIndex, Edge]:
         """Change the tree of one pair at a time, the best change first."""
         if self.depth < 0:
             raise DomainError(f"depth must be >= 0, got {self.depth}")
@@ -173,7 +173,7 @@ class _Search:
     """The current edges, and the best change of each."""
 
     def __init__(
-        self, table: Table, graph: BoolArray, prior: float, depth: int, deadline: Deadline
+        self, table: CountedRows, graph: BoolArray, prior: float, depth: int, deadline: Deadline
     ) -> None:
         self.table, self.prior, self.depth, self.deadline = table, prior, depth, deadline
         self.scale = scale_of(table)

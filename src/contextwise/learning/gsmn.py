@@ -20,6 +20,7 @@ import numpy as np
 
 from contextwise.data.rows import Data
 from contextwise.learning.base import Learner
+from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.graphs import EdgeRule, check_edge_rule, edges_of, from_edges
 from contextwise.learning.pearson_test import (
     Rule,
@@ -29,7 +30,6 @@ from contextwise.learning.pearson_test import (
     most_independent,
 )
 from contextwise.learning.run import Run
-from contextwise.learning.table import Table
 from contextwise.models.structure import Structure
 from contextwise.support.progress import Progress
 
@@ -71,7 +71,7 @@ class GSMN(Learner):
     def learn(self, data: Data, run: Run) -> Structure:
         """Find the blankets and join their members."""
         check_edge_rule(self.rule)
-        test_rule, table = Rule.of(len(data), self.level, self.min_count), Table.of(data)
+        test_rule, table = Rule.of(len(data), self.level, self.min_count), CountedRows.of(data)
         size = len(data.domain)
         inside = np.zeros((size, size), dtype=bool)
         for target in run.steps(table.varying, "finding blankets"):
@@ -80,7 +80,7 @@ class GSMN(Learner):
         return from_edges(data.domain, edges_of(inside, self.rule))
 
 
-def _blanket(run: Run, table: Table, target: int, rule: Rule) -> list[int]:
+def _blanket(run: Run, table: CountedRows, target: int, rule: Rule) -> list[int]:
     """Grow and shrink the blanket of a variable."""
     blanket: list[int] = []
     others = [v for v in table.varying if v != target]

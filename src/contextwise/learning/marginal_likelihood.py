@@ -15,9 +15,9 @@ from math import ceil, log, log2, pi, prod
 import numpy as np
 import numpy.typing as npt
 
+from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.graphs import edges_of
 from contextwise.learning.run import Run
-from contextwise.learning.table import Table
 from contextwise.models.features import PairIndex
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
@@ -27,7 +27,7 @@ TINY = 1e-300
 """The smallest weight of a cell; there may be more cells than numbers of this size can count."""
 
 
-def best_graph(run: Run, table: Table, prior: float) -> tuple[BoolArray, float]:
+def best_graph(run: Run, table: CountedRows, prior: float) -> tuple[BoolArray, float]:
     """Search for the graph with the largest marginal pseudo-likelihood; return it and its score."""
     scores = Scores(table, prior)
     size, varying = len(table.cardinalities), table.varying
@@ -79,11 +79,11 @@ class Scores:
     Two rows of a fair coin: 1/2 for the first, and with one row of prior 1/4 for the other value.
 
     >>> from contextwise.data.rows import as_data
-    >>> round(float(np.exp(Scores(Table.of(as_data([[0], [1]])), 1.0).of(0, frozenset()))), 4)
+    >>> round(float(np.exp(Scores(CountedRows.of(as_data([[0], [1]])), 1.0).of(0, frozenset()))), 4)
     0.125
     """
 
-    def __init__(self, table: Table, prior: float) -> None:
+    def __init__(self, table: CountedRows, prior: float) -> None:
         self.table, self.prior = table, prior
         self.scale = scale_of(table)
         self.known: dict[tuple[int, frozenset[int]], float] = {}
@@ -122,12 +122,12 @@ class Scores:
         return float(score - log_rising(weight, totals, self.scale).sum()) / self.scale
 
 
-def configurations_of(table: Table, variables: Iterable[int]) -> float:
+def configurations_of(table: CountedRows, variables: Iterable[int]) -> float:
     """Return the number of configurations of some variables."""
     return prod(float(table.cardinalities[v]) for v in variables)
 
 
-def scale_of(table: Table) -> float:
+def scale_of(table: CountedRows) -> float:
     """Return the scale at which scores are whole numbers.
 
     Terms are rounded and added as integers of 64 bits, so that the order does not matter and equal

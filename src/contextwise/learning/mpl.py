@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from contextwise.data.rows import Data
 from contextwise.learning.base import Learner, check_prior
+from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.graphs import from_edges
 from contextwise.learning.marginal_likelihood import best_graph
 from contextwise.learning.run import Run
-from contextwise.learning.table import Table
 from contextwise.models.structure import Structure
 from contextwise.support.progress import Progress
 
@@ -54,6 +54,6 @@ class MPL(Learner):
 
     def learn(self, data: Data, run: Run) -> Structure:
         """Search for the best graph."""
-        table, prior = Table.of(data), check_prior(self.prior)
+        table, prior = CountedRows.of(data), check_prior(self.prior)
         self.graph_, self.score_ = best_graph(run, table, prior)
         return from_edges(data.domain, self.graph_)

@@ -34,7 +34,7 @@ from functools import cached_property
 import numpy as np
 
 from contextwise.errors import DomainError
-from contextwise.learning.table import Table
+from contextwise.learning.counted_rows import CountedRows
 from contextwise.models.features import PairIndex
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
@@ -162,14 +162,16 @@ def _bound(margins: FloatArray, inverses: FloatArray) -> FloatArray:
     return np.asarray(parts.sum(axis=-1))
 
 
-def evaluate_given(table: Table, target: int, others: Sequence[int], given: Sequence[int]) -> Tests:
+def evaluate_given(
+    table: CountedRows, target: int, others: Sequence[int], given: Sequence[int]
+) -> Tests:
     """Test a variable and each of some others, within groups of equal values of ``given``."""
     if table.compiled is not None:
         return Tests(*table.compiled.tests(target, list(given), list(others)))
     return evaluate_pairs(table, [(target, v) for v in others], *table.groups(given)).together()
 
 
-def evaluate_without_each(table: Table, target: int, blanket: Sequence[int]) -> Tests:
+def evaluate_without_each(table: CountedRows, target: int, blanket: Sequence[int]) -> Tests:
     """Test a variable and each one of its blanket, given all the others of the blanket."""
     if table.compiled is not None:
         return Tests(*table.compiled.tests_without_each(target, list(blanket)))
@@ -178,14 +180,14 @@ def evaluate_without_each(table: Table, target: int, blanket: Sequence[int]) -> 
     )
 
 
-def evaluate_on(table: Table, rows: IntArray, target: int, others: Sequence[int]) -> Tests:
+def evaluate_on(table: CountedRows, rows: IntArray, target: int, others: Sequence[int]) -> Tests:
     """Test a variable and each of some others, on some of the distinct rows."""
     if table.compiled is not None:
         return Tests(*table.compiled.tests_on(rows, target, list(others)))
     return evaluate_given(table.take(rows), target, others, [])
 
 
-def evaluate_in_context(table: Table, target: int, context: Mapping[int, int]) -> Tests:
+def evaluate_in_context(table: CountedRows, target: int, context: Mapping[int, int]) -> Tests:
     """Test a variable and each one of a context, on the rows that agree with the rest of it."""
     if table.compiled is not None:
         variables, values = list(context), list(context.values())
@@ -203,7 +205,9 @@ def _joined(tests: Sequence[Tests]) -> Tests:
     return Tests(*map(np.concatenate, parts))
 
 
-def evaluate_pairs(table: Table, pairs: Sequence[PairIndex], groups: IntArray, count: int) -> Tests:
+def evaluate_pairs(
+    table: CountedRows, pairs: Sequence[PairIndex], groups: IntArray, count: int
+) -> Tests:
     """Test pairs of variables within each group of rows; the result has shape (pairs, groups)."""
     results = [np.zeros((len(pairs), count)) for _ in range(6)]
     for places, tables in _tables(table, pairs, groups, count):
@@ -213,7 +217,7 @@ def evaluate_pairs(table: Table, pairs: Sequence[PairIndex], groups: IntArray, c
 
 
 def _tables(
-    table: Table, pairs: Sequence[PairIndex], groups: IntArray, count: int
+    table: CountedRows, pairs: Sequence[PairIndex], groups: IntArray, count: int
 ) -> Iterator[tuple[list[int], FloatArray]]:
     """Yield the tables of pairs in batches of one shape, with the places of the pairs."""
     shapes: dict[PairIndex, list[int]] = {}

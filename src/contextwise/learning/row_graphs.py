@@ -16,9 +16,9 @@ from contextwise.comparison.compare import compare
 from contextwise.data.rows import Data, by_position
 from contextwise.distributions.potentials import distinct
 from contextwise.learning.base import Learner
+from contextwise.learning.counted_rows import CountedRows, maximal_cliques
 from contextwise.learning.pearson_test import Rule
 from contextwise.learning.run import Run
-from contextwise.learning.table import Table, maximal_cliques
 from contextwise.models.domain import Domain
 from contextwise.models.factors import conjunctions
 from contextwise.models.structure import Structure
@@ -32,20 +32,20 @@ class RowGraphs(Learner):
     level: float
     min_count: float
     show_progress: bool | Progress
-    table_: Table
+    table_: CountedRows
     graphs_: BoolArray
 
     def learn(self, data: Data, run: Run) -> Structure:
         """Find the graphs and make features of their cliques."""
         rule = Rule.of(len(data), self.level, self.min_count)
-        self.table_ = Table.of(data)
+        self.table_ = CountedRows.of(data)
         left = run.deadline.left()
         if left is not None:  # the cliques need time too
             run.deadline = run.deadline.sooner(0.9 * left)
         self.graphs_ = self.find_graphs(self.table_, rule, run)
         return from_row_graphs(data.domain, self.table_.rows, self.graphs_)
 
-    def find_graphs(self, table: Table, rule: Rule, run: Run) -> BoolArray:
+    def find_graphs(self, table: CountedRows, rule: Rule, run: Run) -> BoolArray:
         """Return the adjacency matrix of each distinct row; subclasses implement this."""
         raise NotImplementedError
 

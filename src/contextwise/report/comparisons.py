@@ -76,7 +76,7 @@ GANAK = "caching errs with a probability below one in a billion; the engine nati
 NOTHING = "There is nothing to compare: no pair of variables is left."
 BY_POSITION = "Variables and states are aligned by position, not by name."
 KINDS: dict[Kind, Agreement] = {"guess": "fp", "true": "fn"}
-REGIONS: dict[str, Style] = {"dependent": "words", "of contexts": "share", "when": "words"}
+REGIONS: dict[str, Style] = {"dependent": "text", "of contexts": "share", "when": "text"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,12 +164,12 @@ def compare_parts(
         (role, f"{name(title)}: {plural(variables, 'variable')}, {plural(count, 'feature')}")
         for role, title, count in sizes
     ]
-    rows.append(("over", scope_words(comparison, data=data)))
+    rows.append(("over", scope_text(comparison, data=data)))
     rows += [("note", BY_POSITION)] if comparison.question.align == "position" else []
     if zeros:
         status = "dropped" if drops_zeros else "kept; --zero-weights drop drops them"
         rows.append(("note", f"features of weight 0: {', '.join(zeros)} ({status})"))
-    models = Table("", (Column("", "words"),) * 2, tuple(rows), "compared")
+    models = Table("", (Column("", "text"),) * 2, tuple(rows), "compared")
     return [*([Note("verdict", "\n".join(verdicts))] if verdicts else []), models, *parts]
 
 
@@ -178,7 +178,7 @@ def summary(comparison: Comparison, chance: Chance | None = None) -> str:
 
     Only random guesses (``chance``) can tell whether it does; without them, kappa is given.
     """
-    unfinished, pair_count = len(comparison.unions.open), comparison.question.pair_count
+    unfinished, pair_count = len(comparison.unions.open_places), comparison.question.pair_count
     if unfinished:
         low, high = (percent(bound, comparison.total) for bound in comparison.distance_bounds)
         return (
@@ -192,8 +192,8 @@ def summary(comparison: Comparison, chance: Chance | None = None) -> str:
         verdict = "" if chance is None else f"\n{chance.verdict}"
         return f"The models agree on all {number(c.total)} assertions.{verdict}"
     counts = f" ({number(c.distance)} of {number(c.total)})" if c.total < SHORT else ""
-    words = comparison.roles.errors
-    kinds = sorted([(c.fp, words["fp"]), (c.fn, words["fn"])], key=lambda kind: -kind[0])
+    text = comparison.roles.errors
+    kinds = sorted([(c.fp, text["fp"]), (c.fn, text["fn"])], key=lambda kind: -kind[0])
     shares = ", ".join(f"{percent(count, c.total)} {kind}" for count, kind in kinds)
     split = f": {shares}" if c.fp and c.fn else f", all of them {kinds[0][1]}"
     lines = [f"{percent(c.distance, c.total)} of all assertions differ{counts}{split}."]
@@ -244,7 +244,7 @@ def comparison_parts(
 ) -> list[Part]:
     """Return one guess in full; ``top`` limits the pairs and variables, 0 leaves them out."""
     parts: list[Part] = [Note("summary", summary(comparison, chance))]
-    if len(comparison.unions.open):
+    if len(comparison.unions.open_places):
         parts += [open_note(comparison), measures(comparison), *estimate_notes(comparison)]
         if top:
             parts.append(open_pairs_table(comparison, top))
@@ -262,14 +262,14 @@ def guesses_parts(guesses: Sequence[Guess], *, medium: Medium = "command") -> li
     """Return several guesses at one true model, one row each, and notes on all of them."""
     comparisons = {guess.title: guess.comparison for guess in guesses}
     parts: list[Part] = [guesses_table(guesses)]
-    if any(len(c.unions.open) for c in comparisons.values()):
+    if any(len(c.unions.open_places) for c in comparisons.values()):
         parts.append(open_note(comparisons))
     elif len(guesses) > 1:
-        parts.insert(0, Note("verdict", nearest_words(guesses)))
+        parts.insert(0, Note("verdict", nearest_text(guesses)))
     return [*parts, *ganak_notes(comparisons.values()), *rounding_notes(parts, medium)]
 
 
-def nearest_words(guesses: Sequence[Guess]) -> str:
+def nearest_text(guesses: Sequence[Guess]) -> str:
     """Name the nearest and the farthest of several guesses."""
     shares = [_share_of_all(guess.comparison) for guess in guesses]
     least, most = min(shares), max(shares)
@@ -281,11 +281,11 @@ def nearest_words(guesses: Sequence[Guess]) -> str:
         near = f"equally near to {roles.first}" if roles.peers else "equally near"
         return f"{every} are {near}: {percent(least, 1)} of all assertions differ."
     lines = []
-    for extreme, words in ((least, f"nearest to {roles.first}"), (most, "farthest")):
+    for extreme, text in ((least, f"nearest to {roles.first}"), (most, "farthest")):
         titles = [g.title for g, share in zip(guesses, shares, strict=True) if share == extreme]
         verb = "are" if titles[1:] else "is"
         differ = " of all assertions differ" if extreme == least else ""
-        lines.append(f"{listed(titles)} {verb} {words}: {percent(extreme, 1)}{differ}.")
+        lines.append(f"{listed(titles)} {verb} {text}: {percent(extreme, 1)}{differ}.")
     return "\n".join(lines)
 
 
@@ -298,7 +298,7 @@ def confusion_table(comparison: Comparison, medium: Medium = "page") -> Table:
     """Return the confusion matrix over all pairs, as shares of all assertions."""
     c = comparison.confusion
     true, guess = comparison.roles.true, comparison.roles.guess
-    columns: dict[str, Style] = {"": "words"}
+    columns: dict[str, Style] = {"": "text"}
     columns |= {f"{guess} dependent": "counted", f"{guess} independent": "counted"}
     rows = (
         (f"{true} dependent", Share(c.tp, c.total), Share(c.fn, c.total)),
@@ -306,7 +306,7 @@ def confusion_table(comparison: Comparison, medium: Medium = "page") -> Table:
     )
     title = "Both models" if comparison.roles.peers else "Confusion matrix"
     if medium != "command":  # which shows the scope above
-        title += f" over {scope_words(comparison)}"
+        title += f" over {scope_text(comparison)}"
     return table(title, columns, rows, "confusion")
 
 
@@ -314,7 +314,7 @@ def measures(comparison: Comparison, medium: Medium = "page") -> Entries:
     """Return the distances and rates; of a comparison with unfinished pairs, only bounds."""
     c = comparison
     values: dict[str, Cell]
-    if len(c.unions.open):
+    if len(c.unions.open_places):
         low, high = c.distance_bounds
         shares = Interval(ratio(low, c.total), ratio(high, c.total))
         values = {"normalized": shares, "distance": Interval(low, high)}
@@ -350,7 +350,7 @@ def error_columns(comparison: Comparison) -> dict[str, Style]:
 
 def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
     """Return the finished pairs with the most errors, or a note that no pair differs."""
-    some_open = bool(len(comparison.unions.open))
+    some_open = bool(len(comparison.unions.open_places))
     errors = comparison.differing[1]
     if not len(errors):
         return Note("nothing", f"No {'finished ' if some_open else ''}pair differs.")
@@ -368,12 +368,12 @@ def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
 def _worst_title(comparison: Comparison, shown: int) -> str:
     """Describe the list of the pairs with the most errors, and a tie that cuts it."""
     errors = comparison.differing[1]
-    known = "are known to differ" if len(comparison.unions.open) else "differ"
+    known = "are known to differ" if len(comparison.unions.open_places) else "differ"
     if shown >= len(errors):
         return f"All pairs that {known}"
     which = "pair" if shown == 1 else f"{shown} pairs"
     noun = comparison.roles.noun
-    tie = _tie_words(errors.tolist(), shown, f"pairs of variables with more {noun} come first")
+    tie = _tie_text(errors.tolist(), shown, f"pairs of variables with more {noun} come first")
     return f"The {which} with the most {noun}, of {len(errors):,} that {known}{tie}"
 
 
@@ -392,11 +392,11 @@ def variables_tables(comparison: Comparison, top: int = 10) -> list[Table]:
     if len(rows) < len(wrong):
         which = "variable" if len(rows) == 1 else f"{len(rows)} variables"
         title = f"The {which} with the most {noun}, of {len(wrong):,}"
-        title += _tie_words([v.errors for v in wrong], len(rows), "in the order of the models")
+        title += _tie_text([v.errors for v in wrong], len(rows), "in the order of the models")
     return [table(title, columns, rows, "variables")]
 
 
-def _tie_words(values: Sequence[Number], shown: int, order: str) -> str:
+def _tie_text(values: Sequence[Number], shown: int, order: str) -> str:
     """Say if a list is cut between equal values, and which of them come first."""
     ranked = sorted(values, reverse=True)
     last = ranked[shown - 1]
@@ -408,7 +408,7 @@ def _tie_words(values: Sequence[Number], shown: int, order: str) -> str:
 def open_pairs_table(comparison: Comparison, top: int = 10) -> Table:
     """Return the unfinished pairs with the widest bounds."""
     rows = []
-    sizes = [comparison.sizes[k] for k in comparison.unions.open.tolist()]
+    sizes = [comparison.sizes[k] for k in comparison.unions.open_places.tolist()]
     for pair, size in zip(comparison.open_pairs, sizes, strict=True):
         low, high = comparison.pair_bounds(*pair).distance
         rows.append((PairName(*pair), Share(low, size), Share(high, size)))
@@ -447,7 +447,7 @@ def measure_cells(comparison: Comparison, keys: Iterable[str]) -> Iterator[Cell]
     """Yield measures, counts as shares; while pairs are unfinished, only bounds of the distance."""
     c = comparison
     for key in keys:
-        if len(c.unions.open):
+        if len(c.unions.open_places):
             bounds = Interval(*(ratio(end, c.total) for end in c.distance_bounds))
             yield bounds if key == "normalized" else None
         elif key in ("normalized", *COUNTS):
@@ -459,21 +459,21 @@ def measure_cells(comparison: Comparison, keys: Iterable[str]) -> Iterator[Cell]
 # -- notes on what limits the numbers --------------------------------------------------------------
 
 
-def scope_words(comparison: Comparison, *, data: str = "the data") -> str:
+def scope_text(comparison: Comparison, *, data: str = "the data") -> str:
     """Return the number of pairs and assertions, and the restriction to contexts or to ``data``."""
     question = comparison.question
-    words = f"{plural(question.pair_count, 'pair')}, {plural(question.total, 'assertion')}"
+    text = f"{plural(question.pair_count, 'pair')}, {plural(question.total, 'assertion')}"
     if question.space.canonical:
-        words += " on full assignments"
+        text += " on full assignments"
     if question.rows is not None:
-        words += f" in the contexts of the rows of {name(data)}"
+        text += f" in the contexts of the rows of {name(data)}"
     if question.space.weights is not None:
-        words += ", each context by its probability"
+        text += ", each context by its probability"
     if question.context:
         states = question.context.items()
         context = ", ".join(f"{quoted(variable)}={quoted(state)}" for variable, state in states)
-        words += f" in the context {name(context)}"
-    return words
+        text += f" in the context {name(context)}"
+    return text
 
 
 def open_note(comparisons: Mapping[str, Comparison] | Comparison) -> Note:
@@ -481,9 +481,9 @@ def open_note(comparisons: Mapping[str, Comparison] | Comparison) -> Note:
     if isinstance(comparisons, Comparison):
         unfinished = {"": comparisons}
     else:
-        unfinished = {guess: c for guess, c in comparisons.items() if len(c.unions.open)}
+        unfinished = {guess: c for guess, c in comparisons.items() if len(c.unions.open_places)}
     shares = [
-        f"{f'{name(guess)}: ' if guess else ''}{len(c.unions.open):,} of {len(c.pairs):,} pairs"
+        f"{f'{name(guess)}: ' if guess else ''}{len(c.open_pairs):,} of {len(c.pairs):,} pairs"
         for guess, c in unfinished.items()
     ]
     interrupted = any(c.unions.interrupted for c in unfinished.values())
@@ -498,14 +498,14 @@ def estimate_notes(comparison: Comparison) -> list[Note]:
         return []
     errors = comparison.roles.errors
     kinds = ((errors["fp"], estimates.fp), (errors["fn"], estimates.fn))
-    words = " and ".join(
+    sentence = " and ".join(
         f"{kind} {100 * e.value:.3g} % ({100 * e.low:.3g} % to {100 * e.high:.3g} %)"
         if e.value
         else f"{kind} at most {100 * e.high:.3g} % (no draw found one)"
         for kind, e in kinds
     )
     text = (
-        f"Estimated from {plural(estimates.draws, 'draw')} of each kind: {words} of all "
+        f"Estimated from {plural(estimates.draws, 'draw')} of each kind: {sentence} of all "
         f"assertions ({100 * estimates.fp.confidence:g} % intervals)."
     )
     return [Note("estimate", text)]
@@ -561,7 +561,7 @@ def explanation_parts(explanation: Explanation) -> list[Part]:
                 rows.append((*named, *region))
                 named = "", ""
         title = _worst_title(comparison, len(explanation.pairs))
-        if len(comparison.unions.open):
+        if len(comparison.unions.open_places):
             noun = comparison.roles.noun
             title = f"The pairs with the most {noun} known so far, then unfinished pairs"
         parts.append(table(f"{title}, and where they differ", columns, rows, "pairs"))
@@ -605,7 +605,7 @@ def region_rows(pair: PairExplanation) -> Iterator[tuple[Cell, ...]]:
 
 def features_tables(explanation: Explanation) -> list[Table]:
     """Return the table of the features behind the errors, if there are any."""
-    style: Style = "count" if len(explanation.comparison.unions.open) else "share"
+    style: Style = "count" if len(explanation.comparison.unions.open_places) else "share"
     total = None if style == "count" else explanation.comparison.distance
 
     def cell(errors: Number | None) -> Cell:
@@ -617,17 +617,17 @@ def features_tables(explanation: Explanation) -> list[Table]:
         single = group if len(group) <= 2 else group[:1]
         for feature in single:
             counts = feature.takes_part, feature.vanish, feature.created
-            words = in_words(feature.literals) or "(the empty feature)"
-            rows.append((*map(cell, counts), whose, words))
+            text = in_words(feature.literals) or "(the empty feature)"
+            rows.append((*map(cell, counts), whose, text))
         errors = [feature.takes_part for feature in group[len(single) :]]
         if errors:
             ends = (e if total is None else Fraction(e) / total for e in (min(errors), max(errors)))
             scope = ", ".join(map(quoted, group[0].scope))
-            words = f"{plural(len(errors), 'more feature')} over {scope}"
-            rows.append((Interval(*ends), None, None, whose, words))
+            text = f"{plural(len(errors), 'more feature')} over {scope}"
+            rows.append((Interval(*ends), None, None, whose, text))
     roles = explanation.comparison.roles
     columns: dict[str, Style] = {roles.noun: style, "vanish": style, "created": style}
-    columns |= {roles.guess: "words", "feature": "words"}
+    columns |= {roles.guess: "text", "feature": "text"}
     title = (
         f"Features behind the {roles.noun}: the share of {roles.noun} where the feature holds, the "
         f"share that would vanish if {roles.second} gained (or lost) it, and the new {roles.noun} "
@@ -676,10 +676,10 @@ def matrix_parts(
     exact = isinstance(matrix, DistanceMatrix)
     title = f"{'Pairwise' if exact else 'Estimated pairwise'}{' normalized' * normalized} distances"
     parts: list[Part] = [table(title, columns, rows, "matrix"), *matrix_notes(matrix)]
-    if isinstance(matrix, DistanceMatrix) and len(labels) > 2 and not matrix.open:
+    if isinstance(matrix, DistanceMatrix) and len(labels) > 2 and not matrix.open_distances:
         is_plain = type(matrix) is DistanceMatrix
-        words = "differ in {} of all assertions" if is_plain else "have the squared distance {}"
-        parts.insert(0, Note("verdict", _extremes(matrix, labels, words)))
+        text = "differ in {} of all assertions" if is_plain else "have the squared distance {}"
+        parts.insert(0, Note("verdict", _extremes(matrix, labels, text)))
     if matrix.by_position:
         parts.append(Note("alignment", BY_POSITION))
     return [*parts, *rounding_notes(parts, medium)]
@@ -691,7 +691,7 @@ def _extremes(matrix: DistanceMatrix, labels: Sequence[str], words_of: str) -> s
         return NOTHING
     distances = matrix.lower.tolist()
     pairs = {(i, j): distances[i][j] for i, j in combinations(range(len(labels)), 2)}
-    words = []
+    text = []
     if len(set(pairs.values())) == 1:
         share = percent(distances[0][1], matrix.total)
         return f"All pairs of models are equally far apart: {share} of all assertions differ."
@@ -700,10 +700,8 @@ def _extremes(matrix: DistanceMatrix, labels: Sequence[str], words_of: str) -> s
         share = percent(pairs[i, j], matrix.total)
         ties = sum(distance == pairs[i, j] for distance in pairs.values()) - 1
         more = f" (tied with {plural(ties, 'other pair')})" if ties else ""
-        words.append(
-            f"{labels[i]} and {labels[j]} are {kind}: they {words_of.format(share)}{more}."
-        )
-    return "\n".join(words)
+        text.append(f"{labels[i]} and {labels[j]} are {kind}: they {words_of.format(share)}{more}.")
+    return "\n".join(text)
 
 
 def matrix_cells(
@@ -749,15 +747,15 @@ def neighbours_parts(nearest: Neighbours, names: Sequence[str]) -> list[Part]:
         (names[place], Share(distance, nearest.total))
         for place, distance in zip(nearest.places, nearest.distances, strict=True)
     ]
-    words = f"This took {plural(nearest.compared, 'exact comparison')}"
+    text = f"This took {plural(nearest.compared, 'exact comparison')}"
     if left := nearest.of - nearest.compared:
-        words += f"; bounds ruled out {left:,} of {plural(nearest.of, 'model')}"
+        text += f"; bounds ruled out {left:,} of {plural(nearest.of, 'model')}"
     title = "The nearest model" if len(rows) == 1 else f"The {len(rows)} nearest models"
     if nearest.ties:
         last = "it" if len(rows) == 1 else "the last"
         title += f" ({plural(nearest.ties, 'other model')} as near as {last}; the first are listed)"
     parts: list[Part] = [table(title, columns, rows, "nearest")]
-    parts.append(Note("comparisons", f"{words}."))
+    parts.append(Note("comparisons", f"{text}."))
     return [*parts, *rounding_notes(parts, "command")]
 
 
@@ -792,7 +790,7 @@ def _matrix(result: DistanceMatrix, *, top: int = TOP) -> list[Part]:
 
 @makes_parts("comparison.strengths", "Strengths")
 def _strengths(result: Strengths, *, top: int = TOP) -> list[Part]:
-    columns: dict[str, Style] = {"dependencies": "words", "drawn": "count"}
+    columns: dict[str, Style] = {"dependencies": "text", "drawn": "count"}
     columns |= {"median log odds ratio": "score", "from": "score", "to": "score"}
     rows = [
         (kind, len(sample), sample.median, *sample.interval)

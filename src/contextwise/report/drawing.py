@@ -19,7 +19,7 @@ from contextwise.comparison.confusion import ratio
 from contextwise.comparison.roles import TRUE_AND_GUESS, Agreement, Roles
 from contextwise.report.layout import Positions, cut_names, fitted_to, place_labels
 from contextwise.report.parts import COLOURS, DASHES
-from contextwise.report.shares import Edge, View, edge_words
+from contextwise.report.shares import Edge, View, edge_text
 from contextwise.support.arrays import FloatArray
 from contextwise.support.formatting import name as shown
 from contextwise.support.formatting import printable
@@ -169,13 +169,13 @@ def widest_of(edges: int) -> float:
 # -- elements of SVG -------------------------------------------------------------------------------
 
 
-def new_picture(kind: str, width: float, height: float, words: str) -> Element:
-    """Return an empty picture of a class; ``words`` describe it to screen readers."""
+def new_picture(kind: str, width: float, height: float, text: str) -> Element:
+    """Return an empty picture of a class; ``text`` describes it to screen readers."""
     size = {"viewBox": f"0 0 {coordinate(width)} {coordinate(height)}"}
     size |= {"width": coordinate(width), "height": coordinate(height)}
     usual = {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "font-family": "sans-serif"}
     picture = Element("svg", {"class": kind, **size, **usual})
-    add_tip(picture, words)
+    add_tip(picture, text)
     return picture
 
 
@@ -188,9 +188,9 @@ def add(parent: Element, tag: str, **attributes: str | float) -> Element:
     return SubElement(parent, tag, texts)
 
 
-def add_tip(parent: Element, words: str) -> None:
+def add_tip(parent: Element, text: str) -> None:
     """Add a tip, which a browser shows when the reader points at the element."""
-    add(parent, "title").text = printable(words)
+    add(parent, "title").text = printable(text)
 
 
 def coordinate(value: float) -> str:
@@ -256,7 +256,7 @@ def graph_svg(
                 style["stroke_dasharray"] = f"{dashes[0]} {dashes[1]}"
                 style["stroke_dashoffset"] = line.dash_offset
             element = add_line(picture, line.start, line.end, class_=line.kind, **style)
-            add_tip(element, edge_words(edge, view))
+            add_tip(element, edge_text(edge, view))
             for end in arrow_ends(edge, line, arcs):
                 paint = {"fill": COLOURS[line.kind], "class_": f"arrow {line.kind}"}
                 add(picture, "path", d=arrow_path(*end, line.width), **paint)
@@ -341,7 +341,7 @@ class Plane(NamedTuple):
 
 def errors_plane(guesses: Sequence[Guess], summary: Summary | None = None) -> Plane:
     """Return the points of guesses, and the means of groups that have a summary."""
-    known = [guess for guess in guesses if not len(guess.comparison.unions.open)]
+    known = [guess for guess in guesses if not len(guess.comparison.unions.open_places)]
     grouped = any(guess.group for guess in guesses)
     members: dict[str, list[tuple[str, float, float]]] = {}
     for guess in known:
@@ -384,8 +384,8 @@ def plane_svg(plane: Plane) -> str:
     points = [point for series in plane.series for point in series.points]
     means = [mean for series in plane.series for mean in series.means or ()]
     across, upward = plane.axes
-    words = f"{len(points)} models: {across} against {upward}"
-    picture = new_picture("plane", SIZE, SIZE, words)
+    text = f"{len(points)} models: {across} against {upward}"
+    picture = new_picture("plane", SIZE, SIZE, text)
     largest = max([share for point in points for share in point[1:]], default=0.0)
     widest = max([mean.high or 0.0 for mean in means], default=0.0)
     end = HEADROOM * max(largest, min(widest, 2 * largest)) or 1.0
@@ -397,8 +397,8 @@ def plane_svg(plane: Plane) -> str:
             place = f"translate({x} {y})"
             drawn = add(picture, "path", d=series.path, transform=place, **style)
             title = shown(name) if plane.roles.peers else "guess"
-            words = f"only in {title} {100 * fp:.3g} %, {plane.roles.only['fn']} {100 * fn:.3g} %"
-            add_tip(drawn, f"{shown(name)}: {words}")
+            text = f"only in {title} {100 * fp:.3g} %, {plane.roles.only['fn']} {100 * fn:.3g} %"
+            add_tip(drawn, f"{shown(name)}: {text}")
     for series in plane.series:
         if series.means is not None:
             _add_means(picture, series, *series.means, end)
@@ -443,8 +443,8 @@ def _add_means(picture: Element, series: PlaneSeries, fp: Mean, fn: Mean, end: f
     """Add the mark of a group, larger and hollow, with its intervals."""
     style = {"class_": "mean", "stroke": series.colour, "fill": "none", "pointer_events": "all"}
     drawn = add(picture, "g", **style)
-    words = f"{shown(series.name)}, mean of {fp.count}: FP {_with_ends(fp)}, FN {_with_ends(fn)}"
-    add_tip(drawn, words)
+    text = f"{shown(series.name)}, mean of {fp.count}: FP {_with_ends(fp)}, FN {_with_ends(fn)}"
+    add_tip(drawn, text)
     x, y = fp.mean or 0.0, fn.mean or 0.0
     if fp.low is not None and fp.high is not None:
         ends = (_place(share, y, end) for share in (fp.low, fp.high))
@@ -465,8 +465,8 @@ def _with_ends(value: Mean) -> str:
 
 def reliability_svg(curve: Reliability) -> str:
     """Draw the share that is true against probability, with intervals; the diagonal is perfect."""
-    words = f"Reliability of {curve.name}: the share that depends against probability"
-    picture = new_picture("plane", SIZE, SIZE, words)
+    text = f"Reliability of {curve.name}: the share that depends against probability"
+    picture = new_picture("plane", SIZE, SIZE, text)
     corner_x, corner_y = corner = _place(0, 0, 1)
     for share in (0, 0.25, 0.5, 0.75, 1):
         x, y = _place(share, share, 1)
@@ -485,6 +485,6 @@ def reliability_svg(curve: Reliability) -> str:
         x, y = _place(group.probability, group.share, 1)
         radius = 3 + 6 * (group.number / most) ** 0.5
         drawn = add(picture, "circle", cx=x, cy=y, r=radius, fill=SERIES[0], fill_opacity="0.8")
-        ends_words = f"({group.low:.3g} to {group.high:.3g}) of {group.number:,}"
-        add_tip(drawn, f"probability {group.probability:.4g}: {group.share:.4g} {ends_words}")
+        ends_text = f"({group.low:.3g} to {group.high:.3g}) of {group.number:,}"
+        add_tip(drawn, f"probability {group.probability:.4g}: {group.share:.4g} {ends_text}")
     return tostring(picture, encoding="unicode")

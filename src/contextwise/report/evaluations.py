@@ -97,7 +97,7 @@ def chance_parts(chance: Chance, *, top: int = 0) -> list[Part]:
     limits = "\n".join(_limits(chance))
     parts: list[Part] = [
         Note("verdict", chance.verdict),
-        Note("null", f"Random guesses{draws}: {NULLS[chance.null].words}."),
+        Note("null", f"Random guesses{draws}: {NULLS[chance.null].description}."),
         Entries(tuple(tuple(_measures(wanted, values)) for wanted in groups)),
         *([Note("limits", limits)] if limits else []),
     ]
@@ -155,7 +155,7 @@ def chances_table(guesses: Sequence[Guess]) -> Table:
     if any(chance.context_pairs for _, chance in compared):
         wanted += OF_CONTEXTS
     columns: dict[str, Style] = {"guess": "name"}
-    columns |= {label: style for _, label, style, _ in wanted} | {"verdict": "words"}
+    columns |= {label: style for _, label, style, _ in wanted} | {"verdict": "text"}
     rows = []
     for title, chance in compared:
         values = {"distance": chance.distance, **chance.record()}
@@ -181,7 +181,7 @@ def stability_parts(
     parts: list[Part] = [
         Note("finding", f"{stability.verdict} {_resamples(stability)}"),
         _instability(stability, consensus),
-        *([table(title, {"": "words"}, claims, "claims")] if claims else []),
+        *([table(title, {"": "text"}, claims, "claims")] if claims else []),
         *_listed("Learned from all rows, but from fewer than half of the resamples", weak, top),
         *_listed("Not learned from all rows, but from half of the resamples or more", missed, top),
     ]
@@ -470,9 +470,9 @@ def _dependencies(check: Check, top: int) -> Iterator[Part]:
 
 def claims_table(title: str, claims: Sequence[CheckedClaim], top: int = TOP) -> Table:
     """Show the first ``top`` claims with their tests, one row each."""
-    columns: dict[str, Style] = {"pair": "words", "when": "words", "rows used": "words"}
-    columns |= {"bits": "bits", "could show": "words"}
-    columns |= {"p": "words", "p given both blankets": "words"}
+    columns: dict[str, Style] = {"pair": "text", "when": "text", "rows used": "text"}
+    columns |= {"bits": "bits", "could show": "text"}
+    columns |= {"p": "text", "p given both blankets": "text"}
     rows = (
         (
             "–".join(name(quoted(v), 24) for v in claim.pair),
@@ -480,8 +480,8 @@ def claims_table(title: str, claims: Sequence[CheckedClaim], top: int = TOP) -> 
             f"{claim.test.rows:,} of {claim.rows:,}",
             claim.test.bits,
             could_show(claim),
-            p_value_words(claim.test),
-            p_value_words(claim.both),
+            p_value_text(claim.test),
+            p_value_text(claim.both),
         )
         for claim in claims[:top]
     )
@@ -495,7 +495,7 @@ def could_show(claim: CheckedClaim) -> str:
     return f"{bits:.2g}{ratio}"
 
 
-def p_value_words(test: ConditionalTest) -> str:
+def p_value_text(test: ConditionalTest) -> str:
     if not test.rows:
         return "–"
     return f"{'≤' if test.draws and not test.clear else ''}{test.p_value:.2g}"
@@ -523,7 +523,7 @@ def summary_parts(summary: Summary, *, top: int = TOP) -> list[Part]:
 
 def _means_table(summary: Summary, metrics: list[str]) -> Table:
     columns: dict[str, Style] = {"group": "name", f"{summary.unit}s": "count"}
-    columns |= {metric_label(metric): "words" for metric in metrics}
+    columns |= {metric_label(metric): "text" for metric in metrics}
     rows: list[tuple[Cell, ...]] = []
     for group in summary.groups:
         means = [summary.mean(group, metric) for metric in metrics]
@@ -555,7 +555,7 @@ def _differences_table(summary: Summary, metrics: list[str]) -> Table:
         if difference.metric in metrics
     )
     how = ", on the same truths" if summary.unit == "truth" else ""
-    columns: dict[str, Style] = dict.fromkeys(titles, "words")
+    columns: dict[str, Style] = dict.fromkeys(titles, "text")
     return table(f"Differences between groups{how}", columns, rows, "group differences")
 
 
@@ -564,9 +564,9 @@ def _or_dash(value: float | None) -> str:
 
 
 def _ranks_table(summary: Summary) -> Table:
-    head = [Column("metric", "words")]
+    head = [Column("metric", "text")]
     head += [Column(group, "mean") for group in summary.groups]
-    head += [Column("p", "words"), Column("critical difference", "mean")]
+    head += [Column("p", "text"), Column("critical difference", "mean")]
     rows: list[tuple[Cell, ...]] = []
     for ranking in summary.rankings:
         by_group = dict(zip(ranking.groups, ranking.ranks, strict=True))
@@ -631,7 +631,7 @@ def consensus_parts(
     """Show how near a consensus is to its models, what bounds it, and who supports its claims."""
     half = consensus.threshold == Fraction(1, 2)
     columns: dict[str, Style] = {
-        "": "words",
+        "": "text",
         "sum of distances" if half else "weighted sum of errors": "count",
         "mean normalized distance": "rate",
     }
@@ -655,8 +655,8 @@ def consensus_parts(
 
 
 def _supports_table(supports: Sequence[ClaimSupport]) -> Table:
-    columns: dict[str, Style] = {"pair": "name", "in the consensus": "words", "when": "words"}
-    columns["models with the dependence"] = "words"
+    columns: dict[str, Style] = {"pair": "name", "in the consensus": "text", "when": "text"}
+    columns["models with the dependence"] = "text"
     rows = []
     for support in supports:
         low, high = support.throughout, support.somewhere

@@ -238,7 +238,7 @@ def _sort_key(cell: Cell) -> tuple[float | int | Fraction, str] | None:
 
 def _legend(legend: Legend) -> Markup:
     title = tag("li", f"{legend.title}:") if legend.title else None
-    entries = (tag("li", _sample(mark), words) for mark, words in legend.entries)
+    entries = (tag("li", _sample(mark), text) for mark, text in legend.entries)
     return tag("ul", title, *entries, class_="legend")
 
 

@@ -22,7 +22,7 @@ from contextwise.report.comparisons import (
     comparison_parts,
     explanation_parts,
     guesses_parts,
-    scope_words,
+    scope_text,
 )
 from contextwise.report.evaluations import (
     chance_parts,
@@ -181,7 +181,7 @@ def terms_note(comparison: Comparison) -> Note:
         "terms",
         f"An assertion is the claim that two variables, such as {name(pair[0])} and "
         f"{name(pair[1])}, depend on each other in one context, or do not. A context gives a state "
-        f"to {every}{states}. This page compares {scope_words(comparison)}. {kinds}",
+        f"to {every}{states}. This page compares {scope_text(comparison)}. {kinds}",
     )
 
 
@@ -192,7 +192,7 @@ def overview_parts(guesses: Sequence[Guess]) -> list[Part]:
         groups.setdefault(guess.group, []).append(guess.comparison)
     summary: Summary | None = None
     parts: list[Part] = []
-    if any(groups) and not any(len(guess.comparison.unions.open) for guess in guesses):
+    if any(groups) and not any(len(guess.comparison.unions.open_places) for guess in guesses):
         summary = summarize(groups)
         distances = tuple(d for d in summary.differences if d.metric == "normalized")
         parts += summary_parts(replace(summary, differences=distances))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Number = int | Fraction
 Style = Literal[
-    "name", "words", "count", "rate", "share", "counted", "mean", "score", "probability", "bits"
+    "name", "text", "count", "rate", "share", "counted", "mean", "score", "probability", "bits"
 ]
 """Content of a column or measure: a name, plain words, an exact count, a rate, a share of contexts
 without or with its counts, a mean of counts, a score of any size, a p-value, or information in
@@ -98,7 +98,7 @@ class Column(NamedTuple):
     @property
     def is_number(self) -> bool:
         """True if its cells are numbers, which are aligned to the right."""
-        return self.style not in ("name", "words")
+        return self.style not in ("name", "text")
 
 
 class Table(NamedTuple):

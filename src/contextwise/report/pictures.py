@@ -41,7 +41,7 @@ from contextwise.report.shares import (
     View,
     edges_of,
     graph_of,
-    kind_words,
+    kind_text,
     select_edges,
     shares_of,
 )
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from contextwise.report.comparisons import Guess
 
 STEPS = (0.001, 0.01, 0.1, 0.25, 0.5, 1.0)  # shares of contexts are drawn in these steps
-STEP_WORDS = ("≤ 0.1 %", "≤ 1 %", "≤ 10 %", "≤ 25 %", "≤ 50 %", "≤ 100 %")
+STEP_TEXT = ("≤ 0.1 %", "≤ 1 %", "≤ 10 %", "≤ 25 %", "≤ 50 %", "≤ 100 %")
 OPACITIES = (0.08, 0.15, 0.25, 0.45, 0.7, 1.0)
 UNKNOWN = "#F0E442"  # the colour of a pair that a time limit left open
 COVERED, COVERED_OPACITY = "#7f7f7f", 0.16
@@ -69,7 +69,7 @@ CUT = 0.7  # the share of the tree's height at which it is cut into blocks of si
 SMALLEST, BLOCKS = 0.03, 6
 """The least share of the variables, three or more, that is a block, and the most blocks."""
 ONE_STEPS = (0.01, 0.25, 0.5, 0.75, 0.99, 1.0)
-ONE_WORDS = ("≤ 1 %", "≤ 25 %", "≤ 50 %", "≤ 75 %", "≤ 99 %", "≤ 100 %")
+ONE_TEXT = ("≤ 1 %", "≤ 25 %", "≤ 50 %", "≤ 75 %", "≤ 99 %", "≤ 100 %")
 ONE_OPACITIES = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
 """The steps, their words and opacities of one model, whose shares are often large."""
 SUPPORT, SUPPORT_DARK = "#0072B2", "#56B4E9"
@@ -77,8 +77,8 @@ SUPPORT_STEPS = (0.25, 0.5, 0.75, 0.95, 1.0)
 SUPPORT_OPACITIES = (0.15, 0.32, 0.52, 0.76, 1.0)
 
 
-GROUPED_WORDS = " Similar variables are next to each other."
-LINE_WORDS = "A line is as wide as the share of contexts in which the two variables depend."
+GROUPED_TEXT = " Similar variables are next to each other."
+LINE_TEXT = "A line is as wide as the share of contexts in which the two variables depend."
 
 # -- the heat map of pairs -----------------------------------------------------------------------
 
@@ -222,13 +222,13 @@ def packed(shares: Shares, order: IntArray) -> dict[str, Any]:
 def pairs_picture(comparison: Comparison) -> Picture:
     shares = shares_of(comparison)
     heat = heat_map(shares)
-    caption = heat_words(heat.roles)
+    caption = heat_text(heat.roles)
     if not np.array_equal(heat.order, np.arange(len(heat.order))):
-        caption += GROUPED_WORDS
+        caption += GROUPED_TEXT
     return Picture(caption, tuple(heat_legends(heat)), packed=_deflated(packed(shares, heat.order)))
 
 
-def heat_words(roles: Roles) -> str:
+def heat_text(roles: Roles) -> str:
     """Explain the colours and the two sides of the heat map."""
     fp, fn = ("", "") if roles.peers else (" (false positives)", " (false negatives)")
     return (
@@ -253,7 +253,7 @@ def heat_legends(heat: HeatMap, codes: npt.NDArray[np.uint8] | None = None) -> l
         if codes is None and len(heat.names) > GROUPED and steps:
             steps = list(range(len(STEPS)))  # means can have any of them
         entries = tuple(
-            (Mark("box", kind, COLOURS[kind], OPACITIES[step]), STEP_WORDS[step]) for step in steps
+            (Mark("box", kind, COLOURS[kind], OPACITIES[step]), STEP_TEXT[step]) for step in steps
         )
         if entries:
             legends.append(Legend(f"{heat.roles.only[kind]}, share of contexts", entries))
@@ -328,7 +328,7 @@ def one_legends(heat: HeatMap) -> list[Legend]:
     used = set(np.searchsorted(ONE_STEPS, known).tolist())
     if len(heat.names) > GROUPED:  # means can have any colour
         used = set(range(len(ONE_STEPS)))
-    entries = [(Mark("box", "fn", SUPPORT, ONE_OPACITIES[k]), ONE_WORDS[k]) for k in sorted(used)]
+    entries = [(Mark("box", "fn", SUPPORT, ONE_OPACITIES[k]), ONE_TEXT[k]) for k in sorted(used)]
     if np.isnan(heat.shares).sum() > len(heat.names):  # more than the diagonal
         entries.append((Mark("box", "blank", "#ffffff", 0.0), "never depends"))
     if np.isinf(heat.shares).any():
@@ -344,13 +344,13 @@ def one_pictures(comparison: Comparison) -> list[Picture]:
     shares = shares_of(comparison)
     heat = dependence_heat(shares)
     drawn = _deflated(packed_one(shares, heat.order))
-    grouped = "" if np.array_equal(heat.order, np.arange(len(heat.order))) else GROUPED_WORDS
+    grouped = "" if np.array_equal(heat.order, np.arange(len(heat.order))) else GROUPED_TEXT
     selection = select_edges(shares.edges(), which="strongest")
     graph = graph_of(selection)._replace(view="one", arcs=arcs_of(comparison.true))
-    words = f"{selection.words[:1].upper()}{selection.words[1:]}. {LINE_WORDS}"
+    text = f"{selection.description[:1].upper()}{selection.description[1:]}. {LINE_TEXT}"
     return [
         Picture(f"{ONE_CAPTION}{grouped}", tuple(one_legends(heat)), packed=drawn),
-        Picture(words, (graph_legend(graph.edges, "one"),), graph),
+        Picture(text, (graph_legend(graph.edges, "one"),), graph),
     ]
 
 
@@ -365,7 +365,7 @@ def graph_pictures(comparison: Comparison) -> list[Picture]:
     except TooLargeError:
         selection = select_edges(edges)
     graph = graph_of(selection)
-    words = f"{selection.words[:1].upper()}{selection.words[1:]}"
+    text = f"{selection.description[:1].upper()}{selection.description[1:]}"
     roles = comparison.roles
     titles: dict[View, str] = {"true": "The true model", "guess": "The guess"}
     if roles.peers:
@@ -377,7 +377,7 @@ def graph_pictures(comparison: Comparison) -> list[Picture]:
         drawn = {"both": "Both models"}
     return [
         Picture(
-            f"{title}. {words}. {LINE_WORDS}",
+            f"{title}. {text}. {LINE_TEXT}",
             (graph_legend(graph.edges, view),),
             graph._replace(view=view),
         )
@@ -386,13 +386,13 @@ def graph_pictures(comparison: Comparison) -> list[Picture]:
 
 
 def graph_legend(edges: Iterable[Edge], view: View = "both") -> Legend:
-    words = {
-        kind: kind_words(edge.roles, kind, view) for edge in edges for kind, _ in edge.kinds(view)
+    text = {
+        kind: kind_text(edge.roles, kind, view) for edge in edges for kind, _ in edge.kinds(view)
     }
     entries = tuple(
-        (Mark("line", kind, colour, dashes=DASHES[kind]), words[kind])
+        (Mark("line", kind, colour, dashes=DASHES[kind]), text[kind])
         for kind, colour in COLOURS.items()
-        if kind in words
+        if kind in text
     )
     return Legend("", entries)
 

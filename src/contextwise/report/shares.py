@@ -99,7 +99,7 @@ def shares_of(comparison: Comparison) -> Shares:
     def divided(counts: CountArray) -> FloatArray:
         both = zip(counts.tolist(), comparison.unit_sizes.tolist(), strict=True)
         shares = np.fromiter((_inside(*each) for each in both), np.float64, len(counts))
-        shares[comparison.unions.open] = np.nan
+        shares[comparison.unions.open_places] = np.nan
         return shares
 
     tp, fn, fp = (divided(comparison.unit_counts[:, k]) for k in range(3))
@@ -141,7 +141,7 @@ class Selection(NamedTuple):
         return tuple(dict.fromkeys([*self.around, *(n for e in self.edges for n in e.pair)]))
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         count, differ = len(self.edges), self.which == "differences"
         noun = "difference" if differ else "dependency"
         nouns = "differences" if differ else "dependencies"
@@ -249,13 +249,13 @@ def edges_between(edges: Iterable[Edge], names: Collection[str]) -> list[Edge]:
     return [edge for edge in edges if inside.issuperset(edge.pair)]
 
 
-def kind_words(roles: Roles, kind: Agreement, view: View) -> str:
+def kind_text(roles: Roles, kind: Agreement, view: View) -> str:
     return "dependent" if view == "one" else roles.only[kind]
 
 
-def edge_words(edge: Edge, view: View = "both") -> str:
+def edge_text(edge: Edge, view: View = "both") -> str:
     kinds = (
-        f"{kind_words(edge.roles, kind, view)} in {percent(Fraction(share), 1)} of contexts"
+        f"{kind_text(edge.roles, kind, view)} in {percent(Fraction(share), 1)} of contexts"
         for kind, share in edge.kinds("one" if view == "one" else "both")
     )
     return f"{' – '.join(map(short, edge.pair))}: {', '.join(kinds)}"

@@ -22,7 +22,7 @@ from contextwise.independence.independencies import (
 from contextwise.models.domain import Domain, listed
 from contextwise.models.notation import Literal, quoted, where, write_literals
 from contextwise.models.structure import Model, structure_of
-from contextwise.report.evaluations import LEARNED_FROM, could_show, p_value_words
+from contextwise.report.evaluations import LEARNED_FROM, could_show, p_value_text
 from contextwise.report.parts import (
     TOP,
     Cell,
@@ -137,17 +137,17 @@ def sentence(statement: Independence) -> str:
     >>> sentence(Independence("age", "survived", region, ("sex",), 2, 0.25))
     'age and survived are independent when class=3rd, given sex'
     """
-    words = f"{quoted(statement.first)} and {quoted(statement.second)} are independent"
+    text = f"{quoted(statement.first)} and {quoted(statement.second)} are independent"
     if statement.region:
-        words += f" {where(statement.region)}"
+        text += f" {where(statement.region)}"
     if statement.given:
-        words += f", given {listed(statement.given, MOST_GIVEN)}"
-    return words
+        text += f", given {listed(statement.given, MOST_GIVEN)}"
+    return text
 
 
 def only_where(pair: PairIndependencies, domain: Domain) -> str | None:
     """Say where a pair depends, such as "only when class≠3rd", if that is short."""
-    if len(pair.statements) != 1 or pair.unlisted or pair.open:
+    if len(pair.statements) != 1 or pair.unlisted or pair.undecided:
         return None
     region = pair.statements[0].region
     if len(region) > 1:
@@ -168,21 +168,21 @@ def verdict(one: OneModel) -> str:
     pairs, dependent = len(names) * (len(names) - 1) // 2, one.dependent
     head = f"{len(names):,} variables, {dependent:,} of {plural(pairs, 'pair')}"
     head += " depend" if dependent != 1 else " depends"
-    unfinished = len(one.comparison.unions.open)
+    unfinished = len(one.comparison.unions.open_places)
     if unfinished:
         return f"{head}, and {plural(unfinished, 'pair')} not decided in time."
     if not dependent:
         return f"{len(names):,} variables, and no pair depends."
     if not one.partly:
         return f"{head}, {'each ' * (dependent > 1)}in every context."
-    simple = [(pair, words) for pair in one.somewhere if (words := only_where(pair, domain))]
+    simple = [(pair, clause) for pair in one.somewhere if (clause := only_where(pair, domain))]
     if one.partly == 1 and simple:
-        pair, words = simple[0]
-        return f"{head}; {name(pair.first)} and {name(pair.second)} {words}."
+        pair, clause = simple[0]
+        return f"{head}; {name(pair.first)} and {name(pair.second)} {clause}."
     text = f"{head}, {one.partly:,} of them in some contexts only"
     if simple:
-        pair, words = min(simple, key=lambda entry: len(entry[0].statements[0].region))
-        text += f"; {name(pair.first)} and {name(pair.second)}, for example, {words}"
+        pair, clause = min(simple, key=lambda entry: len(entry[0].statements[0].region))
+        text += f"; {name(pair.first)} and {name(pair.second)}, for example, {clause}"
     return f"{text}."
 
 
@@ -205,7 +205,7 @@ def one_model_parts(one: OneModel, *, top: int = TOP) -> list[Part]:
 def sentence_parts(one: OneModel) -> list[Part]:
     """Show the independencies, those that hold in some contexts only first."""
     names = one.comparison.domain.names
-    never = len(names) * (len(names) - 1) // 2 - one.dependent - len(one.comparison.unions.open)
+    never = len(names) * (len(names) - 1) // 2 - one.dependent - len(one.comparison.open_pairs)
     kinds = (
         ("Independent in some contexts", one.somewhere, one.partly),
         ("Independent in every context", one.never, never),
@@ -233,9 +233,9 @@ def sentence_table(
     title: str, pairs: Iterable[PairIndependencies], check: Check | None = None
 ) -> Table:
     """Return a table of sentences; with a check, each has its evidence next to it."""
-    columns: dict[str, Style] = {"sentence": "words", "share of contexts": "share"}
+    columns: dict[str, Style] = {"sentence": "text", "share of contexts": "share"}
     if check is not None:
-        columns |= {"rows": "words", "p": "words", "could show": "words", "finding": "words"}
+        columns |= {"rows": "text", "p": "text", "could show": "text", "finding": "text"}
     tested = {} if check is None else {key_of(claim): claim for claim in check.claims}
     rows: list[tuple[Cell, ...]] = []
     for pair in pairs:
@@ -286,7 +286,7 @@ def evidence(claim: CheckedClaim | None, check: Check) -> tuple[str, str, str, s
     if not claim.is_testable:
         return rows, "–", "–", "no row tells"
     finding = "contradicted" if claim.adjusted <= check.alpha else "not contradicted"
-    return rows, p_value_words(claim.test), could_show(claim), finding
+    return rows, p_value_text(claim.test), could_show(claim), finding
 
 
 def pairs_table(comparison: Comparison, top: int = TOP) -> Table:
@@ -300,5 +300,5 @@ def pairs_table(comparison: Comparison, top: int = TOP) -> Table:
         (PairName(*(names[v] for v in comparison.pairs[k].tolist())), Share(counts[k], sizes[k]))
         for k in known[:top]
     )
-    columns: dict[str, Style] = {"pair": "words", "dependent": "share"}
+    columns: dict[str, Style] = {"pair": "text", "dependent": "share"}
     return table(f"Pairs that depend, by their share of contexts{more}", columns, rows, "pairs")

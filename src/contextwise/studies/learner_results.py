@@ -463,9 +463,9 @@ def hypotheses_section(records: Sequence[Record]) -> Section:
     judged = [disagreement(records, metric) for metric in (KL, CMLL, KL_OWN, CMLL_OWN)]
     cost = slopes(records)
     sentences = hypotheses_sentences(judged, cost, change_with_rows(records))
-    columns: dict[str, Style] = {"best by": "words", "cells": "count", "same best": "count"}
-    columns |= {"ties": "count", "worse by d": "count", "share worse": "words"}
-    columns |= {"distance more": "words", "pairs of learners": "count", "opposed": "words"}
+    columns: dict[str, Style] = {"best by": "text", "cells": "count", "same best": "count"}
+    columns |= {"ties": "count", "worse by d": "count", "share worse": "text"}
+    columns |= {"distance more": "text", "pairs of learners": "count", "opposed": "text"}
     rows = (
         (
             *(each.metric.label, each.cells, each.same, each.ties, each.worse),
@@ -474,7 +474,7 @@ def hypotheses_section(records: Sequence[Record]) -> Section:
         for each in judged
     )
     costs: dict[str, Style] = {"rows": "count", "structures": "count"}
-    costs |= {"KL per 1 % of FP": "words", "KL per 1 % of FN": "words"}
+    costs |= {"KL per 1 % of FP": "text", "KL per 1 % of FN": "text"}
     lines = ((each.size, each.units, str(each.fp), str(each.fn)) for each in cost)
     parts: tuple[Part, ...] = (
         Note("summary", " ".join(sentences)),
@@ -569,7 +569,7 @@ def _kinds_note(records: Sequence[Record]) -> Iterable[Note]:
 
 def _means(records: Sequence[Record], size: int) -> Table:
     columns: dict[str, Style] = {"learner": "name"}
-    columns |= dict.fromkeys((*SHOWN.values(), "oracle"), "words")
+    columns |= dict.fromkeys((*SHOWN.values(), "oracle"), "text")
     with_oracle = [
         r | {"oracle": r["oracle_distance"] and r["oracle_distance"] / r["assertions"]}
         for r in map(dict, records)
@@ -592,9 +592,9 @@ def ranks_section(records: Sequence[Record]) -> Section:
     # Without ensembles the Brier score is the distance.
     of_ensembles = [BRIER] if any(record.get("spread") for record in records) else []
     rankings = [rank(records, metric) for metric in (*of_ensembles, *METRICS)]
-    columns: dict[str, Style] = {"metric": "words", "data sets": "count", "left out": "count"}
+    columns: dict[str, Style] = {"metric": "text", "data sets": "count", "left out": "count"}
     columns |= dict.fromkeys(rankings[0].labels, "mean")
-    columns |= {"p (Friedman)": "words", "critical difference": "mean"}
+    columns |= {"p (Friedman)": "text", "critical difference": "mean"}
     rows: list[tuple[Cell, ...]] = []
     for ranks in rankings:
         means, test = ranks.means(), ranks.ranking()
@@ -615,7 +615,7 @@ def ranks_section(records: Sequence[Record]) -> Section:
     )
     tau = table(
         "Kendall's tau-b between rankings, mean over truths, interval resampling truths",
-        {"first": "words", "second": "words", "tau-b": "words", "truths": "count"},
+        {"first": "text", "second": "text", "tau-b": "text", "truths": "count"},
         ((a, b, str(tau), truths) for a, b, tau, truths in agreements(rankings)),
         "agreements",
     )
@@ -638,7 +638,7 @@ def failures_table(records: Sequence[Record]) -> Table:
 
 def _data_section(name: str, records: Sequence[Record]) -> Section:
     """Return the scores of the learners on a real data set, and their distances."""
-    columns: dict[str, Style] = {"learner": "name", "status": "words", "features": "count"}
+    columns: dict[str, Style] = {"learner": "name", "status": "text", "features": "count"}
     columns |= {"PLL": "score", "CMLL": "score", "log-likelihood": "score"}
     columns |= {"instability": "score", "seconds": "score"}
     keys = ("learner", "status", "features", "pll_own", "cmll_own", "log_likelihood_own")

@@ -479,12 +479,12 @@ def _differences(stored: Record, current: Record) -> str:
     """Describe the differences between two configurations in a few words."""
     left, right = _flat(stored, current), _flat(current, stored)
     keys = sorted(key for key in left | right if left.get(key) != right.get(key))
-    words = [
+    text = [
         f"{key} is {_short(left.get(key))} there and {_short(right.get(key))} here"
         for key in keys[:MOST_DIFFERENCES]
     ]
-    more = len(keys) - len(words)
-    return "; ".join(words) + (f"; and {more} more" if more else "")
+    more = len(keys) - len(text)
+    return "; ".join(text) + (f"; and {more} more" if more else "")
 
 
 def _flat(record: Record, other: Record) -> dict[str, Any]:

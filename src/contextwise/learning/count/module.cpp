@@ -48,7 +48,7 @@ bool delete_edges(ContextGraphs& graphs, std::size_t size, unsigned threads,
 }  // namespace
 
 NB_MODULE(_count, module) {
-  module.doc() = "The compiled twin of the counting in contextwise.learning.table.";
+  module.doc() = "The compiled twin of the counting in contextwise.learning.counted_rows.";
   nb::set_leak_warnings(false);
   module.def(
       "maximal_cliques",

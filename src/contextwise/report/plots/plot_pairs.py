@@ -129,12 +129,12 @@ def plot_pairs(
     _label_sides(axes, heat.names)
     _name_blocks(axes, heat)
     _draw_legend(axes, [(legend.title, handles(legend)) for legend in legends])
-    words = ""
+    text = ""
     if block > 1:
-        words = f"each cell: the {'worst' if worst else 'mean'} of {block} × {block} pairs"
+        text = f"each cell: the {'worst' if worst else 'mean'} of {block} × {block} pairs"
         if len(marked):
-            words += "\ndots: a single pair has most of the errors"
-    return titled(axes, "\n".join(filter(None, [fitted_title(title, COLUMN), words])))
+            text += "\ndots: a single pair has most of the errors"
+    return titled(axes, "\n".join(filter(None, [fitted_title(title, COLUMN), text])))
 
 
 def _label_sides(axes: Axes, names: Sequence[str]) -> None:
@@ -284,19 +284,19 @@ def plot_graphs(
     """
     selection = selection or select_edges(edges_of(comparison), **options)
     graph = graph_of(selection)
-    panels: list[tuple[str, Graph, Mapping[str, str]]] = [(selection.words, graph, {})]
+    panels: list[tuple[str, Graph, Mapping[str, str]]] = [(selection.description, graph, {})]
     if in_context is not None:
         inside = edges_between(edges_of(in_context), selection.nodes)
         which: Which = "differences" if selection.which == "differences" else "strongest"
         inner = select_edges(inside, which=which, around=selection.around)
-        words = " & ".join(f"{name}={state}" for name, state in (fixed or {}).items())
-        panels[0] = (f"all contexts: {selection.words}", graph, {})
-        panels.append((f"{words}: {inner.words}", Graph(inner, graph.positions), fixed or {}))
+        text = " & ".join(f"{name}={state}" for name, state in (fixed or {}).items())
+        panels[0] = (f"all contexts: {selection.description}", graph, {})
+        panels.append((f"{text}: {inner.description}", Graph(inner, graph.positions), fixed or {}))
     figure, row = _panels(len(panels), len(selection.nodes))
     frame = figure.get_figwidth() * row[0].get_position().width
-    for axes, (words, shown_graph, assigned) in zip(row, panels, strict=True):
+    for axes, (text, shown_graph, assigned) in zip(row, panels, strict=True):
         _draw_graph(shown_graph, axes, assigned)
-        axes.set_title(fitted_title(words, frame, size=7), fontsize="small", pad=2)
+        axes.set_title(fitted_title(text, frame, size=7), fontsize="small", pad=2)
     lines = fitted_title(title, figure.get_figwidth(), size=7)
     top = 1 - 0.04 / figure.get_figheight()
     figure.text(0.5, top, lines, ha="center", va="top", fontsize="small")
@@ -338,7 +338,7 @@ def plot_structure(
     selection = select_edges(edges_of(comparison), **{"which": "strongest", **options})
     graph = graph_of(selection)._replace(view="one", arcs=arcs_of(structure))
     fixed: dict[str, str] = {}
-    words = selection.words
+    text = selection.description
     if context is not None:
         domain = structure.domain
         chosen = domain.assignment(context)
@@ -347,10 +347,10 @@ def plot_structure(
         inner = select_edges(edges_between(edges_of(inside), selection.nodes), which="strongest")
         graph = graph._replace(selection=inner)
         states = " & ".join(f"{name}={state}" for name, state in fixed.items())
-        words = f"{states}: {inner.words}"
+        text = f"{states}: {inner.description}"
     figure, (axes,) = _panels(1, len(selection.nodes))
     _draw_graph(graph, axes, fixed)
-    lines = [fitted_title(line, figure.get_figwidth(), size=7) for line in (title, words) if line]
+    lines = [fitted_title(line, figure.get_figwidth(), size=7) for line in (title, text) if line]
     top = 1 - 0.04 / figure.get_figheight()
     figure.text(0.5, top, "\n".join(lines), ha="center", va="top", fontsize="small")
     return figure
@@ -448,8 +448,8 @@ def plot_neighbours(
     axes.set_xlabel("share of the pair's contexts in which they depend")
     axes.spines[["top", "right"]].set_visible(False)
     for place, edge in enumerate(edges):
-        words = percent(Fraction(edge.errors), 1) if edge.errors else "same"
-        axes.text(1.02, place, words, va="center", fontsize="x-small", color="#333333")
+        text = percent(Fraction(edge.errors), 1) if edge.errors else "same"
+        axes.text(1.02, place, text, va="center", fontsize="x-small", color="#333333")
     if edges:
         axes.text(1.02, -0.75, "differ in", va="bottom", fontsize="x-small", color="#333333")
         axes.legend(
@@ -459,7 +459,7 @@ def plot_neighbours(
             columnspacing=1,
             borderaxespad=0.2,
         )
-    lines = [fitted_title(line, COLUMN) for line in (title, selection.words) if line]
+    lines = [fitted_title(line, COLUMN) for line in (title, selection.description) if line]
     axes.set_title("\n".join(lines), pad=16 if edges else 4)
     return titled(axes)
 
@@ -494,7 +494,7 @@ def plot_supports(
         np.ma.masked_invalid(shares), cmap="Blues", vmin=0, vmax=1, interpolation="nearest"
     )
     _label_sides(axes, stability.domain.names)
-    words = f"above: share of {stability.resamples} resamples\nbelow: mean share of contexts"
-    axes.set_xlabel(words, fontsize="small")
+    text = f"above: share of {stability.resamples} resamples\nbelow: mean share of contexts"
+    axes.set_xlabel(text, fontsize="small")
     axes.figure.colorbar(picture, ax=axes, shrink=0.7)
     return titled(axes, title)

@@ -79,8 +79,8 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
     text = cleandoc(draw.__doc__ or "")
     shared = [name for name in ("axes", "title") if name in signature(draw).parameters]
     shared += [] if "**options" in text else ["**options"]
-    words = f"{', '.join(shared)} : as in all plots; see above\n"
-    sections = f"{words}\nReturns\n-------\nFigure\n\nExamples\n"
+    sentence = f"{', '.join(shared)} : as in all plots; see above\n"
+    sections = f"{sentence}\nReturns\n-------\nFigure\n\nExamples\n"
     in_style.__doc__ = text.replace("\nExamples\n", sections, 1)
     return in_style
 
@@ -150,15 +150,15 @@ def handles(legend: Legend) -> list[Artist]:
     patch = require("matplotlib.patches", "plots").Patch
     line = require("matplotlib.lines", "plots").Line2D
     entries: list[Artist] = []
-    for mark, words in legend.entries:
+    for mark, text in legend.entries:
         if mark.shape == "line":
             style = "-" if mark.dashes is None else (0, tuple(d / 2 for d in mark.dashes))
             look: dict[str, Any] = {"color": mark.colour, "linewidth": 2, "linestyle": style}
-            entries.append(line([], [], label=words, **look))
+            entries.append(line([], [], label=text, **look))
         else:
             look = {"facecolor": mark.colour if mark.opacity else "white", "linewidth": 0.4}
             edge = "#999999" if mark.kind in ("blank", "covered") else "none"
-            entries.append(patch(alpha=mark.opacity or None, edgecolor=edge, label=words, **look))
+            entries.append(patch(alpha=mark.opacity or None, edgecolor=edge, label=text, **look))
     return entries
 
 

@@ -29,7 +29,7 @@ except ImportError as error:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class CountedRows:
     """Distinct rows, how often each occurs, and the number of states of each variable."""
 
     rows: IntArray
@@ -37,11 +37,11 @@ class Table:
     cardinalities: tuple[int, ...]
 
     @classmethod
-    def of(cls, data: Data) -> Table:
+    def of(cls, data: Data) -> CountedRows:
         """Count the distinct rows of data.
 
         >>> from contextwise.data.rows import as_data
-        >>> sorted(Table.of(as_data([[0, 1], [1, 1], [0, 1]])).counts.tolist())
+        >>> sorted(CountedRows.of(as_data([[0, 1], [1, 1], [0, 1]])).counts.tolist())
         [1, 2]
         """
         return cls(*distinct_rows(data.rows, data.multiplicity), data.domain.cardinalities)
@@ -55,7 +55,7 @@ class Table:
         return _count.Rows(codes, self.counts.astype(np.uint32), list(self.cardinalities))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Table, (self.rows, self.counts, self.cardinalities)
+        return CountedRows, (self.rows, self.counts, self.cardinalities)
 
     @cached_property
     def varying(self) -> list[int]:
@@ -64,7 +64,7 @@ class Table:
             return []
         return np.flatnonzero((self.rows != self.rows[0]).any(axis=0)).tolist()
 
-    def take(self, chosen: BoolArray | IntArray) -> Table:
+    def take(self, chosen: BoolArray | IntArray) -> CountedRows:
         """Return the table of some of the distinct rows."""
         return replace(self, rows=self.rows[chosen], counts=self.counts[chosen])
 

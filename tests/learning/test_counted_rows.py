@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import contextwise as cw
 from contextwise.learning import CSGS, CSPC, GSMN, MPL, ContextualMPL, EdgeTrees, Learner
-from contextwise.learning import table as table_module
+from contextwise.learning import counted_rows as counted_rows_module
 from contextwise.learning.base import fresh
+from contextwise.learning.counted_rows import CountedRows, maximal_cliques
 from contextwise.learning.marginal_likelihood import Scores, log_gamma
 from contextwise.learning.pearson_test import (
     Rule,
@@ -23,15 +24,14 @@ from contextwise.learning.pearson_test import (
     evaluate_without_each,
 )
 from contextwise.learning.run import Run
-from contextwise.learning.table import Table, maximal_cliques
 
 compiled = pytest.mark.skipif(
-    bool(table_module.not_compiled), reason=str(table_module.not_compiled)
+    bool(counted_rows_module.not_compiled), reason=str(counted_rows_module.not_compiled)
 )
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> tuple[Table, Table]:
+def tables(draw: st.DrawFn) -> tuple[CountedRows, CountedRows]:
     """The same rows for both twins; some variables have many values."""
     cards = draw(st.lists(st.sampled_from([1, 2, 2, 3, 9, 70]), min_size=2, max_size=6))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -40,7 +40,7 @@ def tables(draw: st.DrawFn) -> tuple[Table, Table]:
     if draw(st.booleans()) and cards[0] == cards[1]:
         rows[:, 1] = rows[:, 0]
     counts = rng.integers(1, 5, len(rows))
-    fast, slow = (Table(rows, counts, tuple(cards)) for _ in range(2))
+    fast, slow = (CountedRows(rows, counts, tuple(cards)) for _ in range(2))
     vars(slow)["compiled"] = None
     return fast, slow
 
@@ -53,7 +53,7 @@ def assert_alike(fast: Tests, slow: Tests) -> None:
 @compiled
 @given(tables(), st.data())
 @settings(max_examples=60, deadline=None)
-def test_twins_test_alike(twins: tuple[Table, Table], data: st.DataObject) -> None:
+def test_twins_test_alike(twins: tuple[CountedRows, CountedRows], data: st.DataObject) -> None:
     fast, _ = twins
     size = len(fast.cardinalities)
     target = data.draw(st.integers(0, size - 1))
@@ -73,7 +73,7 @@ def test_twins_test_alike(twins: tuple[Table, Table], data: st.DataObject) -> No
 @given(tables(), st.sampled_from([0.0, 0.3, 2.0]), st.sampled_from([0.05, 0.5]), st.integers(1, 3))
 @settings(max_examples=100, deadline=None)
 def test_twins_find_the_same_graphs_of_contexts(
-    twins: tuple[Table, Table], min_count: float, level: float, n_jobs: int
+    twins: tuple[CountedRows, CountedRows], min_count: float, level: float, n_jobs: int
 ) -> None:
     rule = Rule(level, min_count)
     fast, slow = (CSPC(n_jobs=n_jobs).find_graphs(t, rule, Run()) for t in twins)
@@ -85,7 +85,7 @@ def test_twins_find_the_same_graphs_of_many_pairs() -> None:
     rng = np.random.default_rng(3)
     hidden = rng.integers(0, 2, (400, 1))
     rows = np.where(rng.random((400, 24)) < 0.4, hidden, rng.integers(0, 2, (400, 24)))
-    fast, slow = (Table(rows, np.arange(400) % 7 + 1, (2,) * 24) for _ in range(2))
+    fast, slow = (CountedRows(rows, np.arange(400) % 7 + 1, (2,) * 24) for _ in range(2))
     vars(slow)["compiled"] = None
     fast_graphs, slow_graphs = (
         CSPC(max_size=2).find_graphs(table, Rule(0.05, 5.0), Run()) for table in (fast, slow)
@@ -96,7 +96,7 @@ def test_twins_find_the_same_graphs_of_many_pairs() -> None:
 @compiled
 @given(tables(), st.data())
 @settings(max_examples=60, deadline=None)
-def test_twins_score_alike(twins: tuple[Table, Table], data: st.DataObject) -> None:
+def test_twins_score_alike(twins: tuple[CountedRows, CountedRows], data: st.DataObject) -> None:
     size = len(twins[0].cardinalities)
     target = data.draw(st.integers(0, size - 1))
     others = [v for v in range(size) if v != target]
@@ -109,9 +109,9 @@ def test_scores_do_not_depend_on_the_order_of_rows() -> None:
     rng = np.random.default_rng(1)
     rows, counts = rng.integers(0, 2, (500, 5)), rng.integers(1, 9, 500)
     order = rng.permutation(500)
-    plain, moved = (Table(rows[o], counts[o], (2,) * 5) for o in (np.arange(500), order))
+    plain, moved = (CountedRows(rows[o], counts[o], (2,) * 5) for o in (np.arange(500), order))
     for table in (plain, moved):
-        turned = Table(1 - table.rows, table.counts, table.cardinalities)
+        turned = CountedRows(1 - table.rows, table.counts, table.cardinalities)
         for target in range(5):
             blanket = frozenset({0, 2, 4} - {target})
             expected = Scores(plain, 1.0).of(target, blanket)
@@ -154,6 +154,6 @@ def test_twins_learn_the_same_structures(learner: Learner, monkeypatch: pytest.M
         domain = cw.Domain.of_cardinalities(cards)
         fast = fresh(learner).fit(rows, domain=domain).structure_
         with monkeypatch.context() as patch:
-            patch.setattr(table_module, "not_compiled", "switched off")
+            patch.setattr(counted_rows_module, "not_compiled", "switched off")
             slow = fresh(learner).fit(rows, domain=domain).structure_
         assert fast == slow
