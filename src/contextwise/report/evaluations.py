@@ -305,8 +305,9 @@ def ensemble_comparison_parts(comparison: EnsembleComparison, *, top: int = TOP)
     first, second = comparison.names
     text = (
         f"A structure of {first} and one of {second} differ in "
-        f"{percent(comparison.expected_distance, 1)} of all assertions on average; two of {first} in "
-        f"{percent(comparison.spreads[0], 1)}, two of {second} in {percent(comparison.spreads[1], 1)}."
+        f"{percent(comparison.expected_distance, 1)} of all assertions on average; two of {first} "
+        f"in {percent(comparison.spreads[0], 1)}, two of {second} in "
+        f"{percent(comparison.spreads[1], 1)}."
     )
     parts: list[Part] = [Note("verdict", comparison.verdict), Note("means", text)]
     pairs = [(PairName(*pair), part) for pair, part in comparison.pairs[:top] if part > 0]
