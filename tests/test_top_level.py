@@ -162,6 +162,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Chance": lambda: contextwise.chance("lung", "lung-learned", draws=19),
     "Check": lambda: contextwise.check("lung", contextwise.sample("lung", 200)),
     "Stability": lambda: contextwise.stability("titanic", "chow-liu", resamples=3),
+    "Populations": lambda: contextwise.populations("titanic", "age", "mpl", permutations=19),
     "Summary": lambda: contextwise.summarize(
         {"one": contextwise.compare_many("lung", ["lung-learned", "lung"])}
     ),

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from contextwise.comparison.track import track
     from contextwise.data.rows import read_data
     from contextwise.distributions.sampling import sample_frame as sample
-    from contextwise.evaluation import Ensemble, chance, check, stability, summarize
+    from contextwise.evaluation import Ensemble, chance, check, populations, stability, summarize
     from contextwise.evaluation.scores import score
     from contextwise.formats import read, write
     from contextwise.learning.base import learn
@@ -65,6 +65,7 @@ __all__ = [
     "explain",
     "learn",
     "learning",
+    "populations",
     "read",
     "read_data",
     "report",
@@ -96,6 +97,7 @@ _HOMES = {
     "explain": "comparison.explain",
     "learn": "learning.base",
     "learning": "learning",
+    "populations": "evaluation",
     "read": "formats",
     "read_data": "data.rows",
     "report": "report",

@@ -38,6 +38,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "sample": ("data", "Draw rows from a model with weights."),
         "check": ("data", "Test a model's independence claims against data."),
         "stability": ("learn", "Measure how stable a learner's result is."),
+        "populations": ("learn", "Test whether groups of rows have different structures."),
         "experiment": ("experiment", "Run a study; interrupted runs resume."),
     },
     "Look": {

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 import contextwise as cw
 from contextwise.cli import options
-from contextwise.cli.cmd_learn import learner_options, make_learner
+from contextwise.cli.cmd_learn import learner_options, make_learner, resamples_option
 from contextwise.cli.inputs import (
     is_data,
     load,
@@ -55,7 +55,14 @@ if TYPE_CHECKING:
     metavar="ROWS",
     help="Show how stable the result of --learner is on the rows of this file.",
 )
+@options.path(
+    "--populations",
+    "populations_folder",
+    metavar="FOLDER",
+    help="Show the result of contextwise populations --folder.",
+)
 @learner_options(required=False)
+@resamples_option
 @options.jobs
 @options.time_limit(default=60)
 @options.naming
@@ -70,6 +77,7 @@ def report(
     by_chance: options.ChanceOptions,
     check_rows: str | None,
     stability_rows: str | None,
+    populations_folder: str | None,
     learner: str | None,
     parameters: tuple[str, ...],
     resamples: int,
@@ -100,6 +108,7 @@ def report(
       contextwise report true.mn learned.mn --stability train.csv --learner trees --out report.html
       contextwise report true.mn trees='t/*.mn' pairs='p/*.mn' --out report.html
       contextwise report controls.json patients.json --peers --out report.html
+      contextwise report runs/sex-f.json runs/sex-m.json --peers --populations runs --out page.html
     """
     options.check_out(out, [".html", ".htm"])
     single, groups = split_groups(guesses)
@@ -116,6 +125,9 @@ def report(
         write_bytes(out, page.encode("utf-8"))
         ctx.exit(3 if unfinished else 0)
     configured = None if learner is None else make_learner(learner, parameters)
+    grouped = None
+    if populations_folder is not None:
+        grouped = cw.evaluation.group_tests.read_populations(populations_folder)
     members = {group: matching_files(patterns, group) for group, patterns in groups.items()} or {
         "": single
     }
@@ -212,6 +224,7 @@ def report(
         stability=resampled,
         learner=f"{learner} on {os.path.basename(stability_rows or '')}",
         ensembles=section,
+        populations=grouped,
         top=top,
     )
     write_bytes(out, page.encode("utf-8"))
@@ -244,8 +257,10 @@ def _model_page(
     effort: Effort,
 ) -> tuple[str, bool]:
     """Return the page about one model, with evidence from rows, and if something is unfinished."""
-    about_guesses = ("chance", "stability_rows", "pairs", "variables", "context", "weights")
-    for flag in options.typed_flags(ctx, [*about_guesses, "contexts", "align", "peers"]):
+    about_guesses = ["chance", "stability_rows", "populations_folder", "contexts", "align", "peers"]
+    for flag in options.typed_flags(
+        ctx, [*about_guesses, "pairs", "variables", "context", "weights"]
+    ):
         raise click.UsageError(f"{flag} needs a GUESS")
     only_one_from_stdin([model, rows])
     loaded = load(model, scope.format_name, scope.zero_weights, scope.by_values)

@@ -1,4 +1,4 @@
-"""Chance, replicates, stability, consensus, scores, and checks against data.
+"""Chance, replicates, stability, consensus, scores, groups, and checks against data.
 
 A name is imported when it is first used. No module has the name of a function of this room, because
 importing it would put the module in the place of the function.
@@ -7,7 +7,14 @@ importing it would put the module in the place of the function.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from contextwise.evaluation import ensemble_scores, ensembles, replicates, scores, skill
+    from contextwise.evaluation import (
+        ensemble_scores,
+        ensembles,
+        group_tests,
+        replicates,
+        scores,
+        skill,
+    )
     from contextwise.evaluation.claim_tests import check
     from contextwise.evaluation.consensus_search import consensus
     from contextwise.evaluation.ensemble_scores import (
@@ -17,6 +24,7 @@ if TYPE_CHECKING:
         score_ensembles,
     )
     from contextwise.evaluation.ensembles import Ensemble
+    from contextwise.evaluation.group_tests import populations
     from contextwise.evaluation.replicates import summarize
     from contextwise.evaluation.resampling import stability
     from contextwise.evaluation.scores import score
@@ -30,6 +38,7 @@ __all__ = [
     "compare_ensembles",
     "consensus",
     "ensemble_matrix",
+    "populations",
     "reliability",
     "score",
     "score_ensembles",
@@ -51,6 +60,7 @@ if not TYPE_CHECKING:
             "reliability": "ensemble_scores",
             "score_ensembles": "ensemble_scores",
             "check": "claim_tests",
+            "populations": "group_tests",
             "consensus": "consensus_search",
             "score": "scores",
             "stability": "resampling",

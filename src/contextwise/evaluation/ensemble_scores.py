@@ -38,9 +38,9 @@ from contextwise.counting.distances import count_distances, two_models
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation.consensus_search import consensus
 from contextwise.evaluation.ensembles import Ensemble, EnsembleLike, as_ensemble
-from contextwise.models.features import concatenated
+from contextwise.models.features import PairIndex, concatenated
 from contextwise.models.structure import Structure
-from contextwise.support.arrays import FloatArray, ObjectArray
+from contextwise.support.arrays import FloatArray, IntArray, ObjectArray
 from contextwise.support.effort import Effort
 from contextwise.support.formatting import Printed, listed
 from contextwise.support.progress import Progress
@@ -483,13 +483,18 @@ class EnsembleComparison(Printed):
         }
 
 
-def _means_of_pairs(posed: _Posed) -> Iterator[tuple[tuple[int, int], _Means]]:
-    """Yield each covered pair with the distances between all structures on it.
+def _means_of_pairs(posed: _Posed) -> Iterator[tuple[PairIndex, _Means]]:
+    """Yield each covered pair with the distances between all structures on it."""
+    for pair, kind_of, cells in distances_of_pairs(posed.question):
+        yield pair, _Means(posed.merged(kind_of.tolist()), cells)
+
+
+def distances_of_pairs(question: Question) -> Iterator[tuple[PairIndex, IntArray, ObjectArray]]:
+    """Yield each covered pair, the kind of each structure there, and the distances of the kinds.
 
     Few of the features contain both variables, and structures that have the same of them are equal
     there. So each pair needs the distances of a few structures only.
     """
-    question = posed.question
     if question.rows is not None:
         raise ContextwiseError(
             "cannot split a distance over observed rows by pairs; leave out data"
@@ -511,7 +516,7 @@ def _means_of_pairs(posed: _Posed) -> Iterator[tuple[tuple[int, int], _Means]]:
         cells = np.zeros((len(kinds), len(kinds)), dtype=object)
         for (m, k), count in zip(two_models(len(kinds), 0), counts, strict=True):
             cells[m, k] = cells[k, m] = count
-        yield (i, j), _Means(posed.merged(kind_of.ravel().tolist()), cells)
+        yield (i, j), kind_of.ravel(), cells
 
 
 def _distance(means: _Means, corrections: tuple[Fraction, Fraction]) -> Fraction:

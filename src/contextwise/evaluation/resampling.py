@@ -26,7 +26,7 @@ from contextwise.evaluation.claims import ClaimSource, NamedClaim, agrees, name_
 from contextwise.evaluation.consensus_search import Consensus, consensus
 from contextwise.evaluation.ensemble_scores import Reliability, reliability
 from contextwise.evaluation.ensembles import Ensemble, EnsembleLike
-from contextwise.learning.base import as_learner, fresh
+from contextwise.learning.base import MANNERS, as_learner, fresh
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure, features_of, structure_of
 from contextwise.support.arrays import FloatArray
@@ -445,15 +445,8 @@ class Resampling:
 
     def configuration(self, data: Data) -> dict[str, Any]:
         """Return what defines the run, for the store; the number of resamples may grow."""
-        parameters = self.learner.get_params(deep=False)
-        plain = {
-            k: v if isinstance(v, int | float | str | None) else repr(v)
-            for k, v in parameters.items()
-        }
-        kept = {k: v for k, v in plain.items() if k not in ("n_jobs", "show_progress")}
         return {
-            "learner": self.learner.name or type(self.learner).__name__,
-            "parameters": kept,
+            **learner_configuration(self.learner),
             "data": data.fingerprint,
             "domain": dict(zip(data.domain.names, data.domain.states, strict=True)),
             "rows": self.count,
@@ -461,6 +454,16 @@ class Resampling:
             "share": self.share,
             "seed": self.seed,
         }
+
+
+def learner_configuration(learner: Any) -> dict[str, Any]:
+    """Return the name of a learner and its parameters, for the store."""
+    parameters = {
+        k: v if isinstance(v, int | float | str | None) else repr(v)
+        for k, v in learner.get_params(deep=False).items()
+        if k not in MANNERS
+    }
+    return {"learner": learner.name or type(learner).__name__, "parameters": parameters}
 
 
 def learn_resample(plan: Resampling, resample: int | None) -> list[dict[str, Any]]:

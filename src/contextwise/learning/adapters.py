@@ -39,6 +39,8 @@ class Pgmpy(Learner):
     Pgmpy(method='pc', alpha=0.05)
     """
 
+    sees_contexts = False
+
     method: Literal["hill-climb", "ges", "pc"] = "hill-climb"
     scoring: Literal["bic-d", "aic-d", "bdeu", "k2", "bds"] = "bic-d"
     alpha: float = 0.01
@@ -85,6 +87,8 @@ class PyAgrum(Learner):
     PyAgrum(method='miic')
     """
 
+    sees_contexts = False
+
     method: Literal["greedy", "tabu", "miic"] = "greedy"
     scoring: Literal["BIC", "AIC"] = "BIC"
     prior: float = 1.0
@@ -126,6 +130,8 @@ class CausalLearn(Learner):
     >>> CausalLearn(method="ges")
     CausalLearn(method='ges')
     """
+
+    sees_contexts = False
 
     method: Literal["pc", "ges"] = "pc"
     alpha: float = 0.01

@@ -23,7 +23,7 @@ from functools import cache, partial
 from html import escape
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from contextwise.data.options import FLAGS, row_options
 from contextwise.data.rows import Data, DataLike, DomainLike, as_data, by_position, following
@@ -77,6 +77,8 @@ class Learner:
     structure_: Structure
     domain_: Domain
     finished_: bool = True
+    sees_contexts: ClassVar[bool] = True
+    """False if all results are plain graphs, which claim the same in every context."""
 
     @property
     def name(self) -> str:

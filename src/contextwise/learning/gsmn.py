@@ -63,6 +63,8 @@ class GSMN(Learner):
     [('v0', 'v1')]
     """
 
+    sees_contexts = False
+
     level: float = 0.05
     min_count: float = 5.0
     rule: EdgeRule = "and"

@@ -34,7 +34,11 @@ from contextwise.report.parts import (
     makes_parts,
     table,
 )
-from contextwise.report.pictures import reliability_picture, supports_picture
+from contextwise.report.pictures import (
+    populations_picture,
+    reliability_picture,
+    supports_picture,
+)
 from contextwise.support.formatting import name, number, percent, plural, rate
 
 if TYPE_CHECKING:
@@ -47,6 +51,7 @@ if TYPE_CHECKING:
         Reliability,
     )
     from contextwise.evaluation.g_test import ConditionalTest
+    from contextwise.evaluation.group_tests import Populations, PopulationsOfColumns
     from contextwise.evaluation.resampling import PairSupport, Stability
     from contextwise.evaluation.scores import Score
     from contextwise.evaluation.skill import Chance
@@ -229,6 +234,97 @@ def _listed(title: str, supports: Sequence[PairSupport], top: int) -> list[Part]
     shown = ", ".join(f"{between(s.pair)} ({s.resamples} of {s.of})" for s in supports[:top])
     more = f" and {len(supports) - top:,} more" if len(supports) > top else ""
     return [Note("supports", f"{title}: {shown}{more}.")]
+
+
+# -- groups of rows --------------------------------------------------------------------------------
+
+REJECTION = (
+    "A small p means that the distributions of the groups differ in a way that {learner} sees. "
+    "Different margins or strengths of the same dependencies can cause that, too."
+)
+MAX_T = (
+    "The largest share of each permutation adjusts p (max-T). That bounds the chance of any false "
+    "pair if all distributions are equal."
+)
+CONSTANT = (
+    "a variable that never varies in a group depends on nothing there, so its dependencies in "
+    "other groups count as differences."
+)
+
+
+@makes_parts("evaluation.group_tests", "Populations")
+def populations_parts(found: Populations, *, top: int = TOP) -> list[Part]:
+    """Show whether groups differ: the verdict, the groups, distances, pairs and regions."""
+    groups = [(g.name, g.rows, len(g.structure), len(g.structure.pairs())) for g in found.groups]
+    columns: dict[str, Style] = {found.by: "name", "rows": "count", "features": "count"}
+    parts: list[Part] = [
+        Note("verdict", found.verdict),
+        Note("rejection", REJECTION.format(learner=found.learner)),
+        table("Groups", columns | {"pairs that depend": "count"}, groups, "groups"),
+        _distances_table(found),
+        Note("chance", "\n".join(_population_notes(found)), warns=True),
+    ]
+    shown = found.variable_pairs[:top]
+    if shown:
+        columns = {"pair": "name", "contexts that differ": "share", "p": "probability"}
+        rows = [(PairName(*each.pair), each.share, each.p_value, each.adjusted) for each in shown]
+        title = (
+            f"Pairs on which the groups differ ({len(shown):,} of {len(found.variable_pairs):,})"
+        )
+        parts.append(table(title, columns | {"adjusted p": "probability"}, rows, "variable pairs"))
+        parts.append(Note("adjusted", MAX_T))
+    regions = [region for each in found.significant[:top] for region in found.regions(*each.pair)]
+    if regions:
+        title = "Where the significant pairs differ"
+        sentences = [(str(region),) for region in regions]
+        parts.append(table(title, {"": "words"}, sentences, "regions"))
+    return [*parts, populations_picture(found)]
+
+
+def _distances_table(found: Populations) -> Table:
+    columns: dict[str, Style] = {"groups": "name", "distance": "rate", "by chance": "rate"}
+    columns["p"] = "probability"
+    rows: list[tuple[Cell, ...]] = [
+        (f"{each.first} – {each.second}", each.distance, each.expected, each.p_value)
+        for each in found.pairwise
+    ]
+    if len(rows) > 1:
+        columns["p after Holm"] = "probability"
+        rows = [(*row, each.adjusted) for row, each in zip(rows, found.pairwise, strict=True)]
+        rows.append(("all, mean", found.distance, found.expected, found.p_value, None))
+    return table("Distances of the structures", columns, rows, "distances")
+
+
+def _population_notes(found: Populations) -> Iterator[str]:
+    within = f" within {found.subject}" if found.subject else ""
+    yield (
+        f"By chance: the mean over {plural(found.permutations, 'permutation')} of the labels"
+        f"{within}. A learner finds less in fewer rows, so compare a distance with chance, not "
+        "with other distances."
+    )
+    if found.design == "joint":
+        yield f"One structure has {found.by} as a variable; its restrictions are compared."
+    if found.resamples is not None:
+        halves = f"{found.resamples} random halves of each group"
+        yield f"Each group is an ensemble of the structures of {halves}. {FAIR}"
+    elif not found.distance:
+        yield "The structures are equal, and ties count, so p is 1. With resamples ties are rare."
+    constant = [f"{', '.join(g.constant)} in {g.name}" for g in found.groups if g.constant]
+    if constant:
+        yield f"Constant: {'; '.join(constant)}: {CONSTANT}"
+
+
+@makes_parts("evaluation.group_tests", "PopulationsOfColumns")
+def populations_of_columns(found: PopulationsOfColumns, *, top: int = TOP) -> list[Part]:
+    """Show which columns differ, and the parts of each column."""
+    columns: dict[str, Style] = {"column": "name", "groups": "count", "distance": "rate"}
+    columns |= {"by chance": "rate", "p": "probability", "p after Holm": "probability"}
+    rows = [
+        (each.by, len(each.groups), each.distance, each.expected, each.p_value, each.adjusted)
+        for each in found
+    ]
+    sections = [Section(name(each.by), tuple(populations_parts(each, top=top))) for each in found]
+    return [Note("verdict", found.verdict), table("Columns", columns, rows, "columns"), *sections]
 
 
 # -- ensembles -------------------------------------------------------------------------------------

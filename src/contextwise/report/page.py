@@ -28,6 +28,7 @@ from contextwise.report.evaluations import (
     chance_parts,
     chances_table,
     check_parts,
+    populations_parts,
     stability_parts,
     summary_parts,
 )
@@ -43,6 +44,7 @@ from contextwise.report.structures import OneModel, one_model_parts
 from contextwise.support.formatting import name
 
 if TYPE_CHECKING:
+    from contextwise.evaluation.group_tests import PopulationsOfColumns
     from contextwise.evaluation.resampling import Stability
 
 
@@ -55,13 +57,14 @@ def report_page(
     stability: Stability | None = None,
     learner: str = "the learner",
     ensembles: Section | None = None,
+    populations: PopulationsOfColumns | None = None,
     top: int = TOP,
 ) -> str:
     """Return the page about guesses at one true model.
 
     Of each group of guesses, the page shows the guess of median distance. ``stability`` is that of
     structures that ``learner`` found in resamples; ``ensembles`` scores groups and resamples as
-    ensembles. Each section shows ``top`` pairs or claims.
+    ensembles; ``populations`` compares groups of rows. Each section shows ``top`` pairs or claims.
     """
     sections = _sections(guesses)
     several = len(guesses) > 1
@@ -85,6 +88,9 @@ def report_page(
         body.append(as_html([Section(f"How stable: {name(learner, 60)}", tuple(parts))]))
     if ensembles is not None:
         body.append(as_html([ensembles]))
+    for found in populations or ():
+        title = f"Groups by {name(found.by, 60)}"
+        body.append(as_html([Section(title, tuple(populations_parts(found, top=top)))]))
     body.append(as_html([Section("Models", (models_table(true, guesses),))]))
     noun = "models" if guesses[0].comparison.roles.peers else "guesses"
     who = f"{len(guesses)} {noun}" if several else name(guesses[0].title)

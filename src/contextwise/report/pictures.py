@@ -50,6 +50,7 @@ from contextwise.support.formatting import name
 
 if TYPE_CHECKING:
     from contextwise.evaluation.ensemble_scores import Reliability
+    from contextwise.evaluation.group_tests import Populations
     from contextwise.evaluation.replicates import Summary
     from contextwise.evaluation.resampling import Stability
     from contextwise.report.comparisons import Guess
@@ -75,6 +76,8 @@ ONE_OPACITIES = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
 SUPPORT, SUPPORT_DARK = "#0072B2", "#56B4E9"
 SUPPORT_STEPS = (0.25, 0.5, 0.75, 0.95, 1.0)
 SUPPORT_OPACITIES = (0.15, 0.32, 0.52, 0.76, 1.0)
+P_VALUES = (0.01, 0.05, 0.1, 0.5)
+"""The p-values at which the colour of a pair of variables changes."""
 
 
 GROUPED_TEXT = " Similar variables are next to each other."
@@ -285,15 +288,55 @@ def supports_picture(stability: Stability) -> Picture:
         f"Above the diagonal: the share of the {stability.resamples} resamples in which the pair "
         "depends. Below it: the share of contexts in which it depends, on average over them."
     )
-    sent = packed(shares, np.arange(len(shares.names))) | {
-        "kind": "supports",
+    legends = (Legend("share", entries),) if entries else ()
+    return Picture(caption, legends, packed=_deflated(_in_blue("supports", shares)))
+
+
+def _in_blue(kind: str, shares: Shares) -> dict[str, Any]:
+    """Return a heat map with the steps of supports on both sides, for ``static/heatmap.js``."""
+    return packed(shares, np.arange(len(shares.names))) | {
+        "kind": kind,
         "steps": SUPPORT_STEPS,
         "opacities": SUPPORT_OPACITIES,
         "light": {"fp": SUPPORT, "fn": SUPPORT},
         "dark": {"fp": SUPPORT_DARK, "fn": SUPPORT_DARK},
     }
-    legends = (Legend("share", entries),) if entries else ()
-    return Picture(caption, legends, packed=_deflated(sent))
+
+
+def p_value_steps(p_values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Return the step of each p-value: 0 for large ones, one more below each of `P_VALUES`."""
+    return len(P_VALUES) - np.searchsorted(P_VALUES, p_values)
+
+
+def populations_picture(found: Populations) -> Picture:
+    """Return the heat map of groups: shares of contexts that differ, and adjusted p-values."""
+    names = found.groups[0].structure.domain.names
+    place = {name: k for k, name in enumerate(names)}
+    each = found.variable_pairs
+    pairs = [sorted((place[a], place[b])) for (a, b), *_ in each]
+    adjusted = np.array([pair.adjusted for pair in each])
+    steps = p_value_steps(adjusted)
+    shares = Shares(
+        names,
+        np.array(pairs, dtype=np.int64).reshape(-1, 2),
+        adjusted,
+        np.minimum([float(pair.share) for pair in each], 1.0),
+        np.array(SUPPORT_STEPS)[steps],
+    )
+    words = ["larger", *(f"≤ {p:g}" for p in reversed(P_VALUES))]
+    marks = [Mark("box", "fn", SUPPORT, opacity) for opacity in SUPPORT_OPACITIES]
+    used = sorted(set(np.searchsorted(SUPPORT_STEPS, shares.fp).tolist()))
+    legends = (
+        Legend(
+            "share of contexts", tuple((marks[k], f"≤ {100 * SUPPORT_STEPS[k]:g} %") for k in used)
+        ),
+        Legend("adjusted p", tuple((marks[k], words[k]) for k in sorted(set(steps.tolist())))),
+    )
+    caption = (
+        "Above the diagonal: the share of contexts in which the groups differ on the pair. Below "
+        "it: its adjusted p-value."
+    )
+    return Picture(caption, legends if pairs else (), packed=_deflated(_in_blue("groups", shares)))
 
 
 # -- one model -----------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from contextwise.report.plots.plot_pairs import (
     plot_graphs,
     plot_neighbours,
     plot_pairs,
+    plot_populations,
     plot_structure,
     plot_supports,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "plot_models",
     "plot_neighbours",
     "plot_pairs",
+    "plot_populations",
     "plot_reliability",
     "plot_structure",
     "plot_supports",

@@ -1,4 +1,4 @@
-"""Plot pairs of variables: the heat map of all, graphs, one variable, supports of a stability."""
+"""Plot pairs of variables: heat maps, graphs, one variable, supports of a stability, groups."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from contextwise.comparison.compare import Comparison, compare
 from contextwise.comparison.roles import Agreement
 from contextwise.errors import require
+from contextwise.evaluation.group_tests import Populations
 from contextwise.evaluation.resampling import Stability
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.domain import Assignment
@@ -25,11 +26,15 @@ from contextwise.report.drawing import (
 from contextwise.report.layout import apart, cut_names
 from contextwise.report.parts import COLOURS, DASHES
 from contextwise.report.pictures import (
+    P_VALUES,
+    SUPPORT,
+    SUPPORT_OPACITIES,
     HeatMap,
     arcs_of,
     graph_legend,
     heat_legends,
     heat_map,
+    p_value_steps,
     palette,
     pooled,
 )
@@ -498,3 +503,83 @@ def plot_supports(
     axes.set_xlabel(text, fontsize="small")
     axes.figure.colorbar(picture, ax=axes, shrink=0.7)
     return titled(axes, title)
+
+
+@styled
+def plot_populations(
+    populations: Populations | Sequence[Populations],
+    *,
+    title: str = "",
+    **options: Unpack[FigureOptions],
+) -> Figure:
+    """Plot the distances of the groups with their p-values, and where the groups differ.
+
+    The heat map has the share of contexts that differ above the diagonal, and the adjusted p-value
+    below it. Several columns of groups are drawn below each other.
+
+    Parameters
+    ----------
+    populations : result of `contextwise.populations`
+
+    Examples
+    --------
+    >>> from contextwise import populations
+    >>> rows = [["x", 0, 0, 1], ["x", 1, 1, 0], ["y", 0, 1, 1], ["y", 1, 1, 0]] * 20
+    >>> figure = plot_populations(populations(rows, by="v0", learner="mpl", permutations=19))
+    >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    ['x', 'y']
+    """
+    columns = [populations] if isinstance(populations, Populations) else list(populations)
+    figure = new_figure(2 * COLUMN, 0.85 * COLUMN * len(columns))
+    grid = figure.subplots(len(columns), 2, squeeze=False)
+    for (groups, pairs), found in zip(grid, columns, strict=True):
+        _draw_groups(groups, found)
+        _draw_differences(pairs, found)
+    if title:
+        figure.suptitle(title, fontsize="medium")
+    return figure
+
+
+def _draw_groups(axes: Axes, found: Populations) -> None:
+    """Draw the matrix of the distances of the groups, with p-values in its cells."""
+    place = {group.name: k for k, group in enumerate(found.groups)}
+    matrix = np.zeros((len(place), len(place)))
+    for each in found.pairwise:
+        a, b = place[each.first], place[each.second]
+        matrix[a, b] = matrix[b, a] = float(each.distance)
+    largest = max(float(matrix.max()), 1e-9)
+    axes.imshow(np.maximum(matrix, 0), cmap="Blues", vmin=0, vmax=largest)
+    for each in found.pairwise if len(place) <= 8 else ():
+        ends = place[each.first], place[each.second]
+        dark = float(each.distance) > 0.6 * largest
+        text = f"{float(each.distance):.3g}\np = {each.adjusted:.2g}"
+        for row, column in (ends, ends[::-1]):
+            colour = "white" if dark else "black"
+            axes.text(column, row, text, ha="center", va="center", color=colour, fontsize="small")
+    _label_sides(axes, list(place))
+    holm = ", p after Holm" if len(place) > 2 else ""
+    axes.set_xlabel(f"{found.by}: normalized distance{holm}", fontsize="small")
+
+
+def _draw_differences(axes: Axes, found: Populations) -> None:
+    """Draw the heat map of the pairs of variables on which the groups differ."""
+    names = found.domain.names
+    place = {name: k for k, name in enumerate(names)}
+    colours = np.ones((len(names), len(names), 3))
+    to_rgb = require("matplotlib.colors", "plots").to_rgb
+    blues = require("matplotlib", "plots").colormaps["Blues"]
+    for each in found.variable_pairs:
+        i, j = sorted(place[name] for name in each.pair)
+        opacity = SUPPORT_OPACITIES[int(p_value_steps(np.array(each.adjusted)))]
+        colours[i, j] = blues(min(float(each.share), 1.0))[:3]
+        colours[j, i] = to_rgb(on_white(SUPPORT, opacity))
+    axes.imshow(colours, interpolation="nearest")
+    _label_sides(axes, names)
+    axes.set_xlabel("above: share of contexts that differ\nbelow: adjusted p", fontsize="small")
+    patch = require("matplotlib.patches", "plots").Patch
+    words = ["larger", *(f"p ≤ {p:g}" for p in reversed(P_VALUES))]
+    entries = [
+        patch(facecolor=on_white(SUPPORT, opacity), label=word)
+        for opacity, word in zip(SUPPORT_OPACITIES, words, strict=True)
+    ]
+    axes.legend(handles=entries, loc="center left", bbox_to_anchor=(1.02, 0.5))

@@ -84,6 +84,10 @@ class HeatMap {
       if (k < 0) return `${both}dependent in no resample`;
       return `${both}dependent in ${percent(fp[k])} of resamples, in ${percent(fn[k])} of contexts on average`;
     }
+    if (this.data.kind === "groups") {
+      if (k < 0) return `${both}the groups do not differ`;
+      return `${both}the groups differ in ${percent(fp[k])} of contexts, adjusted p = ${tp[k].toPrecision(2)}`;
+    }
     if (k < 0) return `${both}never dependent`;
     if (Number.isNaN(tp[k])) return `${both}not decided in time`;
     if (this.data.kind === "one") return `${both}dependent in ${percent(tp[k])} of contexts`;
