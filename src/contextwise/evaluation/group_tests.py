@@ -447,7 +447,7 @@ class Plan:
             return {}
         if key not in self._known:  # equal structures are compared once
             pairs = covered_pairs(a, b, among=self.question.asked)
-            counts = get_engine(DEFAULT).count_pairs(a, b, pairs, threads=1)
+            counts = get_engine(DEFAULT).count_pairs(a, b, pairs, effort=Effort(threads=1))
             if counts.interrupted:
                 raise KeyboardInterrupt
             found = zip(pairs.tolist(), counts.distances.tolist(), strict=True)
