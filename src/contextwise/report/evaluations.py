@@ -277,7 +277,7 @@ def populations_parts(found: Populations, *, top: int = TOP) -> list[Part]:
     if regions:
         title = "Where the significant pairs differ"
         sentences = [(str(region),) for region in regions]
-        parts.append(table(title, {"": "words"}, sentences, "regions"))
+        parts.append(table(title, {"": "text"}, sentences, "regions"))
     return [*parts, populations_picture(found)]
 
 
