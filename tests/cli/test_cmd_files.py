@@ -194,9 +194,15 @@ def test_info_shows_arcs(tmp_path: Path) -> None:
     domain = Domain(dict.fromkeys("ABCD", 2))
     write(bayesian_network(domain, [(), (0, 2), (), ()], undirected=[(2, 3)]), tmp_path / "x.json")
     out = run("info", str(tmp_path / "x.json")).stdout
-    assert "\narcs                  3\n" in out
-    assert "3 arcs:\nB  ←  A, C\nD  –  C\n" in out
+    assert "\narcs                  2\n" in out
+    assert "2 arcs, 1 edge without a direction:\nB  ←  A, C\nD  –  C\n" in out
     record = json.loads(run("info", str(tmp_path / "x.json"), "--json").stdout)
-    assert record["arcs"] == [["A", "B"], ["C", "B"], ["C", "D"]]
+    assert record["arcs"] == [["A", "B"], ["C", "B"]]
     assert record["undirected"] == [["C", "D"]]
     assert record["tables"] == 0
+
+
+def test_info_of_a_network_of_another_program_names_one_that_converts_it(tmp_path: Path) -> None:
+    (tmp_path / "x.pgmx").write_text("<ProbModelXML/>\n")
+    with pytest.raises(ContextwiseError, match="unknown suffix; OpenMarkov saves such files as"):
+        run("info", str(tmp_path / "x.pgmx"))

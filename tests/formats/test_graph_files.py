@@ -64,6 +64,10 @@ def test_a_collider_in_each_format(format: str) -> None:
         '"","A","B","C"\n"A",0,1,0\n"B",0,0,0\n"C",0,1,0\n',
         "A B C\nA 0 1 0\nB 0 0 0\nC 0 1 0\n",
         "A,B,C\nFALSE,TRUE,FALSE\nFALSE,FALSE,FALSE\nFALSE,TRUE,FALSE\n",
+        '"","A","B","C"\n"1",0,1,0\n"2",0,0,0\n"3",0,1,0\n',
+        ",A,B,C\nC,0,1,0\nA,0,1,0\nB,0,0,0\n",
+        "# arcs\nfrom,to,weight\nA,B,0.5\nC,B,-2\n",
+        "A->B\nB<-C\n",
     ],
 )
 def test_lists_of_edges_and_matrices(text: str, tmp_path: Path) -> None:
@@ -71,6 +75,26 @@ def test_lists_of_edges_and_matrices(text: str, tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
         assert arcs(read(tmp_path / name)) == [("A", "B"), ("C", "B")]
     assert arcs(read_stream(io.StringIO(text))) == [("A", "B"), ("C", "B")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("graph.edges", "A B\nC B\n"),
+        ("graph.txt", "digraph {\nA -> B\nC -> B\n}\n"),
+        ("graph.txt", "dag {\nA [exposure]\nA -> B <- C\n}\n"),
+        ("graph.txt", '"[A][B|A:C][C]"\n'),
+        ("graph.txt", '[1] "[A][B|A:C][C]"\n'),
+        ("graph.txt", COLLIDER["tetrad"].replace("Nodes", "nodes").replace("C\n", "C;\n")),
+        ("graph.gml", "digraph { A -> B; C -> B }"),
+        ("graph.gml", COLLIDER["gml"].replace("label", "name")),
+        ("graph.dot", "digraph { A -> B; C -> B; A -> C [style=invis] }"),
+        ("graph.bnet", "A, A\nB, A | C\nC, 1\n"),
+    ],
+)
+def test_files_as_other_programs_write_them(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    assert arcs(read(tmp_path / name)) == [("A", "B"), ("C", "B")]
 
 
 def test_a_matrix_without_names_and_the_endpoints_of_causal_learn() -> None:
@@ -127,10 +151,11 @@ def test_a_partly_directed_graph_has_the_pairs_of_its_dags() -> None:
     model = graph(text, "tetrad")
     assert isinstance(model, Structure)
     assert model.pairs() == [("A", "B"), ("A", "C"), ("A", "D"), ("B", "C")]
-    assert model.directions is None
-    assert "1 edge without a direction" in model.info["graph"]
+    assert model.directions is not None
+    assert arcs(model) == [("A", "C"), ("A", "D"), ("B", "C")]
+    assert model.directions.undirected == {(0, 3)}
     cycle = "A --> B\nB --- C\nC --> D\nD --> A\n"
-    with pytest.raises(ParseError, match="no DAG has these arcs and undirected edges"):
+    with pytest.raises(ParseError, match="this partly directed graph stands for no DAG"):
         graph(cycle, "edges")
 
 
@@ -190,6 +215,8 @@ def test_dags_and_their_patterns_have_the_same_pairs(seed: int) -> None:
         ("digraph { A -> B } digraph { B -> A }", "dot", "expected the end of the file"),
         ("from,to\nA,B\nC\n", "edges", "expected an edge, got 'C'"),
         ("from,to,strength\nA,B,0.1\nA,C,0.2\n", "edges", "also has the column 'strength'"),
+        ("from,to,weight\nA,B,0\nA,C,0.2\n", "edges", "also has the column 'weight'"),
+        ("A,B\nC,B\nA,C\n", "edges", "if each row is an edge, put the line from,to above"),
         ("A,B\n0,0.5\n0,0\n", "edges", "not symmetric and has numbers other than 0 and 1"),
         ("A,B\n0,1\n0,0\n1,1\n", "edges", "these are rows, not a model; learn a structure first"),
         ("A,B,C\n0,1,0\n0,0,1\n1,0,0\n", "edges", "a cycle: "),

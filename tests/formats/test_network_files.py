@@ -85,6 +85,22 @@ def test_the_same_network_in_each_format(format: str) -> None:
     assert read_stream(io.StringIO(TEXTS[format])).info["format"] == format
 
 
+def test_the_content_decides_where_the_suffix_is_wrong(tmp_path: Path) -> None:
+    for name, text in (("n.bif", XMLBIF), ("n.xml", XDSL), ("n.net", BIF), ("n.dsc", NET)):
+        (tmp_path / name).write_text(text)
+        assert read(tmp_path / name) == from_text(BIF, "bif")
+
+
+def test_rows_of_a_dsc_file_may_name_the_states() -> None:
+    named = DSC.replace("(0, 0)", '("no", "x")').replace("(1, 0)", "(yes, x)")
+    assert from_text(named, "dsc") == from_text(DSC, "dsc")
+
+
+def test_intervals_as_states_of_a_net_file() -> None:
+    text = "net {} node X { states = ([0;5[ [5;10] ); } potential (X) { data = (0.5 0.5); }"
+    assert from_text(text, "net").domain.states == (("[0;5[", "[5;10]"),)
+
+
 def test_packed_files(tmp_path: Path) -> None:
     (tmp_path / "n.net.xz").write_bytes(lzma.compress(NET.encode()))
     assert read(tmp_path / "n.net.xz") == from_text(BIF, "bif")
@@ -113,6 +129,7 @@ def test_a_deterministic_node_and_one_whose_numbers_are_no_table() -> None:
     ("format", "old", "new"),
     [
         ("xmlbif", "0.1 0.2 0.7", "0 0 0"),
+        ("xmlbif", "<TABLE>0.25 0.75</TABLE>", ""),
         ("xdsl", "0.1 0.2 0.7", "nan nan nan"),
         ("net", "data = (0.25 0.75)", "model_data = (Distribution (1, 3))"),
     ],

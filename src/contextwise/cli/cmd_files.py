@@ -26,7 +26,7 @@ MOST_FEATURES = 100
 """Models with more features are summarized without listing them."""
 MOST_ARCS = 100
 """Networks with more arcs are summarized without listing them."""
-OF_THE_FILE = ("graph", "lines", "raw_features", "duplicates", "contradictory")
+OF_THE_FILE = ("lines", "raw_features", "duplicates", "contradictory")
 LABELS = {
     "largest_length": "longest",
     "zero_weights": "weight 0",
@@ -150,13 +150,15 @@ def _arcs(model: Model) -> dict[str, object]:
     directions, names = model.directions, model.domain.names
     if directions is None:
         return {}
+    unknown = directions.undirected
     record: dict[str, object] = {
-        "arcs": [(names[p], names[child]) for p, child in directions.arcs],
+        "arcs": [
+            (names[p], names[child]) for p, child in directions.arcs if (p, child) not in unknown
+        ],
         "tables": sum(table is not None for table in directions.tables),
     }
-    if directions.undirected:
-        undirected = sorted(directions.undirected)
-        record["undirected"] = [(names[p], names[child]) for p, child in undirected]
+    if unknown:
+        record["undirected"] = [(names[p], names[child]) for p, child in sorted(unknown)]
     return record
 
 
@@ -182,7 +184,10 @@ def _one_model(record: Mapping[str, object], model: Model) -> str:
     blocks = [click.wrap_text(description, 78)] if description else []
     blocks.append(columns(rows, "<<"))
     if model.directions is not None and 0 < len(model.directions.arcs) <= MOST_ARCS:
-        blocks.append(f"{plural(len(model.directions.arcs), 'arc')}:\n{_arc_lines(model)}")
+        unknown = len(model.directions.undirected)
+        title = plural(len(model.directions.arcs) - unknown, "arc")
+        title += f", {plural(unknown, 'edge')} without a direction" if unknown else ""
+        blocks.append(f"{title}:\n{_arc_lines(model)}")
     if len(model) <= MOST_FEATURES:
         structure, domain = cw.models.structure.structure_of(model), model.domain
         states = [cw.models.domain.listed(labels, MOST_STATES) for labels in domain.states]

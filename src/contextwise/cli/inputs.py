@@ -129,6 +129,8 @@ def is_data(name: str) -> bool:
     claiming = [known for known in cw.formats.FORMATS if plain.endswith(known.suffixes)]
     if claiming and not plain.endswith(ROWS_OR_MODEL):
         return False
+    if any(plain.endswith(suffixes) for suffixes in cw.formats.io.HINTS):
+        return False
     content = cw.support.files.read_bytes(name)
     return not any(known.fits(content) for known in claiming or cw.formats.FORMATS)
 

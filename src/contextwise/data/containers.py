@@ -29,7 +29,10 @@ def container_table(content: bytes, name: str) -> Sheet | None:
             except ContextwiseError:
                 raise
             except Exception as error:  # these libraries raise errors of many kinds
-                raise ParseError(f"cannot read this {kind} file: {error}", path=name) from None
+                message = f"cannot read this {kind} file: {error}"
+                if kind == "R":
+                    message += "; write a network of bnlearn with write.bif(fit, 'network.bif')"
+                raise ParseError(message, path=name) from None
             if not table.rows or not table.columns:
                 raise ParseError(f"there are no rows in this {kind} file", path=name)
             return replace(table, notes=[kind, *table.notes])

@@ -156,13 +156,16 @@ class _Parser(Tokens):
         return block
 
     def labels(self, block: Distribution, numbers: list[str], token: Token) -> list[str]:
-        """Return the states of the parents that a row of a ``.dsc`` file numbers from 0."""
+        """Return the states of the parents in a row of a ``.dsc`` file, which may number them."""
         labels = []
         for parent, number in zip(block.parents, numbers, strict=False):
             states = self.variables[parent]
-            if number not in map(str, range(len(states))):
+            if number in map(str, range(len(states))):
+                labels.append(states[int(number)])
+            elif number in states:
+                labels.append(number)
+            else:
                 raise self.error(f"{parent!r} has no state number {number[:30]!r}", token)
-            labels.append(states[int(number)])
         return labels + numbers[len(labels) :]
 
     def numbers(self) -> list[float]:
@@ -190,6 +193,8 @@ def read(source: Source, *, is_dsc: bool = False) -> Model:
     """Read a ``.bif`` file."""
     parser = _Parser(source, is_dsc=is_dsc)
     blocks = parser.network()
+    if not parser.variables:
+        raise source.error("the file has no variables")
     check_states(source, [len(states) for states in parser.variables.values()])
     try:
         domain = Domain(parser.variables)

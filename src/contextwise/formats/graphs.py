@@ -3,8 +3,8 @@
 Such a file has no states, so two are assumed, and ``info["unknown_states"]`` is true; a comparison
 takes the states of the other model. An arc ``A --> B`` makes A a parent of B; the graph of all arcs
 must be a DAG. A graph of edges alone is undirected. Arcs and edges together are an equivalence
-class of DAGs (a CPDAG): all its DAGs make the same claims, and the directions are dropped. Edges
-with circles or two heads are refused, because a hidden variable may be behind them.
+class of DAGs (a CPDAG), which all make the same claims. Edges with circles or two heads are
+refused, because a hidden variable may be behind them.
 """
 
 from __future__ import annotations
@@ -16,14 +16,9 @@ from itertools import product
 from contextwise.errors import DomainError, ParseError, require
 from contextwise.formats.reading import Source, check_states, model_of_factors, model_of_network
 from contextwise.formats.tokens import Token, Tokens
-from contextwise.models.directions import moral_pairs
 from contextwise.models.domain import Domain
 from contextwise.models.features import PairIndex
 from contextwise.models.structure import Model
-from contextwise.support.formatting import plural
-
-ASSUMED = {"unknown_states": True}
-"""The ``info`` of a model whose file has no states."""
 
 
 @dataclass
@@ -34,6 +29,8 @@ class Graph:
     nodes: dict[str, int] = field(default_factory=dict)
     marks: dict[PairIndex, set[str]] = field(default_factory=dict)
     """The heads of the edges of each pair (a, b) with a < b: ``>`` at b, ``<`` at a, or none."""
+    about: dict[str, object] = field(default_factory=lambda: {"unknown_states": True})
+    """Added to the ``info`` of the model."""
 
     def node(self, name: str, line: int | None = None) -> int:
         if not name:
@@ -77,48 +74,11 @@ class Graph:
             else:
                 for parent, child in [(a, b)] * (">" in heads) + [(b, a)] * ("<" in heads):
                     parents[child].append(parent)
-        if not edges:
-            return model_of_network(domain, parents, None, source, format, about=ASSUMED)
-        about: dict[str, object] = dict(ASSUMED)
-        if any(parents):
-            number = len(edges)
-            edges = moral_pairs(self._extension(parents, edges))
-            about["graph"] = (
-                f"partly directed: {plural(number, 'edge')} without a direction; all DAGs of this "
-                "class have the same pairs, and the directions are dropped"
-            )
-        return model_of_factors(domain, edges, None, source, format, about=about)
-
-    def _extension(self, parents: list[list[int]], edges: list[PairIndex]) -> list[list[int]]:
-        """Return the parents in a DAG with the same skeleton and colliders (Dor and Tarsi)."""
-        near: list[set[int]] = [set(above) for above in parents]
-        children: list[set[int]] = [set() for _ in parents]
-        undirected: list[set[int]] = [set() for _ in parents]
-        for child, above in enumerate(parents):
-            for parent in above:
-                near[parent].add(child)
-                children[parent].add(child)
-        for a, b in edges:
-            for v, w in ((a, b), (b, a)):
-                near[v].add(w)
-                undirected[v].add(w)
-        extended: list[list[int]] = [[] for _ in parents]
-        left = set(range(len(parents)))
-        while left:
-            for v in left:
-                if not children[v] and all(near[v] <= near[w] | {w} for w in undirected[v]):
-                    break
-            else:
-                raise self.source.error(
-                    "no DAG has these arcs and undirected edges: to orient the edges makes a cycle "
-                    "or a new collider"
-                )
-            extended[v] = sorted(near[v])
-            left.remove(v)
-            for w in near[v]:
-                for sets in (near, children, undirected):
-                    sets[w].discard(v)
-        return extended
+        if edges and not any(parents):
+            return model_of_factors(domain, edges, None, source, format, about=self.about)
+        return model_of_network(
+            domain, parents, None, source, format, undirected=edges, about=self.about
+        )
 
 
 # -- model strings of bnlearn ----------------------------------------------------------------------
@@ -128,7 +88,8 @@ _FAMILY = re.compile(r"\s*\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\s*")
 
 def read_modelstring(source: Source) -> Model:
     """Read a model string of bnlearn, such as ``[A][B|A:C][C]``."""
-    text = source.legacy_text.strip().strip("\"'")
+    # print() of R puts [1] before a string
+    text = re.sub(r'^\s*(?:\[1\]\s*(?="))?["\']?|["\']?\s*$', "", source.legacy_text)
     graph, at, families = Graph(source), 0, {}
     while at < len(text):
         match = _FAMILY.match(text, at)
@@ -166,7 +127,7 @@ def read_tetrad(source: Source) -> Model:
         elif not text:
             continue
         elif part == "graph nodes:":
-            for name in re.split("[;,]", text):
+            for name in re.split("[;,]", text.rstrip(";,")):
                 graph.node(name.strip(), number)
         elif part == "graph edges:":
             match = _EDGE.fullmatch(line)
@@ -246,6 +207,8 @@ class _Dot(Tokens):
         attributes = self.attributes()
         if not marks and "label" in attributes:
             self.labels |= dict.fromkeys(groups[0], attributes["label"])
+        if attributes.get("style") == "invis":  # it only places the nodes
+            marks = []
         for first, token, second in zip(groups, marks, groups[1:], strict=False):
             mark = _mark(token.text, edge | attributes)
             self.edges += [(a, mark, b, token) for a, b in product(first, second)]
@@ -303,9 +266,9 @@ def read_gml(source: Source) -> Model:
     """Read a graph in GML, with networkx."""
     networkx = require("networkx", "graphs")
     text = source.legacy_text
-    label = "label" if re.search(r"\blabel\b", text) else "id"
+    keys = (key for key in ("label", "name") if re.search(rf"node\s*\[[^\[\]]*\b{key}\b", text))
     try:
-        parsed = networkx.parse_gml(text, label=label, destringizer=None)
+        parsed = networkx.parse_gml(text, label=next(keys, "id"), destringizer=None)
     except Exception as error:  # networkx raises errors of many kinds
         raise source.error(f"this is not valid GML: {str(error)[:200]}") from None
     graph = Graph(source)
@@ -331,7 +294,7 @@ def read_bnet(source: Source) -> Model:
         if not comma or not target.strip() or target.strip() in rules:
             raise source.error(f"expected one rule for each target, got {text[:40]!r}", number)
         graph.node(target.strip(), number)
-        rules[target.strip()] = rule, number
+        rules[target.strip()] = "" if rule.strip() == target.strip() else rule, number  # an input
     for target, (rule, number) in rules.items():
         for name in dict.fromkeys(re.findall(r"[^\s!&|()~]+", rule)):
             if not re.fullmatch(r"[\w.:/-]+", name):

@@ -12,7 +12,9 @@ from contextwise.formats.tokens import Token, Tokens
 from contextwise.models.structure import Model
 
 _SKIP = r"\s | %[^\n]*"
-_TOKEN = r'"(?P<quoted>(?:[^"\\]|\\.)*)" | (?P<sign>[{}()|=;,]) | (?P<word>[^\s%"{}()|=;,]+)'
+_TOKEN = r"""
+    "(?P<quoted>(?:[^"\\]|\\.)*)" | (?P<sign>[{}()|=;,])
+  | (?P<interval>[\[\]][^\s\[\];]*;[^\s\[\];]*[\[\]]) | (?P<word>[^\s%"{}()|=;,]+)"""
 _KINDS = ("continuous", "decision", "utility", "function", "instance", "discrete")
 
 

@@ -42,13 +42,14 @@ EXAMPLES = (
 HINTS = {
     (".dne", ".neta"): "Netica and GeNIe save such files as .dsc or .xdsl",
     (".pgmx", ".elv"): "OpenMarkov saves such files as .net or .bif",
-    (".o3prm", ".cnf"): "pyAgrum converts such files to .bif",
+    (".dsl", ".o3prm", ".bgum", ".jgum"): "pyAgrum converts such files to .bif",
+    (".xbn",): "pgmpy converts such files to .bif",
     (".aeon", ".sbml"): "biodivine_aeon converts such files to .bnet",
-    (".graphml", ".gexf", ".pickle", ".pkl"): "networkx converts graphs to .gml",
-    (".xlsx", ".xls", ".parquet", ".arff", ".sav", ".dta", ".data"): "If the file has rows, learn "
-    "a structure first: contextwise learn edge-trees FILE",
+    (".graphml", ".gexf", ".edgelist", ".pickle", ".pkl"): "networkx converts graphs to .gml",
 }
-"""Advice on files of other programs, by their suffixes."""
+"""Advice on the networks of other programs, by their suffixes."""
+ROWS = (".xlsx", ".xls", ".parquet", ".arff", ".sav", ".dta", ".data")
+"""Suffixes of files that have rows."""
 
 
 class FactsLost(UserWarning):
@@ -226,19 +227,28 @@ def format_of(
     wrong = "unknown suffix"
     if to_write:
         wrong = f"cannot write {os.path.splitext(name)[1] or 'a file without a suffix'}"
-    message = f"{os.fspath(path)}: {wrong}; use one of {known} (each also with .gz or .xz)"
+    usable = f"use one of {known} (each also with .gz or .xz)"
     if not to_write:
-        hints = [f". {hint}" for suffixes, hint in HINTS.items() if name.endswith(suffixes)]
-        message += f", or name the format, one of {_names()}{''.join(hints)}"
-    raise ContextwiseError(message)
+        rows = f"for rows, learn a structure first: contextwise learn edge-trees {path}"
+        advice = {**HINTS, ROWS: rows}.items()
+        hints = [f"{hint}; " for suffixes, hint in advice if name.endswith(suffixes)]
+        usable = f"{''.join(hints)}{usable}, or name the format, one of {_names()}"
+    raise ContextwiseError(f"{os.fspath(path)}: {wrong}; {usable}")
 
 
 def _chosen(source: Source, format: str | None) -> Format:
-    """Return the named format, or of those with the suffix of the file the first that fits."""
+    """Return the named format, or of those with the suffix of the file the first that fits.
+
+    If none fits, return any other that does, such as XML in a ``.bif`` file. Rows may look like
+    anything, and the files of Libra name their format.
+    """
     first = format_of(source.name, format)
     name = files.without_packing(source.name).lower()
     able = [f for f in FORMATS if format is None and name.endswith(f.suffixes)] or [first]
-    return able[0] if len(able) == 1 else next((f for f in able if f.fits(source.data)), able[-1])
+    is_sure = format is not None or first.reader.startswith("libra.")
+    may_be_rows = isinstance(able[-1].start, str)
+    others = () if is_sure or may_be_rows else FORMATS
+    return next((f for f in (*able, *others) if f.fits(source.data)), able[-1])
 
 
 def _named(name: str) -> Format:

@@ -30,6 +30,7 @@ from contextwise.models.domain import Domain
 from contextwise.models.features import single_values
 from contextwise.models.structure import Model
 from contextwise.support.arrays import FloatArray, IntArray
+from contextwise.support.files import without_packing
 
 _DIRECTED = (
     *(("from", "to"), ("source", "target"), ("parent", "child"), ("cause", "effect")),
@@ -38,6 +39,7 @@ _DIRECTED = (
 _UNDIRECTED = (("node1", "node2"), ("node 1", "node 2"), ("variable 1", "variable 2"))
 _TRUTH = {"TRUE": "1", "FALSE": "0", "True": "1", "False": "0"}
 _ARROW = re.compile(r"[<o]?-{1,3}[>o]?")
+_TIGHT = re.compile(r"(?<=\w)(<-+>?|-+>)(?=\w)")
 _ENDPOINTS = {(-1, 1): "->", (1, -1): "<-", (-1, -1): "--", (1, 1): "<->"}
 
 
@@ -48,16 +50,20 @@ class ThresholdsUnknown(UserWarning):
 def read(source: Source) -> Model:
     """Read a list of edges, or a square matrix."""
     table = _cells(source.legacy_text)
+    is_list = {len(row) for row in table} == {2} and _edge_columns(table) is None
+    if is_list and without_packing(source.name).lower().endswith(".edges"):
+        table = [["from", "to"], *table]
     edges = _edges(source, table)
     if edges is not None:
         return edges
     matrix = _matrix(table)
-    if matrix is None:
-        raise source.error(
-            "these are rows, not a model; learn a structure first: contextwise learn edge-trees "
-            f"{source.name}"
-        )
-    return _model(source, *matrix)
+    if matrix is not None:
+        return _model(source, *matrix)
+    raise source.error(
+        "these are rows, not a model; learn a structure first: contextwise learn edge-trees "
+        + source.name
+        + " (if each row is an edge, put the line from,to above them)" * is_list
+    )
 
 
 def is_graph(data: bytes) -> bool:
@@ -72,11 +78,11 @@ def is_graph(data: bytes) -> bool:
 
 def _cells(text: str) -> list[list[str]]:
     """Split a text into cells; the first line shows by what they are separated."""
-    lines = [line for line in text.split("\n") if line.strip()]
+    lines = [line for line in text.split("\n") if line.strip() and line[0] != "#"]
     first = lines[0] if lines else ""
     mark = max("\t;,", key=first.count)
     if mark not in first:
-        return [line.replace('"', "").split() for line in lines]
+        return [_TIGHT.sub(r" \1 ", line.replace('"', "")).split() for line in lines]
     try:
         rows = list(csv.reader(lines, delimiter=mark, skipinitialspace=True))
     except csv.Error:
@@ -124,7 +130,7 @@ def _edges(source: Source, table: list[list[str]]) -> Model | None:
     for k, name in enumerate(table[0] if start else ()):
         cells = [row[k] for row in rows]
         is_index = any(cells == [str(i + s) for i in range(len(cells))] for s in (0, 1))
-        if k in (first, second, marks) or is_index:
+        if k in (first, second, marks) or is_index or _is_weight(name, cells):
             continue
         if len(set(cells)) > 1:
             raise source.error(
@@ -140,21 +146,30 @@ def _edges(source: Source, table: list[list[str]]) -> Model | None:
     return graph.model("edges", both_is_edge=True)
 
 
+def _is_weight(name: str, cells: Sequence[str]) -> bool:
+    """Return whether a column has the weights of edges, which are not read; 0 is no edge."""
+    try:
+        return name.lower() in ("weight", "sign") and all(map(float, cells))
+    except ValueError:
+        return False
+
+
 # -- matrices --------------------------------------------------------------------------------------
 
 
 def _matrix(table: list[list[str]]) -> tuple[list[str] | None, FloatArray] | None:
     """Return the names and the numbers of a square matrix, or None for other cells."""
-    if len(table) < 2:
-        return None
-    for names, body in ((table[0], table[1:]), (None, table)):
+    for names, body in ((table[0], table[1:]), (None, table)) if len(table) > 2 else ():
         size = len(body)
         rows = body
-        if all(len(row) == size + 1 for row in body):  # a first column of names
+        if all(len(row) == size + 1 for row in body):  # a first column of names or numbers
             rows = [row[1:] for row in body]
             if names is not None and len(names) == size + 1:
                 names = names[1:]
-            if names is not None and [row[0] for row in body] != names:
+            firsts = [row[0] for row in body]
+            if names is not None and sorted(firsts) == sorted(names):
+                rows = [rows[firsts.index(name)] for name in names]
+            elif firsts not in ([str(k + s) for k in range(size)] for s in (0, 1)):
                 continue
         if not all(len(row) == size for row in rows):
             continue

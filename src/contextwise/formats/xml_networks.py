@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
+from contextwise.errors import ParseError
 from contextwise.formats.families import Network, probabilities
 from contextwise.formats.reading import Source
 from contextwise.models.structure import Model
@@ -49,6 +50,8 @@ class _Document:
         except expat.ExpatError as error:
             message = expat.errors.messages[error.code]
             raise source.error(f"this is not valid XML: {message}", error.lineno) from None
+        except ParseError:
+            raise
         except (LookupError, ValueError) as error:  # an unknown encoding
             raise source.error(f"this is not valid XML: {error}", 1) from None
         self.root = builder.close()
@@ -77,9 +80,9 @@ def read_xmlbif(source: Source) -> Model:
     for block in (*document.root.iter("definition"), *document.root.iter("probability")):
         child = _text(document, block, "for")
         tables = block.findall("table")
-        if len(tables) != 1:
+        if len(tables) > 1:
             raise source.error(f"{child!r} needs one <TABLE>", document.line(block))
-        numbers = document.numbers(tables[0])
+        numbers = document.numbers(tables[0]) if tables else None
         network.add_family(child, list(_texts(block, "given")), numbers, document.line(block))
     return network.model("xmlbif")
 
