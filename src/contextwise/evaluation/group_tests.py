@@ -407,13 +407,17 @@ class Plan:
         return Domain({**states, self.by: self.names})
 
     @cached_property
+    def _learner(self) -> Any:
+        return fresh(self.learner)  # the caller's stays unfitted
+
+    @cached_property
     def _fixed(self) -> dict[int, int]:
         return dict(self.domain.assignment(dict(self.question.context)))
 
     def _learned(self, domain: Domain, cells: IntArray, counts: IntArray) -> Structure:
         seen = np.flatnonzero(counts)
         data = Data(domain, cells[seen], counts[seen])
-        learner = fresh(self.learner)
+        learner = self._learner
         if getattr(type(learner), "fit", None) is Learner.fit:  # without a description of the rows
             return structure_of(learner.learn(data, Run())).aligned_to(domain)
         fitted = learner.fit(data.expanded, domain=domain)

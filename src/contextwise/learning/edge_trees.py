@@ -241,8 +241,7 @@ class _Search:
                     self.join(ends, best(holds, depth - 1), best(fails, depth - 1), prior)
                     for holds, fails in splits
                 ]
-                leaves = self.leaves(pair, ends, context)
-                known[key] = max([*leaves, *trees], key=lambda tree: tree.value)
+                known[key] = self.leaf_or_best(pair, ends, context, trees)
             return known[key]
 
         return best({}, self.depth)
@@ -261,15 +260,17 @@ class _Search:
             return IMPOSSIBLE
         return _Tree(edge, self.worth(ends, edge.absent), prior + holds.prior + fails.prior)
 
-    def leaves(self, pair: PairIndex, ends: Ends, context: Context) -> list[_Tree]:
-        """Return the possible leaves of a context: absent and present."""
-        absent, present = Edge([], [context]), Edge([context], [])
-        leaves = [IMPOSSIBLE]
-        if self.is_possible(pair, absent):
-            leaves.append(_Tree(absent, self.worth(ends, [context]), LEAF))
-        if self.is_possible(pair, present):
-            leaves.append(_Tree(present, 0.0, LEAF))
-        return leaves
+    def leaf_or_best(
+        self, pair: PairIndex, ends: Ends, context: Context, trees: Sequence[_Tree]
+    ) -> _Tree:
+        """Return the best of an absent leaf, a present leaf and trees; leaves must be possible."""
+        best = max([IMPOSSIBLE, *trees], key=lambda tree: tree.value)
+        absent = _Tree(Edge([], [context]), self.worth(ends, [context]), LEAF)
+        present = _Tree(Edge([context], []), 0.0, LEAF)
+        for leaf in sorted((absent, present), key=lambda leaf: -leaf.value):
+            if leaf.value >= best.value and self.is_possible(pair, leaf.edge):
+                return leaf
+        return best
 
     def is_possible(self, pair: PairIndex, edge: Edge) -> bool:
         """Return whether features can express this edge along with all others."""
