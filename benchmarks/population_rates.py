@@ -150,7 +150,7 @@ def power_rows(repeats: int, jobs: int, learners: Sequence[str]) -> Iterator[str
     for learner in learners:
         for rows in ROWS:
             for resamples in (None, RESAMPLES):
-                how = {"learner": learner, "rows": rows, "resamples": resamples}
+                how: dict[str, Any] = {"learner": learner, "rows": rows, "resamples": resamples}
                 both = repeated(partial(power_data_set, **how), repeats, jobs)
                 shares = (interval(int((p <= 0.05 + 1e-9).sum()), repeats) for p in both)
                 yield f"| {learner} | {rows:,} | {resamples or '–'} | {' | '.join(shares)} |"
