@@ -117,7 +117,7 @@ def load_data(
     return data
 
 
-ROWS_OR_MODEL = (".csv", ".data", ".txt", ".tsv", ".tab", ".dat", ".rds")
+ROWS_OR_MODEL = (".csv", ".data", ".txt", ".tsv", ".tab", ".dat", ".rds", ".rda", ".rdata")
 """Suffixes of rows that files of models may have too; the content decides."""
 
 
@@ -127,8 +127,9 @@ def is_data(name: str) -> bool:
         return name in cw.data.rows.BUNDLED or name.lower().endswith((".csv", ".data"))
     plain = cw.support.files.without_packing(name).lower()
     claiming = [known for known in cw.formats.FORMATS if plain.endswith(known.suffixes)]
-    if claiming and not plain.endswith(ROWS_OR_MODEL):
-        return False
+    for_rows = plain.endswith(ROWS_OR_MODEL)
+    if bool(claiming) != for_rows:
+        return for_rows
     if any(plain.endswith(suffixes) for suffixes in cw.formats.io.HINTS):
         return False
     content = cw.support.files.read_bytes(name)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from contextwise.data.options import RowOptions, command_line, find_names, find_values, row_options
-from contextwise.data.table import Column, Sheet, label_of, number_of
-from contextwise.data.text import DOUBTFUL, TOKENS
+from contextwise.data.table import THOUSANDS, Column, Sheet, label_of, numbers_of
+from contextwise.data.text import DOUBTFUL, SEPARATORS, TOKENS
 from contextwise.errors import DomainError
 from contextwise.support.arrays import IntArray
 from contextwise.support.formatting import columns as laid_out
@@ -31,10 +31,17 @@ FEWEST_ROWS = 5
 """From this number of rows on, values that all differ or number the rows are not a category."""
 MOST_FRACTIONS, MOST_WHOLE, MOST_CODES = 12, 20, 60
 """Numbers with more values are measurements; up to `MOST_CODES` whole numbers may be codes."""
+FEW_FRACTIONS, FEW_WHOLE = 4, 8
+"""Numbers with more values are measurements if they have more values than half of the rows."""
+FEW_CELLS = 12
+"""A table of more cells has counts only if the largest is ten times the smallest."""
 MOST_LABELS = 30
 """Text with more values, and more than a tenth of the rows, is not a category."""
 BINS = 4
+_ID = re.compile(r"(id|idcode)$", re.I)
+_NUMBER = re.compile(r"(number|code|no|nr|key)\.?$", re.I)
 COUNT_NAMES = frozenset({"freq", "frequency", "count", "counts", "n"})
+WEIGHT_NAMES = COUNT_NAMES | {"weight", "weights", "proportion", "share", "percent"}
 INDEX_NAMES = frozenset({"", "rownames", "row.names", "row_names", "index", "unnamed: 0"})
 FREQUENT = 3
 """The number of most frequent values that a summary lists."""
@@ -244,7 +251,10 @@ def without_missing(table: Sheet, how: RowOptions) -> tuple[Sheet, dict[str, lis
         stated = tokens.get(None, set()) | tokens.get(column.name, set())
         missing = ((TOKENS | doubted) - states) | stated
         plain = column.labels if how.domain else [label.strip() for label in column.labels]
-        labels = [None if _matches(label, missing) else label for label in plain]
+        labels = [None if label in missing else label for label in plain]
+        if stated:
+            same = np.isin(column.numbers, numbers_of([*stated]))
+            labels = [None if gone else x for x, gone in zip(labels, same.tolist(), strict=True)]
         gone = [label for label, kept in zip(plain, labels, strict=True) if kept is None]
         if labels != list(column.labels):
             column = column.mapped(labels)
@@ -256,13 +266,6 @@ def without_missing(table: Sheet, how: RowOptions) -> tuple[Sheet, dict[str, lis
     ), missing_of
 
 
-def _matches(label: str, tokens: Set[str]) -> bool:
-    if label in tokens:
-        return True
-    value = number_of(label)
-    return value == value and label_of(value) in tokens
-
-
 def _doubtful(table: Sheet) -> Set[str]:
     """Return the doubtful tokens that occur among numbers: they are missing in the whole file."""
     doubtful: set[str] = set()
@@ -270,7 +273,7 @@ def _doubtful(table: Sheet) -> Set[str]:
         tokens = DOUBTFUL.intersection(column.labels)
         if tokens and column.declared is None:
             others = [x for x in column.labels if x not in DOUBTFUL and x not in TOKENS]
-            if len(others) > 1 and not any(np.isnan(number_of(label)) for label in others):
+            if len(others) > 1 and not np.isnan(numbers_of(others)).any():
                 doubtful |= tokens
     return doubtful
 
@@ -298,6 +301,7 @@ class _Judge:
         self.counts = None if counts_column is None else table.column(counts_column)
         self.table, self.found = without_missing(table.only(kept), how)
         self.how, self.rows = how, table.rows
+        self.is_array = table.are_codes and table.file is None
         self.bins: dict[str, int] = {}
         self.every_bins: int | None = None
         for name, number in find_values(how.bins, names, "bins"):
@@ -312,6 +316,7 @@ class _Judge:
         self.decisions: dict[str, str] = dict.fromkeys(self.left_out, "dropped")
         self.notes = list(table.notes)
         self.obstacle = ""
+        self.many: list[str] = []
 
     def problem(self, name: str, reason: str, *remedies: tuple[str, str]) -> None:
         self.problems.setdefault(name, []).append((reason, remedies))
@@ -335,6 +340,14 @@ class _Judge:
                 self._judge_column(column)
         usable = [c for c in self.table.columns if self.decisions.get(c.name) != "dropped"]
         remedy = self._remedy(usable)
+        states = [name for name in self.many if name not in self.problems]
+        if states:
+            shown = ", ".join(map(repr, states[:5])) + ", …" * (len(states) > 5)
+            self.notes.append(f"the numbers of {shown} are states; --bins if they are measurements")
+        if self.all.columns and not self.obstacle and {c.name for c in usable} <= self.gone:
+            self.obstacle = (
+                "no column has categories: all are row numbers, identifiers, text or empty"
+            )
         if len(usable) == 1 and self.rows > 1:
             self.notes.append("there is only one variable; is the separator right? (--separator)")
         if self.how.columns or self.left_out:
@@ -356,15 +369,12 @@ class _Judge:
     # -- row labels and counts ---------------------------------------------------------------------
 
     def _find_row_labels(self) -> None:
-        """Drop a first column of row labels; name other columns without a name."""
-        for column in self.table.columns:
-            first = column.name == self.all.names[0]
-            if first and column.name.lower() in INDEX_NAMES and column.name not in self.named:
-                if len(column.labels) == self.rows and column.name not in self.insisted:
-                    self.drop(column, "it labels the rows")
-            elif not column.name:
-                number = self.all.names.index("") + 1
-                raise DomainError(f"column {number} has no name; name it or remove it")
+        """Drop a first column of row labels."""
+        for column in self.table.columns[:1]:
+            is_index = column.name.lower() in INDEX_NAMES and column.name == self.all.names[0]
+            kept = {*self.named, *self.insisted, *self.bins}
+            if is_index and len(column.labels) == self.rows and column.name not in kept:
+                self.drop(column, "it labels the rows")
 
     def _others(self, *names: str) -> list[Column]:
         return [c for c in self.table.columns if c.name not in (*names, *self.kinds)]
@@ -372,17 +382,30 @@ class _Judge:
     def _find_counts(self) -> None:
         """Recognise a column of counts, or several of them."""
         whole = [c for c in self._others() if self._is_count(c)]
-        for column in whole:
-            others = self._others(column.name)
-            if column.name.lower() in COUNT_NAMES and self._never_repeat(others):
-                return self._is_counts(column)
-        if self.rows < 4 or not whole:
+        if not self.every_bins and not self.bins and self._find_wide(whole):
             return None
-        for column in whole:
-            others = self._others(column.name)
-            varied = 3 * len(column.labels) >= self.rows and column.numbers.max() > 5
-            if varied and self._fill_half(others):
+        for column in self._others():
+            others, name = self._others(column.name), column.name.lower()
+            if column in whole and name in COUNT_NAMES and self._never_repeat(others):
                 return self._is_counts(column)
+            if name in WEIGHT_NAMES and (column.numbers % 1 > 0).any() and self._fill_half(others):
+                self.obstacle = (
+                    f"{column.name!r} looks like weights of the other columns. Only whole counts "
+                    "can be used, because tests and scores count rows; multiply shares by the "
+                    f"number of observations and use --counts {command_line([column.name])[12:]}"
+                )
+                return None
+        for column in whole if self.rows >= 4 else ():
+            others, most = self._others(column.name), column.numbers.max()
+            is_labelled = len(others) > 1 or np.isnan(others[0].numbers).any() if others else False
+            uneven = self.rows <= FEW_CELLS or most > 10 * column.numbers.min()
+            varied = 3 * len(column.labels) >= self.rows and most > 5
+            if is_labelled and uneven and varied and self._fill_half(others):
+                return self._is_counts(column)
+        return None
+
+    def _find_wide(self, whole: Sequence[Column]) -> bool:
+        """Recognise several columns of large counts next to labels that never repeat."""
         labels = [c for c in self._others() if np.isnan(c.numbers).any()]
         kept = [c for c in self.table.columns if self.kinds.get(c.name) == "row numbers"]
         if not labels and kept and np.isnan(kept[0].numbers).any():
@@ -390,13 +413,14 @@ class _Judge:
         numbers = [c for c in self._others() if c not in labels]
         large = sum(c.numbers.max() > MOST_WHOLE for c in numbers if c in whole)
         are_counts = all(c in whole for c in numbers) and 2 * large >= len(numbers)
-        if len(numbers) > 1 and are_counts and self._fill_half(labels):
+        is_wide = len(numbers) > 1 and are_counts and self.rows >= 4 and self._fill_half(labels)
+        if is_wide:
             self._is_wide(labels, numbers)
-        return None
+        return is_wide
 
     def _is_count(self, column: Column) -> bool:
         whole = bool(len(column.labels)) and bool((column.numbers % 1 == 0).all())
-        varies = len(column.labels) > 1 and column.numbers.min() >= 0
+        varies = len(column.labels) > 1 and column.numbers.min() >= 0 and column.numbers.max() > 1
         insisted = column.name in self.insisted or column.name in self.bins
         return whole and bool(varies) and not insisted and not (column.codes < 0).any()
 
@@ -416,29 +440,34 @@ class _Judge:
     def _may_be_category(self, column: Column) -> bool:
         if np.isnan(column.numbers).any():
             return len(column.labels) <= max(MOST_LABELS, self.rows / 10)
-        return len(column.labels) <= MOST_WHOLE and not self._is_in_order(column)
+        most = MOST_FRACTIONS if (column.numbers % 1 != 0).any() else MOST_WHOLE
+        return len(column.labels) <= most and not self._is_in_order(column)
 
     def _is_counts(self, column: Column) -> None:
         self.kinds[column.name] = "counts"
-        remedies = ("counts", column.name), ("category", column.name)
+        many = len(column.labels) > MOST_WHOLE
+        other = ("bins", f"{column.name}={BINS}") if many else ("category", column.name)
+        remedies = ("counts", column.name), other
         self.problem(column.name, "looks like counts of the other columns", *remedies)
 
     def _is_wide(self, labels: Sequence[Column], numbers: Sequence[Column]) -> None:
-        names = [column.name for column in labels]
+        names = [column.name or "Unnamed: 0" for column in labels]  # as pandas calls it
         ids = names[0] if len(names) == 1 else names
+        sign = next((s for s, word in SEPARATORS.items() if word in self.all.notes), ",")
+        sign = r"\s+" if sign == " " else sign
+        separator = "" if sign == "," else f", sep={sign!r}"
         for column in numbers:
             self.kinds[column.name] = "counts"
         self.obstacle = (
             f"this looks like a wide table of counts: {plural(len(numbers), 'column')} of counts "
             f"({', '.join(c.name for c in numbers[:5])}{', …' * (len(numbers) > 5)}) next to "
             "labels that never repeat. Melt it into one column of counts with pandas:\n"
-            f"  long = pandas.read_csv({self.all.file or 'file'!r}).melt({ids!r}, "
+            f"  long = pandas.read_csv({self.all.file or 'file'!r}{separator}).melt({ids!r}, "
             f"{[c.name for c in numbers]!r}, 'column', 'Freq')\n"
             "  long.to_csv('long.csv', index=False)   # then: --counts Freq\n"
-            f"If each row is one observation instead, use --bins {BINS}"
+            f"If one column is the total of others, leave it out. If each row is one observation "
+            f"instead, use --bins {BINS}"
         )
-        if self.every_bins or self.bins:
-            self.obstacle = ""
 
     # -- one column --------------------------------------------------------------------------------
 
@@ -468,19 +497,16 @@ class _Judge:
             self._is_in_order(column)
             and not counted
             and name not in self.named
-            and (self.all.file or not self.all.are_codes)
+            and not self.is_array
         ):
             self.drop(column, "it numbers the rows")
             return
-        elif (
-            name.lower().endswith(("id", "idcode"))
-            and not fractions
-            and values > max(20, self.rows / 20)
-        ):
+        elif not fractions and self._is_identifier(column):
             self.kinds[name] = "identifier"
-            self.problem(name, f"{differ}: an identifier", ("drop", name))
+            others = () if _ID.search(name) else (("bins", f"{name}={BINS}"),)
+            self.problem(name, f"{differ}: an identifier", ("drop", name), *others)
             return
-        elif is_number and (values > MOST_FRACTIONS if fractions else values > MOST_WHOLE):
+        elif is_number and self._has_many(values, fractions, counted):
             self._judge_measurement(column, fractions)
         elif not is_number and not counted and values == self.rows >= FEWEST_ROWS:
             self.kinds[name] = "identifier"
@@ -494,6 +520,22 @@ class _Judge:
         self._judge_missing(column)
         self._ask(column, is_number)
 
+    def _is_identifier(self, column: Column) -> bool:
+        """Check for the name of an identifier, or many large numbers in the first column."""
+        values = len(column.labels)
+        if _ID.search(column.name):
+            return values > max(20, self.rows / 20)
+        is_first = self.all.are_codes and self.all.file and column.name == self.all.names[0]
+        is_named = is_first or _NUMBER.search(column.name)
+        return bool(is_named) and values > max(20, 0.9 * self.rows) and column.numbers.min() > 999
+
+    def _has_many(self, values: int, fractions: bool, counted: bool) -> bool:
+        """Check whether numbers have too many values for states."""
+        if values > (MOST_FRACTIONS if fractions else MOST_WHOLE):
+            return True
+        few = FEW_FRACTIONS if fractions else FEW_WHOLE
+        return values > few and 2 * values > self.rows and not counted and not self.is_array
+
     def _check_bins(self, column: Column, is_number: bool) -> None:
         if not is_number:
             raise DomainError(f"bins: column {column.name!r} is not made of numbers")
@@ -504,8 +546,9 @@ class _Judge:
         name, values = column.name, len(column.labels)
         self.kinds[name] = "measurement"
         commas = [label for label in column.labels if "," in label]
-        if commas and all(re.fullmatch(r"-?[1-9]\d{0,2}(,\d{3})", label) for label in commas):
-            reason = f"{commas[0]} may be decimal or thousands; write 1.234 or 1234"
+        whole = not (column.numbers % 1 != 0).any()
+        if commas and not whole and all(map(THOUSANDS.fullmatch, commas)):
+            reason = f"{commas[0]} may be a decimal number or thousands; write 1.234 or 1234"
             self.problem(name, reason, ("drop", name))
             return
         if self.every_bins:
@@ -539,6 +582,10 @@ class _Judge:
                         "a missing value"
                     )
             return
+        fractions = bool((column.numbers % 1 != 0).any())
+        many = len(column.labels) > (FEW_FRACTIONS if fractions else MOST_FRACTIONS)
+        if many and not self.is_array and not {name} & {*self.bins, *self.insisted}:
+            self.many.append(name)
         order = np.argsort(column.numbers)
         for at, beside in ((order[-1], order[-2:-1]), (order[0], order[1:2])):
             code = column.labels[at]
@@ -558,10 +605,8 @@ class _Judge:
     def _remedy(self, usable: Sequence[Column]) -> RowOptions:
         """Return the first remedy of each problem; drop rows if most of them are complete."""
         fields: dict[str, Any] = {"drop": [], "bins": [], "category": []}
-        gone = {
-            n for n, problems in self.problems.items() for _, r in problems if r[0][0] == "drop"
-        }
-        kept = [c for c in usable if c.name not in gone and self.kinds[c.name] != "counts"]
+        self.gone = {n for n, ps in self.problems.items() for _, r in ps if r[0][0] == "drop"}
+        kept = [c for c in usable if c.name not in self.gone and self.kinds[c.name] != "counts"]
         for problems in self.problems.values():
             for _, remedies in problems:
                 option, value = remedies[0]

@@ -2,62 +2,84 @@
 
 from __future__ import annotations
 
+import bz2
 import io
 import os
 import re
 import tempfile
 import warnings
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import zip_longest
 
-from contextwise.data.table import Sheet, column_of, frame_table, is_empty, unique_names
+from contextwise.data.options import RowOptions
+from contextwise.data.table import Sheet, frame_table, is_empty, label_of
+from contextwise.data.text import rows_table, text_table
 from contextwise.errors import ContextwiseError, ParseError, require
 
 EXTRA = "containers"
 
 
-def container_table(content: bytes, name: str) -> Sheet | None:
+def container_table(content: bytes, name: str, how: RowOptions) -> Sheet | None:
     """Read a file of another program; return None if it is text."""
     for kind, (pattern, reader) in CONTAINERS.items():
         if re.match(pattern, content, re.S):
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # about styles and types that do not matter
-                    table = reader(content, name)
+                    table = reader(content, name, how)
             except ContextwiseError:
                 raise
             except Exception as error:  # these libraries raise errors of many kinds
                 message = f"cannot read this {kind} file: {error}"
                 if kind == "R":
-                    message += "; write a network of bnlearn with write.bif(fit, 'network.bif')"
+                    message += (
+                        "; in R, write rows with write.csv(x, 'rows.csv') and a network of bnlearn "
+                        "with write.bif(fit, 'network.bif')"
+                    )
                 raise ParseError(message, path=name) from None
             if not table.rows or not table.columns:
                 raise ParseError(f"there are no rows in this {kind} file", path=name)
-            return replace(table, notes=[kind, *table.notes])
+            return table if kind == "ZIP" else replace(table, notes=[kind, *table.notes])
     return None
 
 
-def _excel(content: bytes, name: str) -> Sheet:
+def _zip(content: bytes, name: str, how: RowOptions) -> Sheet:
+    """Read the first sheet with cells of an Excel workbook, or the only file of an archive."""
     if b"xl/" not in content:
-        raise ParseError("this is a ZIP archive, not an Excel workbook; unpack it", path=name)
+        inside: list[str] = []
+        if zipfile.is_zipfile(io.BytesIO(content)):
+            archive = zipfile.ZipFile(io.BytesIO(content))
+            inside = [entry for entry in archive.namelist() if not entry.endswith("/")]
+        if len(inside) != 1:
+            held = f" of {', '.join(inside[:5])}" if inside else ""
+            raise ParseError(
+                f"this is a ZIP archive{held}, not an Excel workbook; unpack it", path=name
+            )
+        content = archive.read(inside[0])
+        return container_table(content, name, how) or text_table(content, name, how)
     book = require("openpyxl", EXTRA).load_workbook(
         io.BytesIO(content), read_only=True, data_only=True
     )
-    sheets = {sheet.title: list(sheet.iter_rows(values_only=True)) for sheet in book.worksheets}
+    sheets = {
+        sheet.title: [
+            ["" if is_empty(cell) else label_of(cell).strip() for cell in row]
+            for row in sheet.iter_rows(values_only=True)
+        ]
+        for sheet in book.worksheets
+    }
     filled = {title: rows for title, rows in sheets.items() if any(map(any, rows))}
     if not filled:
         raise ParseError("this workbook is empty", path=name)
     title, rows = next(iter(filled.items()))
-    rows = [row for row in rows if not all(map(is_empty, row))]
-    columns = [c for c in zip_longest(*rows) if not all(map(is_empty, c))]
-    header = ["" if is_empty(column[0]) else str(column[0]).strip() for column in columns]
-    names, notes = unique_names(header)
+    columns = [column for column in zip_longest(*rows, fillvalue="") if any(column)]
+    rows = [list(row) for row in zip(*columns, strict=True) if any(row)]
+    notes = ["Excel"]
     if len(filled) > 1:
         notes.append(f"only the sheet {title!r} was read, of {', '.join(map(repr, filled))}")
-    made = [column_of(n, column[1:]) for n, column in zip(names, columns, strict=True)]
-    return Sheet(made, len(rows) - 1, name, notes=notes)
+    return rows_table(rows, name, how, notes)
 
 
 @contextmanager
@@ -85,8 +107,16 @@ def _labelled(content: bytes, name: str, suffix: str) -> Sheet:
     return frame_table(frame, name)
 
 
-def _r(content: bytes, name: str) -> Sheet:
+def _r(content: bytes, name: str, _: RowOptions) -> Sheet:
     pyreadr = require("pyreadr", EXTRA)
+    content = bz2.decompress(content) if content[:3] == b"BZh" else content
+    if b"data.frame" not in content:  # a table or a matrix, which pyreadr reads as a wide frame
+        raise ParseError(
+            "this R object is no data frame; in R, write a table with "
+            "write.csv(as.data.frame(x), 'rows.csv'), and a network of bnlearn with "
+            "write.bif(fit, 'network.bif')",
+            path=name,
+        )
     with _as_file(content, ".rda" if b"RD" in content[:3] else ".rds") as path:
         objects = pyreadr.read_r(path)
     frames = {key: frame for key, frame in objects.items() if len(getattr(frame, "columns", ()))}
@@ -98,7 +128,7 @@ def _r(content: bytes, name: str) -> Sheet:
     return frame_table(next(iter(frames.values())), name)
 
 
-def _arrow(content: bytes, name: str) -> Sheet:
+def _arrow(content: bytes, name: str, _: RowOptions) -> Sheet:
     pyarrow = require("pyarrow", EXTRA)
     if content[:4] == b"PAR1":
         table = require("pyarrow.parquet", EXTRA).read_table(pyarrow.BufferReader(content))
@@ -109,20 +139,20 @@ def _arrow(content: bytes, name: str) -> Sheet:
     return frame_table(frame.reset_index() if index else frame, name)
 
 
-def _old_excel(content: bytes, name: str) -> Sheet:
+def _old_excel(content: bytes, name: str, _: RowOptions) -> Sheet:
     raise ParseError("this is an old Excel workbook (.xls); save it as .xlsx or CSV", path=name)
 
 
-def _database(content: bytes, name: str) -> Sheet:
+def _database(content: bytes, name: str, _: RowOptions) -> Sheet:
     raise ParseError("this is an SQLite database; export one table as CSV", path=name)
 
 
-CONTAINERS: dict[str, tuple[bytes, Callable[[bytes, str], Sheet]]] = {
-    "Excel": (rb"PK\x03\x04", _excel),
-    "SPSS": (rb"\$FL[23]", lambda content, name: _labelled(content, name, ".sav")),
+CONTAINERS: dict[str, tuple[bytes, Callable[[bytes, str, RowOptions], Sheet]]] = {
+    "ZIP": (rb"PK\x03\x04", _zip),
+    "SPSS": (rb"\$FL[23]", lambda content, name, _: _labelled(content, name, ".sav")),
     "Stata": (
         rb"<stata_dta>|[\x6c-\x73][\x01\x02]\x01\x00",
-        lambda content, name: _labelled(content, name, ".dta"),
+        lambda content, name, _: _labelled(content, name, ".dta"),
     ),
     "R": (rb"RD[AX][23]\n|[XA]\n\x00\x00|BZh|\xfd7zXZ", _r),
     "Parquet": (rb"PAR1", _arrow),

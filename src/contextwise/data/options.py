@@ -128,13 +128,11 @@ def _texts(value: Any) -> tuple[str, ...]:
     if value is None:
         return ()
     if isinstance(value, Mapping):
-        return tuple(
-            f"{name}={end}"
-            for name, ends in value.items()
-            for end in (ends if isinstance(ends, list | tuple | set) else [ends])
-        )
-    several = isinstance(value, Iterable) and not isinstance(value, str)
-    return tuple(map(str, value)) if several else (str(value),)
+        return tuple(f"{n}={end}" for n, ends in value.items() for end in _texts(ends))
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return tuple(text for entry in value for text in _texts(entry))
+    is_whole = isinstance(value, float) and value.is_integer()  # R's numbers are floats
+    return (str(int(value) if is_whole else value),)
 
 
 def _joined(texts: Sequence[str]) -> list[str]:

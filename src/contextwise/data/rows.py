@@ -48,9 +48,10 @@ from contextwise.data.columns import (
 )
 from contextwise.data.containers import container_table
 from contextwise.data.options import RowOptions, find_names, row_options
-from contextwise.data.table import Column, Sheet, label_of, number_of, python_table
+from contextwise.data.table import Column, Sheet, label_of, numbers_of, python_table
 from contextwise.data.text import text_table
-from contextwise.errors import ContextwiseError, DomainError, TooLargeError, require
+from contextwise.errors import ContextwiseError, DomainError, ParseError, TooLargeError, require
+from contextwise.formats import FORMATS
 from contextwise.models.domain import Domain, State, listed
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.support import files
@@ -345,8 +346,20 @@ def _source_table(data: DataLike, how: RowOptions) -> tuple[Sheet, RowOptions]:
 
 
 def _file_table(content: bytes, name: str, how: RowOptions) -> Sheet:
-    table = container_table(content, name)
-    return text_table(content, name, how) if table is None else table
+    table = container_table(content, name, how)
+    if table is not None:
+        return table
+    try:
+        return text_table(content, name, how)
+    except ParseError:
+        for known in FORMATS:
+            if known.fits(content) and known.name not in ("modelstring", "edges"):
+                raise ParseError(
+                    f"this is a model ({known.name}), not rows; draw rows from it with "
+                    "contextwise sample",
+                    path=name,
+                ) from None
+        raise
 
 
 def _read(table: Sheet, how: RowOptions) -> Data:
@@ -495,7 +508,7 @@ def _upper_edges(states: Sequence[str]) -> npt.NDArray[np.float64] | None:
     matches = [_BIN.fullmatch(state) for state in states if state != MISSING_STATE]
     if len(matches) < 2 or not all(matches):
         return None
-    edges = np.array([number_of(match[1] or "") for match in matches[:-1] if match])
+    edges = numbers_of([match[1] or "" for match in matches[:-1] if match])
     last = matches[-1]
     is_last = last is not None and last[2] is not None
     return edges if is_last and not np.isnan(edges).any() and (np.diff(edges) > 0).all() else None
@@ -517,7 +530,7 @@ def _inferred(columns: Sequence[Column], table: Sheet) -> Domain:
             variables[column.name] = [*column.declared, *extra] or ["0"]
             continue
         stated = [label for label in column.labels if label != MISSING_STATE]
-        numbers = np.array([number_of(label) for label in stated])
+        numbers = numbers_of(stated)
         whole = bool(len(stated)) and bool((numbers % 1 == 0).all())
         if table.are_codes and whole and all(re.fullmatch(r"-?(0|[1-9]\d*)", x) for x in stated):
             if numbers.min() >= 0 and numbers.max() <= LARGEST_CODE and len(stated) > 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
@@ -36,7 +37,7 @@ class Column:
     @cached_property
     def numbers(self) -> FloatArray:
         """The number that each label stands for; NaN if it is not a number."""
-        return np.array([number_of(label) for label in self.labels], dtype=np.float64)
+        return numbers_of(self.labels)
 
     def take(self, rows: Any) -> Column:
         """Return some of the rows; labels that no longer occur are left out."""
@@ -91,22 +92,49 @@ class Sheet:
 # -- numbers and labels ----------------------------------------------------------------------------
 
 
-def number_of(label: str) -> float:
-    """Return the number that a label stands for, with decimal commas too; NaN if it is none.
+_MONEY = "$€£% "
+THOUSANDS = re.compile(r"[-+$€£]*[1-9]\d{0,2}(,\d{3})+(\.\d+)?%?")
+_GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}((,\d{3})+(\.\d+)?|(\.\d{3})+(,\d+)?)")
 
-    >>> number_of("2.5"), number_of("2,5"), number_of("1,234,567"), number_of("02"), number_of("x")
-    (2.5, 2.5, 1234567.0, 2.0, nan)
+
+def numbers_of(labels: Sequence[str]) -> FloatArray:
+    """Return the number that each label of a column stands for; NaN if it is none.
+
+    Currency and percent signs do not matter. The decimal sign is the same in the whole column.
+
+    >>> numbers_of(["2.5", "02", "$7", "1.2.3"]), numbers_of(["2,5", "1"])
+    (array([2.5, 2. , 7. , nan]), array([2.5, 1. ]))
+    >>> numbers_of(["1.234,5", "1.234"])
+    array([1234.5, 1234. ])
     """
-    if not label or label[0] not in "0123456789+-." or "_" in label:
-        return np.nan
-    if "," in label:
-        thousands = label.count(",") > 1 or "." in label
-        label = label.replace(",", "" if thousands else ".")
-    try:
-        value = float(label)
-    except ValueError:
-        return np.nan
-    return value if np.isfinite(value) else np.nan
+    texts = [label.strip(_MONEY) for label in labels]
+    signs = [k for k, text in enumerate(texts) if "," in text or text.count(".") > 1]
+    clear = ""
+    for k in signs:
+        several = texts[k].count(",") + texts[k].count(".") > 1 or labels[k][0] in "$£"
+        if several and _GROUPED.fullmatch(texts[k]):
+            clear = texts[k]
+            break
+    thousands = clear.lstrip("+-").lstrip("0123456789")[:1]
+    decimal = "," if thousands == "." or (signs and not thousands) else "."
+    numbers = np.full(len(texts), np.nan)
+    for k, text in enumerate(texts):
+        if not text or text[0] not in "0123456789+-." or "_" in text:
+            continue
+        if thousands and thousands in text:
+            text = text.replace(thousands, "") if _GROUPED.fullmatch(text) else "no number"
+        try:
+            value = float(text.replace(decimal, "."))
+        except ValueError:
+            continue
+        if np.isfinite(value):
+            numbers[k] = value
+    return numbers
+
+
+def is_number(label: str) -> bool:
+    """Check whether a label stands for a number."""
+    return not bool(np.isnan(numbers_of([label])[0]))
 
 
 def label_of(cell: Any) -> str:

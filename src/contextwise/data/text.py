@@ -17,7 +17,15 @@ from typing import Any
 import numpy as np
 
 from contextwise.data.options import RowOptions
-from contextwise.data.table import Column, Sheet, check_unique, number_of, unique_names
+from contextwise.data.table import (
+    THOUSANDS,
+    Column,
+    Sheet,
+    check_unique,
+    is_number,
+    numbers_of,
+    unique_names,
+)
 from contextwise.errors import DomainError, ParseError
 from contextwise.models.domain import Domain, listed
 from contextwise.support.arrays import IntArray
@@ -59,15 +67,67 @@ def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, list[s
 def text_table(content: bytes, name: str, how: RowOptions) -> Sheet:
     """Read a text file as a table."""
     text, notes = decode(content, name, how.encoding)
+    if re.match(r"\s*(\[\s*\{|\{.*\}\s*\n\s*\{)", text):
+        advice = "write records as CSV with pandas.read_json(…).to_csv(…, index=False)"
+        raise DomainError(f"{name}: this is JSON; {advice}")
     if re.search(r"(?ims)^\s*@relation\b.*^\s*@data\b", text):
         return _arff_table(text, name)
+    first = text.partition("\n")[0].strip('"')
+    if re.fullmatch("sep=.", first):  # a line for Excel
+        how = how if how.separator else how._replace(separator=first[-1])
+        text = text.partition("\n")[2]
     separator = _separator(text, how)
     if separator != "," and how.separator is None:
         notes.append(SEPARATORS[separator])
     cells = _Cells.of(text, name, separator)
     if not len(cells.lines):
         raise ParseError("there are no rows in this file", path=name)
-    return _with_header(cells, name, how, notes)
+    if how.domain is None or how.learned is not None:
+        cells = _without_titles(cells, notes)
+    table = _with_header(cells, name, how, notes)
+    if separator == ",":
+        table.columns[:] = map(_without_thousands, table.columns)
+    return table
+
+
+def rows_table(rows: list[list[str]], name: str, how: RowOptions, notes: list[str]) -> Sheet:
+    """Return the table of rows of text, such as those of a sheet."""
+    cells = _Cells(rows, np.arange(len(rows)), np.arange(1, len(rows) + 1))
+    return _with_header(_without_titles(cells, notes), name, how, notes)
+
+
+def _without_titles(cells: _Cells, notes: list[str]) -> _Cells:
+    """Drop comments, the head above a table, and empty lines and sources below it."""
+    widths = np.array([len(row) for row in cells.rows])
+    usual = np.bincount(widths[cells.codes]).argmax()
+    if usual < 2:
+        return cells
+    filled = np.array([sum(bool(cell.strip()) for cell in row) for row in cells.rows])
+    words = np.array([" " in "".join(row).strip() for row in cells.rows])
+    title = (filled == 0) | ((filled == 1) & ((widths == 1) | (usual > 2)))
+    comment = np.array([row[0].lstrip()[:1] == "#" for row in cells.rows]) & (widths != usual)
+    below = (filled == 0) | ((widths == 1) & words)
+    odd = comment[cells.codes]
+    above = int(np.argmin(title[cells.codes] | odd))
+    if above:  # the head may have lines of several cells, and ends with one of a single cell
+        head = (widths == 1)[cells.codes[: np.argmax((widths == usual)[cells.codes])]]
+        above = max([above, *(np.flatnonzero(head) + 1)])
+    after = len(odd) - np.argmin(below[cells.codes[::-1]] | odd[::-1])
+    odd[:above] = odd[after:] = True
+    if not odd.any() or odd.all():
+        return cells
+    lines = ", ".join(map(str, cells.lines[odd][:5])) + ", …" * (int(odd.sum()) > 5)
+    notes.append(f"not part of the table, dropped: {plural(int(odd.sum()), 'line')} ({lines})")
+    kept, codes = np.unique(cells.codes[~odd], return_inverse=True)
+    return _Cells([cells.rows[k] for k in kept], codes.reshape(-1), cells.lines[~odd])
+
+
+def _without_thousands(column: Column) -> Column:
+    """Write 1,234 as 1234: between commas a comma is not a decimal sign."""
+    commas = [label for label in column.labels if "," in label]
+    if not commas or not all(map(THOUSANDS.fullmatch, commas)):
+        return column
+    return column.mapped([label.replace(",", "") for label in column.labels])
 
 
 # -- cells -----------------------------------------------------------------------------------------
@@ -83,21 +143,23 @@ def _separator(text: str, how: RowOptions) -> str:
     if how.domain is not None and len(how.domain) <= 1:
         return ","
     head = text[: 2**18]
+    shares = dict.fromkeys(SEPARATORS, 0.0)
     for separator in SEPARATORS:
         try:
-            widths = [
-                len(row) for row in islice(_rows(head.split("\n"), separator), SNIFFED) if row
-            ]
+            rows = [row for row in islice(_rows(head.split("\n"), separator), SNIFFED) if row]
         except csv.Error:
             continue
-        if len(head) < len(text) and len(widths) > 1:
-            widths.pop()  # the last line may be cut
-        first, rest = widths[:1], set(widths[1:])
-        if widths and len(rest | set(first)) == 1 and widths[0] > 1:
+        if len(head) < len(text) and len(rows) > 1:
+            rows.pop()  # the last line may be cut
+        widths = np.array([len(row) for row in rows if not row[0].startswith("#")] or [1])
+        if (widths == widths[0]).all() and widths[0] > 1:
             return separator
-        if len(rest) == 1 and widths[1] == widths[0] + 1 and widths[0] > 1:
+        if len(widths) > 1 and (widths[1:] == widths[0] + 1).all() and widths[0] > 1:
             return separator  # R's write.table: the header has no name for the row labels
-    return ","
+        usual = int(np.bincount(widths).argmax())
+        shares[separator] = float(np.mean(widths == usual)) if usual > 1 else 0.0
+    best = max(shares, key=shares.__getitem__)
+    return best if shares[best] > 0.5 else ","
 
 
 def _rows(lines: Iterable[str], separator: str, quote: str = '"') -> Any:
@@ -211,7 +273,7 @@ def _with_header(cells: _Cells, name: str, how: RowOptions, notes: list[str]) ->
         has_header = set(how.domain.names) <= set(first)
     elif has_header is None:
         has_header = _is_header(first, below)
-        if not has_header and any(np.isnan(number_of(cell)) for cell in first):
+        if not has_header and not all(map(is_number, first)):
             notes.append("the first line has no names; the columns are called v0, v1, … (--header)")
     if not has_header:
         names = [f"v{k}" for k in range(width)] if how.domain is None else list(how.domain.names)
@@ -228,7 +290,13 @@ def _with_header(cells: _Cells, name: str, how: RowOptions, notes: list[str]) ->
     if how.domain is not None:
         wanted = [n for n, _ in named if n in how.domain.positions]
         check_unique(wanted, name, int(cells.lines[0]))
-    names, renamed = unique_names([n for n, _ in named])
+    unnamed = [
+        n or ("" if not k and len(c.labels) == len(c.codes) else f"v{k}")
+        for k, (n, c) in enumerate(named)
+    ]
+    names, renamed = unique_names(unnamed)
+    lacking = [n for n, (given, _) in zip(names, named, strict=True) if n and not given]
+    renamed += [f"a column has no name and is called {n!r} here" for n in lacking]
     table = [Column(n, c.labels, c.codes) for n, (_, c) in zip(names, named, strict=True)]
     lines = cells.lines[1 + skipped :]
     return Sheet(table, len(lines), name, lines, False, [*notes, *renamed])
@@ -254,6 +322,8 @@ def _is_header(first: Sequence[str], below: Sequence[Column]) -> bool:
     """Decide whether the first line has the names of the columns."""
     known = [set(column.labels) for column in below]
     again = [cell in labels for cell, labels in zip(first, known, strict=True)]
+    if len(first) > 1 and not first[0] and "" not in (*first[1:], *known[0]):
+        return True  # a corner above row labels
     counted = [str(k) for k in range(len(first) + 1)]
     is_long = len(first) > 2 and len(below[0].codes) > 2
     if is_long and first in (counted[:-1], counted[1:]):
@@ -264,7 +334,7 @@ def _is_header(first: Sequence[str], below: Sequence[Column]) -> bool:
         if _are_numbers(column) and cell not in TOKENS | DOUBTFUL
     ]
     if above_numbers:
-        return any(np.isnan(number_of(cell)) for cell in above_numbers)
+        return not all(map(is_number, above_numbers))
     named = [(cell, seen) for cell, seen in zip(first, again, strict=True) if cell]
     repeated = len({cell for cell, _ in named}) < len(named)
     return not (repeated or 2 * sum(seen for _, seen in named) >= max(1, len(named)))
@@ -272,7 +342,7 @@ def _is_header(first: Sequence[str], below: Sequence[Column]) -> bool:
 
 def _are_numbers(column: Column) -> bool:
     labels = [label for label in column.labels if label not in TOKENS | DOUBTFUL]
-    return bool(labels) and not any(np.isnan(number_of(label)) for label in labels)
+    return bool(labels) and not np.isnan(numbers_of(labels)).any()
 
 
 _TYPES = {"c", "d", "s", "t", "continuous", "discrete", "string", "time"}
@@ -330,11 +400,9 @@ def _arff_table(text: str, name: str) -> Sheet:
     body = [(k, line) for k, line in body if not line.lstrip().startswith("%")]
     rows = []
     for k, line in body:
-        if line.lstrip().startswith("{"):
-            raise ParseError("sparse ARFF is not supported", path=name, line=k)
         try:
-            rows.append(next(_arff_rows([line])))
-        except csv.Error as error:
+            rows.append(_arff_row(line.strip(), declared))
+        except (csv.Error, ValueError, IndexError) as error:
             raise ParseError(f"cannot read this row: {error}", path=name, line=k) from None
         if len(rows[-1]) != len(names):
             raise ParseError(
@@ -350,6 +418,17 @@ def _arff_table(text: str, name: str) -> Sheet:
         for column, states in zip(cells.columns(names), declared, strict=True)
     ]
     return Sheet(columns, len(rows), name, cells.lines, notes=["ARFF"])
+
+
+def _arff_row(line: str, declared: Sequence[tuple[str, ...] | None]) -> list[str]:
+    """Return the cells of a row; ``{place value, …}`` leaves out zeros and first states."""
+    if not line.startswith("{"):
+        return next(_arff_rows([line]))
+    row = ["0" if states is None else states[0] for states in declared]
+    for entry in filter(str.strip, next(_arff_rows([line[1:].rpartition("}")[0]]), [])):
+        place, _, value = entry.strip().partition(" ")
+        row[int(place)] = value.strip(" '\"")
+    return row
 
 
 def _arff_rows(lines: Sequence[str]) -> Iterator[list[str]]:
