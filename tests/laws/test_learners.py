@@ -70,6 +70,7 @@ def test_one_row_and_one_variable_are_enough(learner: Learner) -> None:
     assert not fresh(learner).fit(one_valued).structure_.pairs()
 
 
+@pytest.mark.filterwarnings("ignore:.*found too little")
 def test_a_time_limit_gives_the_best_structure_so_far(learner: Learner) -> None:
     stopped = fresh(learner).fit(ROWS, time_limit=0)
     assert stopped.structure_.info.get("unfinished", False) is not stopped.finished_

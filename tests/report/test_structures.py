@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from contextwise import Structure, check, learn, read
+from contextwise import Structure, check, read
+from contextwise.learning import EdgeTrees
 from contextwise.report.page import model_page
 from contextwise.report.parts import Note, Share, Table
 from contextwise.report.pictures import arcs_of, one_pictures, packed_one
@@ -28,7 +29,7 @@ from contextwise.report.structures import (
 from contextwise.report.text import as_text, text_of
 from contextwise.testing import contexts_of, depends, structures
 
-TITANIC = learn("titanic", "edge-trees").structure_
+TITANIC = EdgeTrees().fit("titanic").structure_
 MADE = datetime(2024, 5, 17, 12)
 
 

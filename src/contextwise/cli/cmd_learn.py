@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from contextwise.cli.inputs import load, load_data
 from contextwise.errors import ContextwiseError
 from contextwise.learning import LEARNERS, learner_named
 from contextwise.support.deadline import Deadline
-from contextwise.support.formatting import columns, plural
+from contextwise.support.formatting import columns, listed, plural, printable
 
 if TYPE_CHECKING:
     from contextwise.data.options import RowOptions
@@ -48,7 +49,16 @@ class LearnCommand(options.SectionedCommand):
             if not ctx.resilient_parsing:
                 learner_named(args[0])  # raises for an unknown name and suggests the nearest
             ctx.obj = args[0] if args[0] in LEARNERS else None
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            flags = [flag for option in self.get_params(ctx) for flag in option.opts]
+            if ctx.obj is None or get_close_matches(error.option_name, flags, n=1, cutoff=0.8):
+                raise
+            own = [option.opts[0] for option in _learner_options(ctx.obj)]
+            has = f"its own options are {listed(own)}" if own else "it has no options of its own"
+            text = f"the learner {ctx.obj} has no option {error.option_name}; {has}"
+            raise click.UsageError(text, ctx) from None
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         *common, help_option = super().get_params(ctx)
@@ -180,15 +190,20 @@ def learn(
     else:
         fitted.fit(rows, time_limit=deadline.left())
     model: Model = fitted.structure_
+    missed = ""
     try:
         with deadline.enforced(GRACE):
             model = fitted.model_
+            if fitted.finished_ and fitted.missed_:
+                missed = f"{fitted.missed_} {cw.learning.missed_pairs.advice(learner)}"
     except deadline.out_of_time:
         pass
     cw.formats.write(model, out)
     has_weights = model is not fitted.structure_
     for line in _summary(fitted, rows, held_out if has_weights else None, known is None):
         click.echo(line, err=True)
+    if missed:
+        click.echo(printable(missed), err=True)
     if not has_weights:
         click.echo(
             "no weights: the time limit stopped their fit; fit them with: contextwise fit", err=True
@@ -299,6 +314,7 @@ def learner_options(required: bool) -> options.Decorator:
             "--learner",
             metavar="NAME",
             required=required,
+            shell_complete=partial(options.complete_from, "learning", "LEARNERS"),
             help=f"Learner: {', '.join(LEARNERS)}.",
         ),
         click.option(

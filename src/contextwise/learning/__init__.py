@@ -14,7 +14,7 @@ from contextwise.support.loading import lazy_names
 
 if TYPE_CHECKING:
     from contextwise.data.rows import Data, as_data
-    from contextwise.learning import base, parameters, selection
+    from contextwise.learning import base, missed_pairs, parameters, selection
     from contextwise.learning.adapters import CausalLearn, Pgmpy, PyAgrum
     from contextwise.learning.base import Learner, learn
     from contextwise.learning.chow_liu import ChowLiu, Independent

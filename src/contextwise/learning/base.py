@@ -18,6 +18,7 @@ and its help from the docstring. Any function from data to a model also works: s
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from html import escape
@@ -31,11 +32,13 @@ from contextwise.distributions.fitting import fit as fit_weights
 from contextwise.distributions.likelihood import mean_pseudo_log_likelihood
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
 from contextwise.learning import LEARNERS, learner_named
+from contextwise.learning.missed_pairs import Missed, advice, missed_pairs
 from contextwise.learning.run import Run
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 from contextwise.support.cores import cores
 from contextwise.support.deadline import Deadline
+from contextwise.support.formatting import plural
 
 version_of = cache(version)
 
@@ -60,6 +63,9 @@ class Learner:
     model_ : LogLinear
         The structure with weights. A learner without weights fits them on first access.
     domain_ : Domain
+    missed_ : Missed
+        Pairs that the structure claims to be independent although they clearly depend in the rows,
+        strongest first in ``missed_.pairs``; false if there are none. Tested on first access.
     finished_ : bool
         False if the time limit of `fit` stopped the learner; the result is then the best so far.
 
@@ -160,9 +166,10 @@ class Learner:
             self.domain_, structure.features, info=info, directions=structure.directions
         )
         self._model: LogLinear | None = None
-        self._data: Data | None = data  # for fitting weights later
+        self._missed: Missed | None = None
+        self._data = data  # for fitting weights and testing claims later
         if isinstance(learned, LogLinear):
-            self._model, self._data = LogLinear(self.structure_, learned.weights), None
+            self._model = LogLinear(self.structure_, learned.weights)
         return self
 
     def _info(self, data: Data) -> dict[str, Any]:
@@ -191,9 +198,17 @@ class Learner:
         """The structure with weights; by default fitted by pseudo-likelihood."""
         if self._learned("_model") is None:
             fitted = fit_weights(by_position(self.structure_), self._learned("_data").coded)
-            self._model, self._data = LogLinear(self.structure_, fitted.model.weights), None
+            self._model = LogLinear(self.structure_, fitted.model.weights)
         assert self._model is not None
         return self._model
+
+    @property
+    def missed_(self) -> Missed:
+        """The pairs that the structure claims to be independent and that depend in the rows."""
+        if self._learned("_missed") is None:
+            self._missed = missed_pairs(self.structure_, self._data)
+        assert self._missed is not None
+        return self._missed
 
     def score(self, rows: DataLike, y: Any = None) -> float:
         """Return the mean pseudo-log-likelihood per row under `model_`, in nats.
@@ -240,14 +255,15 @@ class Learner:
     def __repr__(self) -> str:
         defaults = self.defaults()
         changed = [f"{k}={v!r}" for k, v in self.get_params().items() if v != defaults[k]]
-        return f"{type(self).__name__}({', '.join(changed)})"
+        call = f"{type(self).__name__}({', '.join(changed)})"
+        if not self.__sklearn_is_fitted__():
+            return call
+        sizes = [(len(self.structure_), "feature"), (len(self.domain_), "variable")]
+        features, variables = (plural(*size) for size in sizes)
+        return f"{call}, fitted: {features} of {variables}"
 
     def _repr_html_(self) -> str:
-        sizes = "not fitted"
-        if self.__sklearn_is_fitted__():
-            domain, features = self.structure_.domain, len(self.structure_)
-            sizes = f"fitted: {features:,} features of {len(domain):,} variables"
-        return f"<code>{escape(repr(self))}</code>, {sizes}"
+        return f"<code>{escape(repr(self))}</code>"
 
     def __sklearn_tags__(self) -> Any:
         utils = import_module("sklearn.utils")  # only scikit-learn calls this
@@ -313,7 +329,7 @@ def learn(
     time_limit: float | None = None,
     **parameters: Any,
 ) -> Any:
-    """Learn a structure from data.
+    """Learn a structure from data; warn if pairs that it claims to be independent clearly depend.
 
     Parameters
     ----------
@@ -335,9 +351,9 @@ def learn(
 
     Examples
     --------
-    >>> learned = learn("titanic", "edge-trees")
-    >>> learned.structure_
-    Structure(4 variables, 32 features: ...)
+    >>> learned = learn("berkeley", "edge-trees")
+    >>> learned
+    EdgeTrees(), fitted: 28 features of 3 variables
     """
     chosen = as_learner(learner)
     reading = {key: parameters.pop(key) for key in FLAGS if key in parameters}
@@ -346,7 +362,10 @@ def learn(
     if parameters:
         chosen = fresh(chosen, parameters)
     limit = {} if time_limit is None else {"time_limit": time_limit}
-    return chosen.fit(data, domain=domain, **limit)
+    fitted = chosen.fit(data, domain=domain, **limit)
+    if isinstance(fitted, Learner) and fitted.finished_ and fitted.missed_:
+        warnings.warn(f"{fitted.missed_} {advice(fitted.name)}", stacklevel=2)
+    return fitted
 
 
 def fresh(learner: Any, parameters: Mapping[str, Any] | None = None) -> Any:

@@ -70,7 +70,7 @@ class Selection:
     --------
     >>> selection = select("trees", {"penalty": [100, 1]}, [[0, 0], [1, 1]] * 20, by="bic")
     >>> selection.best.parameters, selection.learner
-    ({'penalty': 1}, Trees(penalty=1))
+    ({'penalty': 1}, Trees(penalty=1), fitted: 4 features of 2 variables)
     """
 
     by: By
