@@ -21,8 +21,8 @@ import numpy as np
 
 from contextwise.counting.extraction import covered_pairs
 from contextwise.data.rows import Data
+from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.pearson_test import evaluate_given
-from contextwise.learning.table import Table
 from contextwise.models.domain import listed
 from contextwise.models.notation import between
 from contextwise.models.structure import Structure
@@ -95,7 +95,7 @@ def advice(learner: str) -> str:
 
 def missed_pairs(structure: Structure, data: Data) -> Missed:
     """Test the pairs that a structure claims to be independent against the rows it comes from."""
-    table = Table.of(data)
+    table = CountedRows.of(data)
     if not structure.separation_holds or not len(table.rows):
         return Missed((), 0)
     names = structure.domain.names
@@ -116,7 +116,7 @@ def missed_pairs(structure: Structure, data: Data) -> Missed:
     return Missed(tuple(missed for *_, missed in sorted(candidates, key=lambda c: c[:2])), tested)
 
 
-def _claims(structure: Structure, table: Table) -> Iterator[tuple[int, list[int], list[int]]]:
+def _claims(structure: Structure, table: CountedRows) -> Iterator[tuple[int, list[int], list[int]]]:
     """Yield a variable, those that it is claimed to be independent of, and given which others."""
     from scipy.sparse.csgraph import connected_components
 
@@ -149,7 +149,7 @@ def _some(pairs: IntArray, most: int, rng: np.random.Generator) -> IntArray:
     return pairs if len(pairs) <= most else rng.choice(pairs, most, replace=False)
 
 
-def _g_test(table: Table, pair: tuple[int, int], given: list[int]) -> tuple[float, float]:
+def _g_test(table: CountedRows, pair: tuple[int, int], given: list[int]) -> tuple[float, float]:
     """Return the p-value of G² within groups of rows, and G² minus its degrees of freedom."""
     from scipy.special import chdtrc, xlogy
 
