@@ -13,12 +13,14 @@ import os, sys, threading
 from contextwise import compare
 from contextwise.counting import known_sizes
 from contextwise.distributions.proximal_newton import ONE_THREAD
+from contextwise.models.domain import Domain
 
 compare("lung", "lung-learned")
 held, finished = threading.Event(), threading.Event()
 
 def hold():
-    with known_sizes._lock, ONE_THREAD._lock:
+    property = getattr(vars(Domain)["positions"], "lock", known_sizes._lock)  # Python 3.11 has one
+    with known_sizes._lock, ONE_THREAD._lock, property:
         held.set()
         finished.wait()
 

@@ -1,7 +1,8 @@
-"""Load modules at first use, and explain why a compiled one cannot be loaded."""
+"""Load modules at first use, explain why one cannot be loaded, and let forked processes go on."""
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 
@@ -61,3 +62,20 @@ def why_not_compiled(error: ImportError) -> str:
             "pip install -v --force-reinstall --no-cache-dir contextwise"
         )
     return f"its compiled module cannot be loaded: {error}"
+
+
+def _renew_locks() -> None:
+    """Free the cached properties of the package: a thread that is not here may have held them."""
+    from functools import cached_property
+    from threading import RLock
+
+    for name, module in list(sys.modules.items()):
+        for kind in list(vars(module).values()) if name.startswith("contextwise.") else ():
+            for value in vars(kind).values() if isinstance(kind, type) else ():
+                if isinstance(value, cached_property):
+                    vars(value)["lock"] = RLock()
+
+
+if sys.version_info < (3, 12) and hasattr(os, "register_at_fork"):
+    # Until Python 3.11, one lock guards a cached property of all instances.
+    os.register_at_fork(after_in_child=_renew_locks)
