@@ -32,7 +32,7 @@ import numpy.typing as npt
 from contextwise.counting import native
 from contextwise.counting.contexts import UNIFORM, ContextSpace, ValueWeights
 from contextwise.counting.pair_counts import PairShares
-from contextwise.models.features import WORD, Features, members
+from contextwise.models.features import WORD, Features, as_int, members
 from contextwise.support.arrays import FloatArray, IntArray, WordArray
 
 
@@ -236,18 +236,24 @@ def _contexts(
     features: Features, owners: IntArray, weights: ValueWeights, rng: np.random.Generator
 ) -> IntArray:
     """Draw for each feature a context in which its literals hold: shape (draws, variables)."""
-    states = np.stack([_states(of_values, len(owners), rng) for of_values in weights], axis=1)
-    order = np.argsort(owners, kind="stable")
-    for rows in np.split(order, np.flatnonzero(np.diff(owners[order])) + 1):
-        feature = int(owners[rows[0]])
-        for v, allowed in features.literals_of(feature):
-            inside = members(allowed)
-            if len(inside) == 1:  # as nearly all literals; nothing to draw
-                states[rows, v] = inside[0]
-                continue
-            drawn = _states([weights[v][state] for state in inside], len(rows), rng)
-            states[rows, v] = np.array(inside)[drawn]
-    return states
+    states = np.empty((len(weights), len(owners)), dtype=np.int64)
+    for v, of_values in enumerate(weights):
+        states[v] = _states(of_values, len(owners), rng)
+    literals = np.column_stack([features.variables.astype(np.uint64), features.values])
+    distinct, kinds = np.unique(literals, axis=0, return_inverse=True)
+    lengths = features.lengths[owners]
+    drawn = np.repeat(np.arange(len(owners)), lengths)  # for each literal of each draw
+    literal = np.repeat(features.starts[owners] + lengths - np.cumsum(lengths), lengths)
+    kind = kinds.ravel()[literal + np.arange(len(drawn))]
+    # Draw once for all equal literals: there are few of them, and many features.
+    ends = np.cumsum(np.bincount(kind, minlength=len(distinct)))
+    of_kinds = np.split(drawn[np.argsort(kind, kind="stable")], ends[:-1])
+    for (variable, *allowed), rows in zip(distinct, of_kinds, strict=True):
+        if len(rows):
+            inside = members(as_int(np.array(allowed)))
+            of_inside = [weights[int(variable)][state] for state in inside]
+            states[int(variable), rows] = np.array(inside)[_states(of_inside, len(rows), rng)]
+    return states.T
 
 
 def _states(weights: Sequence[int], draws: int, rng: np.random.Generator) -> IntArray:
