@@ -46,20 +46,16 @@ DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
         lambda a, b: compare(a, b).distance,
         METRIC,
     ),
-    "contextwise.comparison.compare.Comparison.normalized": (
+    "contextwise.comparison.confusion.Rates.normalized": (
         lambda a, b: compare(a, b).normalized,
         METRIC,
     ),
-    "contextwise.comparison.compare.Comparison.mean_pair_distance": (
+    "contextwise.comparison.confusion.WholeMeasures.mean_pair_distance": (
         lambda a, b: compare(a, b).mean_pair_distance,
         METRIC,
     ),
     "contextwise.comparison.confusion.Confusion.distance": (
         lambda a, b: compare(a, b).confusion.distance,
-        METRIC,
-    ),
-    "contextwise.comparison.confusion.Confusion.normalized": (
-        lambda a, b: compare(a, b).confusion.normalized,
         METRIC,
     ),
     "contextwise.comparison.matrix.DistanceMatrix.normalized": (
@@ -78,6 +74,7 @@ DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
 }
 
 OF_MANY = {
+    "contextwise.evaluation.group_tests.GroupDifference.distance",
     "contextwise.evaluation.consensus_search.Consensus.mean_distance",
     "contextwise.evaluation.resampling.Stability.least_distance",
     "contextwise.evaluation.resampling.Stability.medoid_distance",
