@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from contextwise import Domain, LogLinear, Structure, learn, write
 from contextwise.cli import contextwise
@@ -22,6 +23,8 @@ from contextwise.errors import ContextwiseError
 from contextwise.evaluation import check
 from contextwise.evaluation.claims import ClaimSource, group_rows, rows_in
 from contextwise.evaluation.g_test import ConditionalTest, conditional_test, g_squared
+from contextwise.independence.separation import open_trail
+from contextwise.models.directions import bayesian_network
 from contextwise.testing import contexts_of, depends, log_linear_models, structures
 from hard import LATE, hard_pair
 
@@ -446,3 +449,59 @@ def test_rows_that_the_model_was_learned_from_are_noticed(tmp_path: Path) -> Non
     other = check(learned, rows[1:])
     assert not other.learned_from
     assert "must be independent observations" in str(other)
+
+
+# -- networks --------------------------------------------------------------------------------------
+
+
+def random_network(rng: np.random.Generator, count: int = 5) -> LogLinear:
+    parents = [rng.permutation(v)[: rng.integers(0, 3)].tolist() for v in range(count)]
+    tables = [rng.dirichlet([1, 1], size=(2,) * len(above)) for above in parents]
+    model = bayesian_network(Domain(dict.fromkeys("ABCDE"[:count], 2)), parents, tables)
+    assert isinstance(model, LogLinear)
+    return model
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_one_d_separation_for_each_pair_without_an_arc(seed: int) -> None:
+    """Each holds in the graph, and the tests are corrected in a family of their own."""
+    model = random_network(np.random.default_rng(seed))
+    directions, names = model.directions, model.domain.names
+    assert directions is not None
+    rows = sample(model, 300, rng=seed)
+    result = check(model, rows, rng=seed)
+    arcs = {frozenset((names[p], names[c])) for p, c in directions.arcs}
+    expected = {frozenset(pair) for pair in combinations(names, 2)} - arcs
+    assert {frozenset(claim.pair) for claim in result.separations} == expected
+    assert len(result.separations) == len(expected)
+    for claim in result.separations:
+        first, second = map(model.domain.position, claim.pair)
+        given = {model.domain.position(name) for name in claim.given or ()}
+        assert given == set(directions.parents[second])
+        assert open_trail(directions.parents, [first], {second}, given) is None
+    tested = [claim for claim in result.separations if claim.is_testable]
+    corrected = stats.false_discovery_control([c.test.p_value for c in tested], method="by")
+    assert [claim.adjusted for claim in tested] == pytest.approx(corrected.tolist())
+    assert not result.failed_separations
+    assert f"none of {len(tested)} d-separation" in result.verdict
+    assert not check(model, rows, context={"A": rows[0][0]}).separations
+
+
+def test_a_missing_arc_is_found_by_its_d_separation(tmp_path: Path) -> None:
+    """B depends on A and C, which are independent; their features make them depend."""
+    domain = Domain({"A": 2, "B": 2, "C": 2})
+    copy = [[0.9, 0.1], [0.1, 0.9]]
+    collider = bayesian_network(domain, [(), (0, 2), ()], [[0.5, 0.5], [copy, copy], [0.5, 0.5]])
+    write(collider, tmp_path / "collider.json")
+    truth = bayesian_network(domain, [(), (), (0,)], [[0.5, 0.5], [0.5, 0.5], copy])
+    rows = tmp_path / "rows.csv"
+    drawn = sample(truth, 400, rng=1)
+    rows.write_text("\n".join(["A,B,C", *(",".join(map(str, row)) for row in drawn)]))
+    words = ["check", str(tmp_path / "collider.json"), str(rows)]
+    shown = CliRunner().invoke(contextwise, [*words, "--exit-code"])
+    assert shown.exit_code == 1
+    assert "contradict the structure: 1 of 1 d-separation of the network fails." in shown.output
+    assert "d-separations that the rows contradict, clearest first:" in shown.output
+    records = json.loads(CliRunner().invoke(contextwise, [*words, "--json"]).stdout)
+    assert records["separations_contradicted"] == 1
+    assert [(c["first"], c["second"], c["given"]) for c in records["claims"]][-1] == ("A", "C", "")

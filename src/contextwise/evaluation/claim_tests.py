@@ -1,9 +1,11 @@
 """Test the claims of a structure against rows of data.
 
 `check` tests every claim of independence, region by region, given the blanket of one of the two
-variables, and keeps the false discovery rate over all claims. With ``overall`` it also tests the
-structure as a whole by a parametric bootstrap: the statistic is the sum of -log p over the claims
-of independence, compared with data sets drawn from the fitted structure.
+variables, and keeps the false discovery rate over all claims. Of a Bayesian network it also tests
+one d-separation for each pair without an arc, given the parents of the later variable; they are a
+family of tests of their own. With ``overall`` it also tests the structure as a whole by a
+parametric bootstrap: the statistic is the sum of -log p over the claims of independence, compared
+with data sets drawn from the fitted structure.
 """
 
 from __future__ import annotations
@@ -27,10 +29,12 @@ from contextwise.evaluation.claims import (
     group_rows,
     name_claim,
     rows_in,
+    separations,
 )
 from contextwise.evaluation.g_test import ConditionalTest, Detectable, conditional_test
 from contextwise.formats import ModelLike, as_model
 from contextwise.models.domain import Assignment, Domain
+from contextwise.models.notation import quoted
 from contextwise.models.structure import (
     LogLinear,
     Structure,
@@ -41,7 +45,7 @@ from contextwise.models.structure import (
 from contextwise.support.arrays import IntArray
 from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.effort import Effort
-from contextwise.support.formatting import Printed
+from contextwise.support.formatting import Printed, plural
 from contextwise.support.progress import Progress
 
 if TYPE_CHECKING:
@@ -61,11 +65,12 @@ class CheckedClaim(NamedClaim):
     """One claim and its test."""
 
     rows: int  # in the region
-    blanket_of: str  # the variable whose blanket makes the groups
+    blanket_of: str  # the variable whose blanket, or whose parents, make the groups
     test: ConditionalTest  # within these groups
     both: ConditionalTest  # within groups by the blankets of both variables
     adjusted: float  # p-value after Benjamini and Yekutieli, among all claims of its kind
     detectable: Detectable  # the weakest dependence that the test finds with probability 0.8
+    given: tuple[str, ...] | None = None  # of a d-separation: the parents
 
     @property
     def is_testable(self) -> bool:
@@ -76,6 +81,7 @@ class CheckedClaim(NamedClaim):
         """Return the claim as one flat mapping."""
         return {
             **self.claim_record(),
+            "given": None if self.given is None else ", ".join(map(quoted, self.given)),
             "rows": self.rows,
             "speaking_rows": self.test.rows,
             "groups": self.test.groups,
@@ -84,7 +90,9 @@ class CheckedClaim(NamedClaim):
             "statistic": self.test.statistic,
             "bits": self.test.bits,
             "p_value": self.test.p_value if self.is_testable else None,
-            "p_value_both_blankets": self.both.p_value if self.both.rows else None,
+            "p_value_both_blankets": self.both.p_value
+            if self.both.rows and self.given is None
+            else None,
             "adjusted_p_value": self.adjusted if self.is_testable else None,
             "draws": self.test.draws,
             "detectable_bits": self.detectable.bits if self.is_testable else None,
@@ -122,11 +130,18 @@ class Check(Printed):
     unfinished: int = 0  #: number of pairs that were not tested within the time limit
     overall: Overall | None = None  #: the test of the structure as a whole, if it was asked for
     learned_from: bool = False  #: whether the structure was learned from these rows
+    separations: tuple[CheckedClaim, ...] = ()  #: of a network: a test for each pair without an arc
 
     def of(self, dependent: bool) -> list[CheckedClaim]:
         """Return the testable claims of one kind, smallest p-value first."""
         claims = [c for c in self.claims if c.dependent == dependent and c.is_testable]
         return sorted(claims, key=lambda c: (c.adjusted, c.test.p_value, -c.test.bits))
+
+    @property
+    def failed_separations(self) -> list[CheckedClaim]:
+        """The d-separations of a network that the rows contradict, strongest first."""
+        failed = [c for c in self.separations if c.is_testable and c.adjusted <= self.alpha]
+        return sorted(failed, key=lambda c: (c.adjusted, c.test.p_value, -c.test.bits))
 
     @property
     def contradicted(self) -> list[CheckedClaim]:
@@ -147,17 +162,24 @@ class Check(Printed):
     def undecided(self) -> list[CheckedClaim]:
         """The testable claims for which too few tables were drawn to decide."""
         return [
-            c for c in self.claims if c.is_testable and not c.test.clear and c.adjusted > self.alpha
+            c
+            for c in (*self.claims, *self.separations)
+            if c.is_testable and not c.test.clear and c.adjusted > self.alpha
         ]
 
     @property
     def verdict(self) -> str:
         """The conclusion in one or two sentences."""
         testable, failed = len(self.of(False)), len(self.contradicted)
-        tested = f"{testable:,} claim{'s' * (testable != 1)} of independence"
-        contradict = "contradict" if failed else "do not contradict"
-        claims = f"{failed or 'none'} of {tested} {'fail' if failed > 1 else 'fails'}"
-        if not testable:
+        separations = sum(claim.is_testable for claim in self.separations)
+        unseparated = len(self.failed_separations)
+        tested = [f"{failed or 'none'} of {plural(testable, 'claim')} of independence"]
+        if separations:
+            of_network = f"{plural(separations, 'd-separation')} of the network"
+            tested = [*tested[:testable], f"{unseparated or 'none'} of {of_network}"]
+        contradict = "contradict" if failed or unseparated else "do not contradict"
+        claims = f"{' and '.join(tested)} {'fail' if failed + unseparated > 1 else 'fails'}"
+        if not testable and not separations:
             contradict, claims = "cannot test", "they carry no information about its claims"
         if self.overall is None:
             return f"The rows {contradict} the structure: {claims}."
@@ -172,8 +194,11 @@ class Check(Printed):
 
     def records(self) -> list[dict[str, object]]:
         """Return every claim as a flat mapping, with the decision."""
-        significant = {id(c) for c in (*self.contradicted, *self.shown)}
-        return [{**c.record(), "rows_show_dependence": id(c) in significant} for c in self.claims]
+        significant = {id(c) for c in (*self.contradicted, *self.shown, *self.failed_separations)}
+        return [
+            {**c.record(), "rows_show_dependence": id(c) in significant}
+            for c in (*self.claims, *self.separations)
+        ]
 
     def __repr__(self) -> str:
         return (
@@ -271,26 +296,35 @@ def check(
     )
     batches = [wanted[first : first + BATCH].tolist() for first in range(0, len(wanted), BATCH)]
     tested = _run(effort, "testing pairs", work.test_batch, batches, len(wanted))
+    separated: list[Claim] = []
+    if structure.directions is not None and not context:  # a context may open trails
+        separated = separations(structure.directions, wanted.tolist())
+    parts = [separated[first : first + BATCH] for first in range(0, len(separated), BATCH)]
+    of_arcs = _run(effort, "testing separations", work.test_separations, parts, len(separated))
     first = [claim for claims, _ in tested for claim in claims]
     simulated = None
     if overall:
         require_features(structure, "the overall test")
         statistic = sum(claim.evidence for claim in first)
         simulated = _overall(work, structure, statistic, overall, effort)
-    claims = [
-        _named(domain, claim, adjusted, level)
-        for claim, adjusted, level in _decide(work, first, alpha, draws)
-    ]
+    claims, of_network = (
+        tuple(
+            _named(domain, claim, adjusted, level)
+            for claim, adjusted, level in _decide(work, family, alpha, draws)
+        )
+        for family in (first, of_arcs)
+    )
     return Check(
         domain=domain,
-        claims=tuple(claims),
+        claims=claims,
         rows=len(table),
         pairs=len(wanted),
         left_out=sum(left_out for _, left_out in tested),
         alpha=alpha,
-        unfinished=len(wanted) - len(tested),
+        unfinished=max(len(wanted) - len(tested), len(separated) - len(of_arcs)),
         overall=simulated,
         learned_from=_learned_from(structure_of(model), rows),
+        separations=of_network,
     )
 
 
@@ -324,6 +358,7 @@ class _Tested(NamedTuple):
 def _named(domain: Domain, tested: _Tested, adjusted: float, level: float) -> CheckedClaim:
     """Return a tested claim by names."""
     pair, dependent, literals = name_claim(domain, tested.claim)
+    given = tested.claim.given
     detectable = tested.test.detectable(level)
     if any(domain.cardinalities[v] > 2 for v in tested.claim.pair):  # an odds ratio of some states
         detectable = detectable._replace(odds_ratio=None)
@@ -337,6 +372,7 @@ def _named(domain: Domain, tested: _Tested, adjusted: float, level: float) -> Ch
         both=tested.both,
         adjusted=adjusted,
         detectable=detectable,
+        given=None if given is None else tuple(domain.names[v] for v in given),
     )
 
 
@@ -387,6 +423,17 @@ class _Work:
             pass
         return tested
 
+    def test_separations(self, batch: tuple[int, Sequence[Claim]]) -> list[_Tested]:
+        """Test the d-separations of a numbered batch, as far as time allows."""
+        tested = []
+        try:
+            for claim in batch[1]:
+                self.deadline.check()
+                tested.append(self.test(claim, FIRST_DRAWS))
+        except self.deadline.out_of_time:
+            pass
+        return tested
+
     def _test_claims(self, claims: list[Claim], both: bool) -> PairTests:
         """Test the claims of one pair in the regions with most rows, of each kind."""
         kept, left_out = [], 0
@@ -400,16 +447,20 @@ class _Work:
 
     def test(self, claim: Claim, draws: int, both: bool = True) -> _Tested:
         rows = self.rows[rows_in(self.rows, claim.literals)]
-        blankets = [self.source.blanket(v, claim.literals) for v in claim.pair]
-        sides = [np.setdiff1d(blanket, claim.pair) for blanket in blankets]
-        groups = [group_rows(rows, side) for side in sides]
-        # Any of the two blankets makes a valid test; fewer groups have more rows each.
-        side = int(groups[1].max(initial=0) < groups[0].max(initial=0))
+        if claim.given is None:
+            blankets = [self.source.blanket(v, claim.literals) for v in claim.pair]
+            sides = [np.setdiff1d(blanket, claim.pair) for blanket in blankets]
+            groups = [group_rows(rows, side) for side in sides]
+            # Any of the two blankets makes a valid test; fewer groups have more rows each.
+            side = int(groups[1].max(initial=0) < groups[0].max(initial=0))
+        else:
+            groups, side, both = [group_rows(rows, claim.given)] * 2, 1, False
         first, second = (rows[:, v].astype(np.int64) for v in claim.pair)
 
         def tested(groups: IntArray) -> ConditionalTest:
             # The generator of a claim is the same wherever it is tested.
             place = [number for literal in claim.literals for number in literal]
+            place += [] if claim.given is None else claim.given
             rng = np.random.default_rng(
                 [self.seed, *claim.pair, int(claim.dependent), draws, *place]
             )

@@ -7,7 +7,7 @@ with it there. Given its blanket, a variable is independent of everything else i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from contextwise.comparison.question import Pair
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import Literals, complement, difference, union
+from contextwise.models.directions import Directions
 from contextwise.models.domain import Domain
 from contextwise.models.features import Features, as_words
 from contextwise.models.notation import Literal, between, where, write_literals
@@ -40,6 +41,7 @@ class Claim:
     pair: tuple[int, int]
     dependent: bool
     literals: Literals
+    given: tuple[int, ...] | None = None  # in a network: the parents that separate the pair
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,18 @@ class ClaimSource:
         blanket = np.unique(variables[compatible[owners]])
         others: IntArray = blanket[blanket != variable].astype(np.int64)
         return others
+
+
+def separations(directions: Directions, pairs: Iterable[Sequence[int]]) -> list[Claim]:
+    """Return one d-separation for each pair without an arc: given the parents of the later one."""
+    place = {variable: k for k, variable in enumerate(directions.order)}
+    adjacent = {frozenset(arc) for arc in directions.arcs}
+    claims = []
+    for i, j in pairs:
+        if frozenset((i, j)) not in adjacent:
+            earlier, later = sorted((int(i), int(j)), key=place.__getitem__)
+            claims.append(Claim((earlier, later), False, (), directions.parents[later]))
+    return claims
 
 
 def agrees(covers: CoverSource, claim: Claim, deadline: Deadline = NEVER) -> bool:

@@ -496,6 +496,8 @@ def check_parts(check: Check, *, top: int = TOP) -> list[Part]:
     parts += _independencies(check, top)
     if any(claim.dependent for claim in check.claims):
         parts += _dependencies(check, top)
+    if check.separations:
+        parts += _separations(check, top)
     if any(isinstance(part, Table) for part in parts):
         parts.append(Note("columns", COLUMNS))
     if check.undecided:
@@ -542,6 +544,20 @@ def _independencies(check: Check, top: int) -> Iterator[Part]:
             yield claims_table("Not contradicted, weakest test first", weakest, top)
 
 
+def _separations(check: Check, top: int) -> Iterator[Part]:
+    against, count = check.failed_separations, len(check.separations)
+    untestable = sum(not c.is_testable for c in check.separations)
+    text = (
+        f"d-separations of the network, one for each pair without an arc, given the parents of the "
+        f"later variable: {count:,}. The rows contradict {len(against):,}, do not contradict "
+        f"{count - untestable - len(against):,}, and cannot test {untestable:,} (false discovery "
+        f"rate {check.alpha:g} in this family)."
+    )
+    yield Note("finding", text)
+    if against and top:
+        yield claims_table("d-separations that the rows contradict, clearest first", against, top)
+
+
 def _range_of_bits(bits: Sequence[float]) -> str:
     least, middle, most = min(bits), median(bits), max(bits)
     if len(bits) == 1:
@@ -573,17 +589,23 @@ def claims_table(title: str, claims: Sequence[CheckedClaim], top: int = TOP) -> 
     rows = (
         (
             "–".join(name(quoted(v), 24) for v in claim.pair),
-            name(in_words(claim.literals), 48) or "always",
+            name(_condition(claim), 48) or "always",
             f"{claim.test.rows:,} of {claim.rows:,}",
             claim.test.bits,
             could_show(claim),
             p_value_text(claim.test),
-            p_value_text(claim.both),
+            p_value_text(claim.both) if claim.given is None else "–",
         )
         for claim in claims[:top]
     )
     more = f" ({top:,} of {len(claims):,})" if len(claims) > top else ""
     return table(f"{title}{more}", columns, rows, "checked claims")
+
+
+def _condition(claim: CheckedClaim) -> str:
+    if claim.given:
+        return f"given {', '.join(map(quoted, claim.given))}"
+    return in_words(claim.literals)
 
 
 def could_show(claim: CheckedClaim) -> str:
