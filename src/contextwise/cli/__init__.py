@@ -160,6 +160,8 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(2)
     except click.UsageError as error:
         message = error.format_message().rstrip(".")
+        if isinstance(error, click.NoSuchOption) and error.option_name[1:2].isdigit():
+            message = f"unexpected {error.option_name}; a tolerance must be >= 0"
         command = "contextwise" if error.ctx is None else error.ctx.command_path
         _fail(f"{message}{'' if message.endswith('?') else '.'} Try: {command} --help")
     except click.ClickException as error:

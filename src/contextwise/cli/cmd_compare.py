@@ -16,6 +16,7 @@ from contextwise.cli.inputs import (
     load_all,
     load_guesses,
     only_one_from_stdin,
+    time_left,
 )
 from contextwise.support.deadline import Deadline
 
@@ -201,6 +202,7 @@ def _nested(guess: Guess, top: int, per_pair: bool) -> dict[str, object]:
     """Return the fields that only JSON has."""
     return {
         **({"labels": guess.comparison.roles.labels} if guess.comparison.roles.peers else {}),
+        "strengths": cw.comparison.compare.strength_records(guess.comparison),
         "worst_pairs": list(cw.comparison.compare.worst_pair_records(guess.comparison, top)),
         "open": list(cw.comparison.compare.open_pair_records(guess.comparison)),
         "counted": {**guess.comparison.unions.counted},
@@ -261,6 +263,7 @@ def explain(
     """
     first, second = load_all([true, guess], format=scope.format_name, by_values=scope.by_values)
     restriction = naming.restrict(scope.keywords(first), *naming.labels([true, guess]))
+    limits["time_limit"] = time_left()
     explanation = cw.explain(first, second, show_progress=True, **limits, **restriction)
     options.refuse_nothing(explanation.comparison.question)
     roles = explanation.comparison.roles
@@ -270,6 +273,7 @@ def explain(
                 "comparison": cw.comparison.compare.comparison_record(explanation.comparison),
                 **({"labels": roles.labels} if roles.peers else {}),
                 "summary": explanation.comparison.summary(),
+                "strengths": cw.comparison.compare.strength_records(explanation.comparison),
                 **explanation.record(),
             }
         )

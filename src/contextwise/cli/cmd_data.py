@@ -10,7 +10,7 @@ import click
 
 import contextwise as cw
 from contextwise.cli import options
-from contextwise.cli.inputs import load, load_data, only_one_from_stdin
+from contextwise.cli.inputs import load, load_data, only_one_from_stdin, time_left
 from contextwise.errors import ContextwiseError
 from contextwise.support import files
 from contextwise.support.formatting import plural
@@ -138,6 +138,7 @@ def sample(model: str, count: int, out: str, format_name: str | None, **keywords
     suffix = ".csv" if out == "-" else options.check_out(out, [".csv", ".data"], packed=True)
     loaded = load(model, format_name)
     if not isinstance(loaded, cw.LogLinear):
+        cw.models.structure.require_features(loaded, "sampling")
         raise ContextwiseError(
             f"{model}: this model has no weights; fit them to data first, with: contextwise fit"
         )
@@ -250,6 +251,7 @@ def check(
     loaded = load(model, *reading)
     data = load_data(rows, row_options, loaded)
     keywords["overall"] = simulations if overall else 0
+    keywords["time_limit"] = time_left()
     result = cw.check(loaded, data, show_progress=True, **keywords)
     if not result.pairs:
         raise ContextwiseError("there is nothing to check: no pair of variables is left")

@@ -41,10 +41,15 @@ COLUMNS = (
 @click.command(cls=options.SectionedCommand)
 @options.model("models", metavar="[MODEL]...", nargs=-1)
 @options.format_name
+@options.by_values
 @options.output("json")
 @options.rows
 def info(
-    models: tuple[str, ...], format_name: str | None, output: str, row_options: RowOptions
+    models: tuple[str, ...],
+    format_name: str | None,
+    by_values: float | None,
+    output: str,
+    row_options: RowOptions,
 ) -> None:
     """Summarize each MODEL or data file; without arguments, list the bundled models and data.
 
@@ -73,7 +78,7 @@ def info(
     if data:
         _show_data(data, row_options, as_json)
         return
-    loaded = [load(name, format=format_name) for name in models]
+    loaded = [load(name, format=format_name, by_values=by_values) for name in models]
     records = [_record(name, model) for name, model in zip(models, loaded, strict=True)]
     if as_json:
         options.print_records(records)
@@ -132,10 +137,13 @@ def _show_data(names: Sequence[str], row_options: RowOptions, as_json: bool) -> 
 def _record(name: str, model: Model) -> dict[str, object]:
     cardinalities = model.domain.cardinalities
     zeros = int((model.weights == 0).sum()) if isinstance(model, cw.LogLinear) else None
+    structure = cw.models.structure.structure_of(model)
     return {
         "model": name,
         "format": model.info.get("format"),
-        **cw.models.structure.structure_of(model).statistics(),
+        "given_by": "its claims" if structure.given_by_claims else "features",
+        "by_values": structure.rule or None,
+        **structure.statistics(),
         **_arcs(model),
         "smallest_cardinality": min(cardinalities, default=0),
         "largest_cardinality": max(cardinalities, default=0),
@@ -179,7 +187,12 @@ def _arc_lines(model: Model) -> str:
 def _one_model(record: Mapping[str, object], model: Model) -> str:
     """Summarize a model; list the variables and features of a small one."""
     shown = {**record, "model": short_names([str(record["model"])])[0]}
+    structure = cw.models.structure.structure_of(model)
+    if structure.given_by_claims:
+        shown = {"regions" if key == "features" else key: shown[key] for key in shown}
+        del shown["scopes"]
     rows = [(_label(key), _cell(value)) for key, value in shown.items() if value is not None]
+    rows = [(label, structure.rule if label == "by values" else cell) for label, cell in rows]
     description = printable(str(model.info.get("description") or ""))
     blocks = [click.wrap_text(description, 78)] if description else []
     blocks.append(columns(rows, "<<"))
@@ -189,7 +202,7 @@ def _one_model(record: Mapping[str, object], model: Model) -> str:
         title += f", {plural(unknown, 'edge')} without a direction" if unknown else ""
         blocks.append(f"{title}:\n{_arc_lines(model)}")
     if len(model) <= MOST_FEATURES:
-        structure, domain = cw.models.structure.structure_of(model), model.domain
+        domain = model.domain
         states = [cw.models.domain.listed(labels, MOST_STATES) for labels in domain.states]
         variables = columns(zip(domain.names, states, strict=True), "<<")
         features = [printable(structure.feature_text(f)) for f in range(len(structure))]
@@ -197,7 +210,7 @@ def _one_model(record: Mapping[str, object], model: Model) -> str:
             weighted = zip(map(str, model.weights.tolist()), features, strict=True)
             features = columns(weighted, "><").splitlines()
         blocks.append(f"{len(domain)} variables:\n{variables}")
-        blocks.append("\n".join([f"{len(structure)} features:", *features]))
+        blocks.append("\n".join([f"{len(structure)} {structure.unit}s:", *features]))
     return "\n\n".join(blocks)
 
 
@@ -253,6 +266,7 @@ TARGETS = [*(known.name for known in FORMATS if known.writer), *GRAPHS]
 )
 @options.context
 @options.zero_weights
+@options.by_values
 def convert(
     source: str,
     target: str,
@@ -261,6 +275,7 @@ def convert(
     names_from: str | None,
     context: str | None,
     zero_weights: ZeroWeights,
+    by_values: float | None,
 ) -> None:
     """Write the model IN to the file OUT in another format; - is standard output.
 
@@ -284,7 +299,7 @@ def convert(
     graph = GRAPHS.get(target_format or suffix)
     if context is not None and graph is None:
         raise click.UsageError("--context needs a graph; write dot, graphml or node-link")
-    model = load(source, format=source_format, zero_weights=zero_weights)
+    model = load(source, source_format, zero_weights, by_values)
     if names_from is not None:
         only_one_from_stdin([source, names_from])
         with cw.models.structure.named(names_from, source):

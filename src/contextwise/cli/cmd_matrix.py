@@ -11,7 +11,14 @@ import click
 
 import contextwise as cw
 from contextwise.cli import options
-from contextwise.cli.inputs import first_model, holds_ensembles, load_all, load_guesses, short_names
+from contextwise.cli.inputs import (
+    first_model,
+    holds_ensembles,
+    load_all,
+    load_guesses,
+    short_names,
+    time_left,
+)
 from contextwise.errors import ContextwiseError
 from contextwise.support.files import write_bytes
 from contextwise.support.formatting import as_csv, as_json
@@ -124,6 +131,7 @@ def matrix(
             cw.comparison.estimate.estimate_matrix(loaded, **keywords), normalized, rng, output
         )
     else:
+        counting["time_limit"] = time_left()
         with options.resumable(counting["store"]):
             distances = cw.distance_matrix(loaded, names=models, **counting, **keywords)
         if not distances.total:

@@ -11,7 +11,7 @@ import click
 import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.cmd_replicates import Replicates, replicates_options
-from contextwise.cli.inputs import load_all, load_guesses, short_names, split_groups
+from contextwise.cli.inputs import load_all, load_guesses, short_names, split_groups, time_left
 from contextwise.errors import ContextwiseError
 from contextwise.models.notation import parse_names
 from contextwise.support.deadline import Deadline
@@ -42,6 +42,7 @@ class Picture(NamedTuple):
     time_limit: float | None = None
     align: Align = "names"
     peers: bool = False
+    by_values: float | None = None
 
     def labels(self, models: Sequence[str]) -> list[str]:
         return options.Naming(self.names, self.peers).labels(models)
@@ -52,7 +53,7 @@ class Picture(NamedTuple):
         """Compare the first model with each of the others, or a single one with itself."""
         labels = self.labels(models)
         deadline = Deadline.after(self.time_limit)
-        loaded = load_all(models)
+        loaded = load_all(models, by_values=self.by_values)
         guesses = []
         for k, context in product(range(1, len(models)) or [0], contexts):
             comparison = cw.compare(
@@ -105,6 +106,7 @@ comparing = options.options_as(
     options.time_limit(),
     options.by_position,
     options.peers,
+    options.by_values,
 )
 """Add the options of all figures that compare models."""
 
@@ -313,9 +315,9 @@ def matrix(models: tuple[str, ...], picture: Picture) -> None:
       contextwise plot matrix *.mn --out models.pdf
     """
     distances = cw.distance_matrix(
-        load_all(models),
+        load_all(models, by_values=picture.by_values),
         names=picture.labels(models),
-        time_limit=picture.time_limit,
+        time_limit=time_left(),
         align=picture.align,
         show_progress=True,
     )

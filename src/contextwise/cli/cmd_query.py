@@ -8,7 +8,7 @@ import click
 
 import contextwise as cw
 from contextwise.cli import options
-from contextwise.cli.inputs import load
+from contextwise.cli.inputs import load, time_left
 from contextwise.models.notation import quoted
 from contextwise.support.formatting import percent, plural, printable
 
@@ -53,7 +53,7 @@ def query(
     """
     statement = cw.independence.queries.parse_statement(question)
     loaded = load(model, *reading)
-    answer = cw.independence.queries.answer_to(loaded, statement, time_limit=time_limit)
+    answer = cw.independence.queries.answer_to(loaded, statement, time_limit=time_left())
     if output == "json":
         options.print_json(
             {
@@ -124,6 +124,7 @@ def independencies(
     for flag in options.typed_flags(ctx, ["most", "context_specific"]) if pair else []:
         raise click.UsageError(f"{flag} is for all pairs; leave out the variables")
     loaded = load(model, *reading)
+    limits["time_limit"] = time_left()
     pairs: list[PairIndependencies] | Independencies
     if pair:
         pairs = [cw.independence.context_specific_independencies(loaded, *pair, **limits)]

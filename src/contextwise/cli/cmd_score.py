@@ -146,8 +146,8 @@ def _verdict(labels: Sequence[str], scores: Sequence[Score]) -> Note:
         return cw.report.parts.Note("verdict", comparisons[0].summary())
     if any(comparison.open_pairs for comparison in comparisons):
         return cw.report.comparisons.open_note(dict(zip(labels, comparisons, strict=True)))
-    guesses = map(cw.report.comparisons.Guess, labels, comparisons)
-    lines = [cw.report.comparisons.nearest_text(list(guesses))]
+    guesses = list(map(cw.report.comparisons.Guess, labels, comparisons))
+    lines = [cw.report.comparisons.nearest_text(guesses)]
     least = min(comparison.normalized for comparison in comparisons)
     nearest = [score for score in scores if score.comparison.normalized == least]
     agreeing = []
@@ -162,6 +162,7 @@ def _verdict(labels: Sequence[str], scores: Sequence[Score]) -> Note:
     if agreeing:
         verb = "prefer" if agreeing[1:] else "prefers"
         lines.append(f"{' and '.join(agreeing)} {verb} no other guess.")
+    lines += filter(None, map(cw.report.comparisons.guess_strength, guesses))
     return cw.report.parts.Note("verdict", "\n".join(lines))
 
 
@@ -183,4 +184,5 @@ def _record(name: str, score: Score) -> dict[str, object]:
             for key, estimate in score.values.items()
         },
         "missing": dict(score.missing),
+        "strengths": cw.comparison.compare.strength_records(score.comparison),
     }

@@ -15,6 +15,7 @@ import click
 
 import contextwise as cw
 from contextwise.errors import ContextwiseError
+from contextwise.support.deadline import Deadline
 from contextwise.support.formatting import printable
 
 if TYPE_CHECKING:
@@ -44,13 +45,19 @@ def load(
         return model
     if not isinstance(model, cw.LogLinear):
         raise ContextwiseError(f"{name}: --by-values needs a model with weights or tables")
-    return cw.convert.by_values(model, tolerance=by_values, time_limit=_time_limit())
+    try:
+        return cw.convert.by_values(model, tolerance=by_values, time_limit=time_left())
+    except ContextwiseError as error:
+        raise type(error)(f"{name}: {error}") from None
 
 
-def _time_limit() -> float | None:
-    """Return the --time-limit of the running command, if it has one."""
-    context = click.get_current_context(silent=True)
-    return None if context is None else context.params.get("time_limit")
+def time_left() -> float | None:
+    """Return what is left of the command's --time-limit since the first call, or None."""
+    context = click.get_current_context()
+    if "deadline" not in context.meta:
+        context.meta["deadline"] = Deadline.after(context.params.get("time_limit"))
+    deadline: Deadline = context.meta["deadline"]
+    return deadline.left()
 
 
 def load_all(

@@ -157,11 +157,23 @@ by_position = click.option(
 )
 
 
+def _parse_tolerance(ctx: click.Context, param: click.Parameter, text: str | None) -> Any:
+    try:
+        tolerance = None if text is None else float(text)
+    except ValueError:
+        raise click.BadParameter(
+            f"expected a tolerance, got {text!r}; put --by-values after the models"
+        ) from None
+    if tolerance is not None and not tolerance >= 0:
+        raise click.BadParameter(f"the tolerance must be >= 0, got {text}")
+    return tolerance
+
+
 by_values = click.option(
     "--by-values",
     is_flag=False,
-    flag_value=1e-9,
-    type=click.FloatRange(min=0),
+    flag_value="1e-9",
+    callback=_parse_tolerance,
     metavar="[TOLERANCE]",
     help="Read the claims from the weights or tables: dependent where a log odds ratio exceeds "
     "the tolerance (default 0, up to rounding). Put it after the models.",

@@ -462,6 +462,12 @@ def variable_records(comparison: Comparison) -> Iterator[Record]:
         yield dict(zip(VARIABLE_KEYS, (*variable, *shares), strict=True))
 
 
+def strength_records(comparison: Comparison) -> list[dict[str, object]]:
+    """Return how strong the dependencies of each kind are; none while pairs are unfinished."""
+    strengths = None if len(comparison.unions.open_places) else comparison.strengths
+    return [] if strengths is None else strengths.records()
+
+
 def open_pair_records(comparison: Comparison) -> Iterator[Record]:
     """Yield the bounds of the distance of each open pair."""
     for first, second in comparison.open_pairs:

@@ -39,6 +39,7 @@ from contextwise.models.structure import (
     Model,
     Structure,
     named,
+    numbers_of,
     require_features,
     structure_of,
 )
@@ -274,7 +275,7 @@ def pose(
         asked=asked_pairs(domain, pairs, variables),
         rows=rows,
         align=align,
-        weighted=tuple(model if isinstance(model, LogLinear) else None for model in aligned),
+        weighted=tuple(map(numbers_of, aligned)),
         peers=peer_names(peers, files),
     )
     return question if context is None else _in_context(question, context)

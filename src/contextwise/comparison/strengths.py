@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import comb
+from math import comb, inf, isfinite
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from contextwise.comparison.confusion import ratio
+from contextwise.comparison.roles import TRUE_AND_GUESS, Agreement, Roles
 from contextwise.counting.assertions import draw_union
 from contextwise.counting.extraction import pair_features
 from contextwise.models.factors import log_odds_ratio
@@ -32,12 +33,25 @@ if TYPE_CHECKING:
 
 Kind = Literal["missed", "invented", "found"]
 
+AGREEMENTS: dict[Kind, Agreement] = {"missed": "fn", "invented": "fp", "found": "tp"}
 WANTED = 200
 """Dependencies to draw of each kind."""
 BATCH = 4_096
 MOST = 2**14
-"""Most contexts to draw from one model."""
+"""Most contexts to draw for one kind."""
 CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """A quantile of a sample, and an interval that has that of all dependencies in 95 % of samples.
+
+    The ends of the interval are order statistics, so no distribution is assumed.
+    """
+
+    value: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -51,52 +65,45 @@ class StrengthSample:
     def __len__(self) -> int:
         return len(self.values)
 
-    @property
-    def quartiles(self) -> tuple[float, float, float]:
-        """The lower quartile, the median and the upper quartile."""
-        low, median, high = np.quantile(self.values, [0.25, 0.5, 0.75], method="nearest").tolist()
-        return low, median, high
+    def quantile(self, share: float) -> Quantile:
+        """Return a quantile, such as 0.5 for the median.
+
+        >>> StrengthSample("found", "true", np.arange(200.0)).quantile(0.5)
+        Quantile(value=99.0, low=85.0, high=114.0)
+        """
+        n, tail, below = len(self.values), (1 - CONFIDENCE) / 2, 0.0
+        ranks = []  # the first number of values below the quantile that is not too unlikely
+        for rank in range(n + 1):
+            chance = comb(n, rank) * share**rank * (1 - share) ** (n - rank)
+            if (below <= tail < below + chance) or (below < 1 - tail <= below + chance):
+                ranks.append(rank)
+            below += chance
+        low = float(self.values[ranks[0] - 1]) if ranks[0] else 0.0
+        high = float(self.values[ranks[-1]]) if ranks[-1] < n else inf
+        return Quantile(float(np.quantile(self.values, share, method="nearest")), low, high)
 
     @property
     def median(self) -> float:
         """The median strength."""
-        return self.quartiles[1]
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """An interval that holds the median of all dependencies of this kind in 95 % of samples.
-
-        Its ends are order statistics, so no distribution is assumed.
-        """
-        n = len(self.values)
-        below, tail, rank = 0.0, (1 - CONFIDENCE) / 2, 0
-        while below + comb(n, rank) / 2**n <= tail:
-            below += comb(n, rank) / 2**n
-            rank += 1
-        ends = max(rank - 1, 0), min(n - rank, n - 1)
-        return float(self.values[ends[0]]), float(self.values[ends[1]])
+        return self.quantile(0.5).value
 
     def record(self) -> dict[str, object]:
         """Return the numbers as a flat mapping; infinite ones as text."""
-        low, median, high = self.quartiles
-        least, most = self.interval
-        numbers = {
-            "median": median,
-            "median_from": least,
-            "median_to": most,
-            "lower_quartile": low,
-            "upper_quartile": high,
-        }
-        written = {k: v if np.isfinite(v) else "inf" for k, v in numbers.items()}
-        return {"kind": self.kind, "drawn": len(self), "weights_of": self.weights_of, **written}
+        record: dict[str, object] = {"kind": self.kind, "drawn": len(self)}
+        record["weights_of"] = self.weights_of
+        for name, share in (("lower_quartile", 0.25), ("median", 0.5), ("upper_quartile", 0.75)):
+            found = self.quantile(share)
+            ends = {name: found.value, f"{name}_from": found.low, f"{name}_to": found.high}
+            record |= {key: value if isfinite(value) else "inf" for key, value in ends.items()}
+        return record
 
 
 @dataclass(frozen=True)
 class Strengths(Shown):
     """How strong the errors of a guess are; made by `Comparison.strengths`."""
 
-    names: tuple[str, str]
     samples: Mapping[Kind, StrengthSample]  #: the kinds that occur and whose model has weights
+    roles: Roles = TRUE_AND_GUESS  #: the words for the two models
 
     def compared(self, kind: Kind) -> Literal["weaker", "stronger", "unclear"] | None:
         """Compare the medians of a kind of error and of the dependencies that were found.
@@ -105,9 +112,14 @@ class Strengths(Shown):
         """
         if kind not in self.samples or "found" not in self.samples:
             return None
-        low, high = self.samples[kind].interval
-        least, most = self.samples["found"].interval
-        return "weaker" if high < least else "stronger" if low > most else "unclear"
+        error, found = (self.samples[k].quantile(0.5) for k in (kind, "found"))
+        if error.high < found.low:
+            return "weaker"
+        return "stronger" if error.low > found.high else "unclear"
+
+    def label(self, kind: Kind) -> str:
+        """Name a kind of dependencies."""
+        return self.roles.only[AGREEMENTS[kind]] if self.roles.peers else kind
 
     def records(self) -> list[dict[str, object]]:
         """Return one record for each kind."""
@@ -120,42 +132,59 @@ def strengths_of(comparison: Comparison, *, wanted: int = WANTED, rng: int = 0) 
     Returns None if no model has weights, or if contexts are canonical or observed rows.
     """
     question = comparison.question
-    weighted = question.weighted
-    if not any(weighted) or question.space.canonical or question.rows is not None:
+    if not any(question.weighted) or question.space.canonical or question.rows is not None:
         return None
-    generator = np.random.default_rng(rng)
-    sizes = np.array([ratio(size, question.total) for size in comparison.sizes])
     samples: dict[Kind, StrengthSample] = {}
-    for place, kinds in ((0, ("missed", "found")), (1, ("invented",))):
-        model = weighted[place]
+    kinds: tuple[tuple[Kind, int], ...] = (
+        ("missed", 0),
+        ("invented", 1),
+        ("found", 0 if question.weighted[0] is not None else 1),
+    )
+    for kind, place in kinds:
+        model = question.weighted[place]
         if model is None:
             continue
-        drawn: dict[str, list[FloatArray]] = {kind: [] for kind in kinds}
-        tried = 0
-        while tried < MOST and min(sum(map(len, d)) for d in drawn.values()) < wanted:
-            batch = draw_union(
-                question.structures[place].features,
-                question.structures[1 - place].features,
-                comparison.pairs,
-                sizes,
-                BATCH,
-                generator,
-                space=question.space,
-            )
-            tried += BATCH
-            if not len(batch.pair):
-                break
-            for kind, mask in zip(kinds, (batch.hits, batch.first & batch.in_other), strict=False):
-                left = max(wanted - sum(map(len, drawn[kind])), 0)
-                chosen = generator.permutation(np.flatnonzero(mask))[:left]
-                pairs = comparison.pairs[batch.pair[chosen]]
-                drawn[kind].append(_strengths(model, question, pairs, batch.states[chosen]))
-        for kind in kinds:
-            values = np.sort(np.concatenate([np.zeros(0), *drawn[kind]]))
-            if len(values):
-                owner: Literal["true", "guess"] = "guess" if place else "true"
-                samples[kind] = StrengthSample(kind, owner, values)  # type: ignore[arg-type, index]
-    return Strengths(("true", "guess"), samples)
+        values = np.sort(_draw(comparison, kind, place, model, wanted, np.random.default_rng(rng)))
+        if len(values):
+            samples[kind] = StrengthSample(kind, "guess" if place else "true", values)
+    return Strengths(samples, comparison.roles)
+
+
+def _draw(
+    comparison: Comparison,
+    kind: Kind,
+    place: int,
+    model: LogLinear,
+    wanted: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Draw dependencies of one kind from the model at a place; return their strengths."""
+    question = comparison.question
+    # Only pairs that have the kind; a pair that is not finished may have it.
+    column = ("tp", "fn", "fp").index(AGREEMENTS[kind])
+    has_it = comparison.unit_counts[:, column] != 0
+    has_it[comparison.unions.open_places] = True
+    pairs = comparison.pairs[has_it]
+    sizes = np.array([ratio(size, question.total) for size in question.sizes(pairs)])
+    drawn: list[FloatArray] = []
+    for _ in range(MOST // BATCH if len(pairs) else 0):
+        batch = draw_union(
+            question.structures[place].features,
+            question.structures[1 - place].features,
+            pairs,
+            sizes,
+            BATCH,
+            rng,
+            space=question.space,
+        )
+        if not len(batch.pair):
+            break
+        mask = batch.first & batch.in_other if kind == "found" else batch.hits
+        chosen = rng.permutation(np.flatnonzero(mask))[: wanted - sum(map(len, drawn))]
+        drawn.append(_strengths(model, question, pairs[batch.pair[chosen]], batch.states[chosen]))
+        if sum(map(len, drawn)) == wanted:
+            break
+    return np.concatenate([np.zeros(0), *drawn])
 
 
 def _strengths(

@@ -45,7 +45,8 @@ def by_values(
 
     The result is a `Structure` if features make exactly these claims, and `Claims` otherwise. Its
     ``info["by_values"]`` has the ``tolerance``, whether there are ``zeros``, and the number of
-    ``pairs_by_table``: those whose tables are too large to add up.
+    ``pairs_by_table``: those whose tables are too large to add up; ``info["numbers"]`` is the
+    model.
 
     Parameters
     ----------
@@ -100,10 +101,12 @@ def by_values(
         "zeros": bool(np.isneginf(model.weights).any()),
         "pairs_by_table": pairs_by_table,
     }
-    kept: Any = {"info": {**model.info, "by_values": about}, "directions": model.directions}
+    info = {**model.info, "by_values": about, "numbers": model}
+    kept: Any = {"info": info, "directions": model.directions}
     if pairs_by_table:
         return claims_of_cubes(domain, dependent, **kept)
-    return model_for(WantedIndependence(domain, independent), dependent=dependent, **kept)
+    wanted = WantedIndependence(domain, independent)
+    return model_for(wanted, dependent=dependent, deadline=deadline, **kept)
 
 
 def _summed(

@@ -41,6 +41,7 @@ from contextwise.models.domain import Domain, State, listed
 from contextwise.models.features import PairIndex, members
 from contextwise.models.notation import quoted, write_literals
 from contextwise.models.structure import Feature, Structure, features_of, literals_of
+from contextwise.support.deadline import NEVER, Deadline
 
 DomainLike = Domain | Mapping[str, Sequence[State] | int]
 CubeMap = Mapping[int, int]
@@ -146,15 +147,16 @@ def model_for(
     wanted: WantedIndependence,
     *,
     dependent: Mapping[PairIndex, Iterable[CubeMap]] | None = None,
+    deadline: Deadline = NEVER,
     **about: Any,
 ) -> Structure:
-    """Return the model that makes exactly these claims: with features if there are any.
+    """Return the model that makes exactly these claims: with features if they are found in time.
 
     ``dependent`` has the same claims the other way round, if they are known: for each pair the
     cubes where it depends. ``about`` are ``info`` and ``directions`` of the model.
     """
     try:
-        features = features_for(wanted).features
+        features = features_for(wanted, deadline).features
     except (NotRepresentable, TooLargeError):
         if dependent is None:
             dependent = {pair: _dependent(wanted, pair) for pair in wanted.pairs()}
@@ -177,9 +179,9 @@ def _dependent(wanted: WantedIndependence, pair: PairIndex) -> Iterator[CubeMap]
         yield dict(region.literals)
 
 
-def features_for(claims: WantedIndependence) -> Structure:
+def features_for(claims: WantedIndependence, deadline: Deadline = NEVER) -> Structure:
     """Return the structure that makes exactly these claims, or raise `NotRepresentable`."""
-    search = _Search(claims)
+    search = _Search(claims, deadline)
     features: dict[Conjunction, None] = {}
     for pair in claims.pairs():
         conjunctions = list(search.conjunctions(pair))
@@ -192,8 +194,8 @@ def features_for(claims: WantedIndependence) -> Structure:
 class _Search:
     """Search for conjunctions whose dependencies lie inside the claims."""
 
-    def __init__(self, claims: WantedIndependence) -> None:
-        self.domain = claims.domain
+    def __init__(self, claims: WantedIndependence, deadline: Deadline) -> None:
+        self.domain, self.deadline = claims.domain, deadline
         self.independent = {
             pair: [cube for cube in claims.independent[pair] if all(cube.values())]
             for pair in claims.pairs()
@@ -216,7 +218,7 @@ class _Search:
                 continue
             seen.add(key)
             self.steps += 1
-            if self.steps > STEPS:
+            if self.steps > STEPS or self.deadline.passed:
                 first, second = (quoted(self.domain.names[v]) for v in start)
                 raise TooLargeError(
                     f"the claims about {first} and {second} need more than {STEPS} conjunctions; "

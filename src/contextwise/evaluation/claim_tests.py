@@ -284,6 +284,11 @@ def check(
     if table is None or not len(table):
         why = "no row agrees with the context" if context else "there are no rows"
         raise DomainError(f"{why}, so there is nothing to check")
+    if structure.weaker_than is not None:
+        raise ContextwiseError(
+            f"this model claims that pairs are weaker than {structure.weaker_than:g}, not that "
+            "they are independent, so rows cannot contradict it; read it without a tolerance"
+        )
     wanted = question.asked_pairs
     work = _Work(
         source=ClaimSource(structure.features, structure.separation_holds),

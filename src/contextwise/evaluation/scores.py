@@ -35,7 +35,7 @@ from contextwise.errors import ContextwiseError, TooLargeError, command_to_insta
 from contextwise.evaluation.ensemble_scores import EnsembleScore, score_ensembles
 from contextwise.evaluation.ensembles import Ensemble, EnsembleLike
 from contextwise.formats import ModelLike, as_model
-from contextwise.models.structure import LogLinear, Model, structure_of
+from contextwise.models.structure import LogLinear, Model, numbers_of, structure_of
 from contextwise.support.deadline import Deadline
 from contextwise.support.formatting import Shown, number
 from contextwise.support.progress import Progress
@@ -180,8 +180,9 @@ def score(
         with deadline.enforced():
             if fit_to is not None:
                 second = fit(structure_of(second), fit_to, show_progress=show_progress).model
-            scores.compare_distributions(first, second)
-            scores.predict(second, test, groups)
+            guessed = numbers_of(second) or second
+            scores.compare_distributions(numbers_of(first) or first, guessed)
+            scores.predict(guessed, test, groups)
             fitted = scores.fit_by_likelihood(second, fit_to)
     except deadline.out_of_time:
         unknown = {*SCORES} - {*scores.values, *scores.missing}

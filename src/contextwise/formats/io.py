@@ -79,6 +79,7 @@ def as_log_linear(model: ModelLike) -> LogLinear:
     loaded = as_model(_learned(model, "model_"))
     if isinstance(loaded, LogLinear):
         return loaded
+    require_features(loaded, "a distribution")
     name = f"{os.fspath(model)}: " if isinstance(model, str | os.PathLike) else ""
     raise ContextwiseError(f"{name}this model has no weights; fit them with fit()")
 

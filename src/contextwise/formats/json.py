@@ -35,6 +35,7 @@ _KEYS = (
     "description",
     "directed",
     "unknown_states",
+    "by_values",
     "variables",
     "directions",
     "features",

@@ -24,7 +24,7 @@ from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import BOXES, complement
 from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.graphs import minimal_separator, network
-from contextwise.models.notation import Literal, quoted, write_literal
+from contextwise.models.notation import Literal, between, quoted, write_literal
 from contextwise.models.structure import Structure
 from contextwise.support.deadline import Deadline
 from contextwise.support.effort import Effort
@@ -32,7 +32,7 @@ from contextwise.support.effort import Effort
 
 @dataclass(frozen=True)
 class Independence:
-    """Two variables are independent in a region of contexts."""
+    """Two variables are independent, or only weaker than a strength, in a region of contexts."""
 
     first: str
     second: str
@@ -40,10 +40,14 @@ class Independence:
     given: tuple[str, ...]  # the other variables that must be known
     contexts: int  # of the pair, in the region
     share: float  # of all contexts of the pair
+    weaker_than: float | None = None  # what no log odds ratio exceeds; None: independent
 
     def __str__(self) -> str:
         condition = [*map(write_literal, self.region), *map(quoted, self.given)]
         sides = f"{quoted(self.first)} ⫫ {quoted(self.second)}"
+        if self.weaker_than is not None:
+            names = between((self.first, self.second))
+            sides = f"{names} weaker than {self.weaker_than:g}"
         return f"{sides} | {', '.join(condition)}" if condition else sides
 
 
@@ -239,7 +243,17 @@ class _Lister:
             literals = tuple(domain.literal(v, allowed) for v, allowed in region.literals)
             known = tuple(domain.names[v] for v in separator.nonzero()[0].tolist())
             share = ratio(region.size, contexts)
-            statements.append(Independence(first, second, literals, known, region.size, share))
+            statements.append(
+                Independence(
+                    first,
+                    second,
+                    literals,
+                    known,
+                    region.size,
+                    share,
+                    self.structure.weaker_than,
+                )
+            )
         unlisted = len(independent) - len(statements)
         return PairIndependencies(
             first,

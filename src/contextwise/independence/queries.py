@@ -54,7 +54,7 @@ from contextwise.models.directions import Directions
 from contextwise.models.domain import Assignment, Domain, listed
 from contextwise.models.features import WORD, Features, members
 from contextwise.models.notation import quoted, tokens
-from contextwise.models.structure import ROUNDING, Structure
+from contextwise.models.structure import Structure
 from contextwise.support.deadline import NEVER, Deadline
 
 _INDEPENDENT = re.compile(r'("(?:[^"\\]|\\.)*")|(⫫|_\|\|_)')
@@ -647,10 +647,10 @@ def _answer_by_pair(
     known = len(query.given) + len(query.context)
     if len(query.first) == len(query.second) == 1 and known == len(structure.domain) - 2:
         answer = _answer_by_features(structure, statement, query, deadline, why)
-        tolerance = float(structure.info["by_values"]["tolerance"])
-        if isinstance(answer.independent, Undecided) or (answer and tolerance <= ROUNDING):
+        weak = structure.weaker_than
+        if isinstance(answer.independent, Undecided) or (answer and weak is None):
             return replace(answer, rule=PAIR)
-        return Answer(statement, False, rule=PAIR, weaker_than=tolerance if answer else None)
+        return Answer(statement, False, rule=PAIR, weaker_than=weak if answer else None)
     return Answer(statement, False, rule=PAIR)
 
 

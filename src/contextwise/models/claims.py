@@ -54,6 +54,10 @@ class Claims(Structure):
     directions : Directions, optional
         The arcs and tables, if these are claims of a Bayesian network; ignored by ``==``.
 
+    Attributes
+    ----------
+    features : the regions as arrays: each row has the pair that it covers
+
     Examples
     --------
     A and B depend only where C=0, and C depends on neither. No features claim that.
@@ -67,6 +71,7 @@ class Claims(Structure):
     """
 
     given_by_claims: ClassVar[bool] = True
+    unit: ClassVar[str] = "region"
 
     def __init__(
         self,
@@ -102,7 +107,7 @@ class Claims(Structure):
 
     def __repr__(self) -> str:
         shown = [self.feature_text(row) for row in range(min(len(self), 4))]
-        return _repr("Claims", self, shown, "region")
+        return _repr("Claims", self, shown)
 
     def regions(self) -> dict[tuple[str, str], list[str]]:
         """Return for each pair the contexts in which it depends, as text; "" is every context.

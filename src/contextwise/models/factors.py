@@ -19,7 +19,7 @@ import numpy.typing as npt
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.models.domain import Domain, listed
 from contextwise.models.features import members, single_values, words_of
-from contextwise.models.structure import LogLinear, Model, Structure
+from contextwise.models.structure import LogLinear, Model, Structure, require_features
 from contextwise.support.arrays import FloatArray, IntArray, WordArray
 
 Scope = TypeVar("Scope", bound=Sequence[int])
@@ -137,6 +137,7 @@ def factors_of(model: LogLinear, advice: str = "") -> list[Factor]:
 def factors_to_write(model: Model, what: str) -> list[Factor]:
     """Make the tables of a model for ``what``, such as ``"a .uai file"``."""
     if not isinstance(model, LogLinear):
+        require_features(model, what)
         raise ContextwiseError(
             f"{what} needs weights, and this structure has none; fit them with: contextwise fit"
         )

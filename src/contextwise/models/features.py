@@ -83,10 +83,11 @@ class Features:
     pairs: npt.NDArray[np.int32] | None = None  # the pair that each row covers; None: its scope
 
     def __post_init__(self) -> None:
-        for name in ("cardinalities", "starts", "variables", "values"):
-            array = getattr(self, name).view()
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
+        for name in ("cardinalities", "starts", "variables", "values", "pairs"):
+            if getattr(self, name) is not None:
+                array = getattr(self, name).view()
+                array.flags.writeable = False
+                object.__setattr__(self, name, array)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

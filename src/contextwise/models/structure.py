@@ -15,7 +15,7 @@ those of the generator ``[ABC]`` and of ``[AB][BC][AC]``.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -37,7 +37,7 @@ from contextwise.models.features import (
 )
 from contextwise.models.notation import parse_literals, write_literals
 from contextwise.support.arrays import IntArray, WordArray
-from contextwise.support.formatting import printable, renderers
+from contextwise.support.formatting import plural, printable, renderers
 
 if TYPE_CHECKING:
     from contextwise.models.directions import Directions
@@ -81,6 +81,7 @@ class Structure:
     info: Mapping[str, Any] = field(default_factory=dict)
     directions: Directions | None = None
     given_by_claims: ClassVar[bool] = False  # True for `Claims`
+    unit: ClassVar[str] = "feature"  # what `len` counts
 
     def __init__(
         self,
@@ -195,6 +196,33 @@ class Structure:
         about = self.info.get("by_values")
         return about is None or not (about["zeros"] or about["tolerance"] > ROUNDING)
 
+    @property
+    def weaker_than(self) -> float | None:
+        """The strength below which claims read from numbers count as independent, if it is not 0.
+
+        Such pairs are weaker than that in these contexts, not independent.
+        """
+        tolerance = self.info["by_values"]["tolerance"] if "by_values" in self.info else 0
+        return float(tolerance) if tolerance > ROUNDING else None
+
+    def size_text(self, count: int | None = None) -> str:
+        """Write the number of features or regions, and how claims were read from numbers.
+
+        ``count`` is their number as read; a restriction can leave fewer.
+        """
+        words = plural(len(self) if count is None else count, self.unit)
+        return f"{words} by values: {self.rule}" if self.rule else words
+
+    @property
+    def rule(self) -> str:
+        """How claims were read from numbers, in words; empty if they were not."""
+        about = self.info.get("by_values")
+        if about is None:
+            return ""
+        words = f"dependent where a log odds ratio exceeds {self.weaker_than or 0:g}"
+        tables = about["pairs_by_table"]
+        return f"{words}; {plural(tables, 'pair')} taken table by table" if tables else words
+
     def restrict(self, context: Assignment) -> Structure:
         """Return the features compatible with a partial assignment, over the other variables."""
         fixed = self.domain.assignment(context)
@@ -219,7 +247,8 @@ class Structure:
     ) -> Structure:
         """Rename some variables and states; see `Domain.renamed`."""
         domain = self.domain.renamed(names, states=states)
-        return type(self)(domain, self.features, info=self.info, directions=self.directions)
+        info = self._info_with(lambda numbers: numbers.renamed(names, states=states))
+        return type(self)(domain, self.features, info=info, directions=self.directions)
 
     def aligned_to(self, domain: Domain, *, align: Align = "names") -> Structure:
         """Return the same structure over another domain.
@@ -266,7 +295,13 @@ class Structure:
     def _realigned(self, over: Alignment) -> tuple[Structure, IntArray]:
         features, places = realigned(self.features, over)
         directions = self.directions and self.directions.aligned(over)
-        return type(self)(over.target, features, info=self.info, directions=directions), places
+        info = self._info_with(lambda numbers: numbers._realigned(over))
+        return type(self)(over.target, features, info=info, directions=directions), places
+
+    def _info_with(self, change: Callable[[LogLinear], LogLinear]) -> Mapping[str, Any]:
+        """Return ``info``, with a change of the numbers that the claims were read from."""
+        numbers = self.info.get("numbers")
+        return self.info if numbers is None else {**self.info, "numbers": change(numbers)}
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -363,7 +398,9 @@ class LogLinear:
         """Return the same model over another domain; see `Structure.aligned_to`."""
         if domain == self.domain and align == "names":
             return self
-        over = alignment(self.domain, domain, align=align)
+        return self._realigned(alignment(self.domain, domain, align=align))
+
+    def _realigned(self, over: Alignment) -> LogLinear:
         structure, places = self.structure._realigned(over)
         weights = np.empty(len(self))
         weights[places] = self.weights
@@ -396,6 +433,14 @@ def structure_of(model: Model) -> Structure:
     )
 
 
+def numbers_of(model: Model) -> LogLinear | None:
+    """Return a model with weights, or the one that claims were read from; None if there is none."""
+    if isinstance(model, LogLinear):
+        return model
+    numbers: LogLinear | None = model.info.get("numbers")
+    return numbers
+
+
 def require_features(model: Model, what: str) -> Structure:
     """Return the structure of a model; raise if the model is given by claims, not by features.
 
@@ -414,10 +459,10 @@ def _of_numbers(structure: Structure) -> dict[str, Any]:
     return {key: structure.info[key] for key in ("by_values",) if key in structure.info}
 
 
-def _repr(kind: str, model: Model, shown: list[str], unit: str = "feature") -> str:
+def _repr(kind: str, model: Model, shown: list[str]) -> str:
     more = len(model) - len(shown)
     shown = [*shown, f"… {more} more"] if more else shown
-    sizes = (len(model.domain), "variable"), (len(model), unit)
+    sizes = (len(model.domain), "variable"), (len(model), structure_of(model).unit)
     size = ", ".join(f"{count} {what}{'s' * (count != 1)}" for count, what in sizes)
     return printable(f"{kind}({size}{': ' if shown else ''}{'; '.join(shown)})")
 

@@ -20,6 +20,8 @@ from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import COUNTS, MEASURES, Number, computed, ratio, shown_in
 from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import TRUE_AND_GUESS, Agreement, Roles
+from contextwise.comparison.strengths import AGREEMENTS, CONFIDENCE
+from contextwise.comparison.strengths import Kind as StrengthKind
 from contextwise.counting.pair_counts import exact_sum
 from contextwise.models.notation import between, in_words, quoted, where
 from contextwise.report.parts import (
@@ -75,6 +77,16 @@ EXACT_IN: Mapping[Medium, str] = {
 GANAK = "caching errs with a probability below one in a billion; the engine native is deterministic"
 NOTHING = "There is nothing to compare: no pair of variables is left."
 BY_POSITION = "Variables and states are aligned by position, not by name."
+STRENGTH_VERBS: dict[StrengthKind, str] = {
+    "missed": "misses",
+    "invented": "invents",
+    "found": "finds",
+}
+HOW_STRONG = {
+    "weaker": "weaker",
+    "stronger": "stronger",
+    "unclear": "not clearly weaker or stronger",
+}
 KINDS: dict[Kind, Agreement] = {"guess": "fp", "true": "fn"}
 REGIONS: dict[str, Style] = {"dependent": "text", "of contexts": "share", "when": "text"}
 
@@ -147,6 +159,8 @@ def compare_parts(
         verdicts.append(verdict.text)
         del parts[0]
     for guess in guesses:
+        if several and (words := guess_strength(guess)):
+            verdicts.append(words)
         if guess.chance is not None:
             from contextwise.report.evaluations import chance_parts
 
@@ -157,12 +171,13 @@ def compare_parts(
     zeros = [f"{count:,} in {name(title)}" for title, count in counts if count]
     comparison = guesses[0].comparison
     labels = ("first", "second") if comparison.roles.peers else ("true", "guess")
-    sizes = [(labels[0], true, features)]
+    sizes = [(labels[0], true, comparison.true.size_text(features))]
     if not several:
-        sizes.append((labels[1], guesses[0].title, guesses[0].feature_count))
+        size = comparison.guess.size_text(guesses[0].feature_count)
+        sizes.append((labels[1], guesses[0].title, size))
     rows = [
-        (role, f"{name(title)}: {plural(variables, 'variable')}, {plural(count, 'feature')}")
-        for role, title, count in sizes
+        (role, f"{name(title)}: {plural(variables, 'variable')}, {size}")
+        for role, title, size in sizes
     ]
     rows.append(("over", scope_text(comparison, data=data)))
     rows += [("note", BY_POSITION)] if comparison.question.align == "position" else []
@@ -212,8 +227,50 @@ def summary(comparison: Comparison, chance: Chance | None = None) -> str:
         sentences.append(_carriers(comparison))
         opposite = int((errors == comparison.unit_sizes[places]).sum())
         pairs += f", {opposite:,} of them in every context" if opposite else ""
-    lines += [" ".join(sentences), f"{pairs}."]
+    lines += [" ".join(sentences), f"{pairs}.", strength_text(comparison.strengths)]
     return "\n".join(filter(None, lines))
+
+
+def strength_text(strengths: Strengths | None) -> str:
+    """Say how strong missed and invented dependencies are next to those that were found."""
+    samples = {} if strengths is None else strengths.samples
+    if strengths is None or not samples:
+        return ""
+    medians = {kind: f"{sample.median:.2g}" for kind, sample in samples.items()}
+    own = {k: " by its own weights" * (s.weights_of == "guess") for k, s in samples.items()}
+    sizes = {len(sample) for sample in samples.values()}
+    counts = [f"{len(sample):,} {kind}" for kind, sample in samples.items()]
+    if strengths.roles.peers:
+        only = strengths.roles.only
+        parts = [f"{medians[kind]} {only[AGREEMENTS[kind]]}" for kind in samples]
+        counts = [f"{len(sample):,} {only[AGREEMENTS[k]]}" for k, sample in samples.items()]
+        sentences = [f"Median log odds ratio of the dependencies: {listed(parts)}."]
+    else:
+        sentences = []
+        for kind, verb in STRENGTH_VERBS.items():
+            if kind not in samples or (kind == "found" and sentences):
+                continue
+            median = f"{medians[kind]}{own[kind]}"
+            if (how := strengths.compared(kind)) is None or kind == "found":
+                words = f"The dependencies it {verb} have a median log odds ratio of {median}."
+            elif sentences:
+                words = f"Those it {verb} are {HOW_STRONG[how]}: {median}."
+            else:
+                words = (
+                    f"The dependencies it {verb} are {HOW_STRONG[how]} than those it finds: median "
+                    f"log odds ratio {median}, of those it finds {medians['found']}{own['found']}."
+                )
+            sentences.append(words)
+    each = f"{min(sizes):,} of each kind" if len(sizes) == 1 < len(samples) else listed(counts)
+    return f"{' '.join(sentences)} ({each}, drawn at random.)"
+
+
+def guess_strength(guess: Guess) -> str:
+    """Say how strong the errors of one of several guesses are; "" if pairs are unfinished."""
+    if len(guess.comparison.unions.open_places):
+        return ""
+    words = strength_text(guess.comparison.strengths)
+    return words and f"{guess.title}: {words}"
 
 
 def _carriers(comparison: Comparison) -> str:
@@ -252,10 +309,29 @@ def comparison_parts(
         parts += [confusion_table(comparison, medium), measures(comparison, medium)]
     if comparison.question.align == "position" and medium != "command":
         parts.append(Note("alignment", BY_POSITION))
-    parts += [*direction_notes(comparison), *ganak_notes([comparison])]
+    parts += [*strength_parts(comparison.strengths), *direction_notes(comparison)]
+    parts += ganak_notes([comparison])
     if top:
         parts += [worst_pairs(comparison, top), *variables_tables(comparison, top)]
     return [*parts, *rounding_notes(parts, medium)]
+
+
+def strength_parts(strengths: Strengths | None) -> list[Part]:
+    """Return a table of the quartiles of the strengths of each kind, if some model has weights."""
+    if strengths is None or not strengths.samples:
+        return []
+    columns: dict[str, Style] = {"dependencies": "text", "drawn": "count"}
+    columns |= {"lower quartile": "text", "median": "text", "upper quartile": "text"}
+    rows: list[tuple[Cell, ...]] = []
+    for kind, sample in strengths.samples.items():
+        quartiles = (sample.quantile(share) for share in (0.25, 0.5, 0.75))
+        cells = (f"{q.value:.2g} ({q.low:.2g} to {q.high:.2g})" for q in quartiles)
+        rows.append((strengths.label(kind), len(sample), *cells))
+    title = (
+        "How strong the dependencies are: absolute log odds ratios, with "
+        f"{100 * CONFIDENCE:g} % intervals"
+    )
+    return [table(title, columns, rows, "strengths")]
 
 
 def guesses_parts(guesses: Sequence[Guess], *, medium: Medium = "command") -> list[Part]:
@@ -790,10 +866,7 @@ def _matrix(result: DistanceMatrix, *, top: int = TOP) -> list[Part]:
 
 @makes_parts("comparison.strengths", "Strengths")
 def _strengths(result: Strengths, *, top: int = TOP) -> list[Part]:
-    columns: dict[str, Style] = {"dependencies": "text", "drawn": "count"}
-    columns |= {"median log odds ratio": "score", "from": "score", "to": "score"}
-    rows = [
-        (kind, len(sample), sample.median, *sample.interval)
-        for kind, sample in result.samples.items()
-    ]
-    return [table("How strong the dependencies are", columns, rows, "strengths")]
+    from contextwise.report.pictures import strengths_picture
+
+    words = Note("strengths", strength_text(result))
+    return [words, *strength_parts(result), strengths_picture(result)]

@@ -17,6 +17,7 @@ import numpy as np
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
 from contextwise.comparison.roles import TRUE_AND_GUESS, Agreement, Roles
+from contextwise.comparison.strengths import AGREEMENTS, Strengths
 from contextwise.report.layout import Positions, cut_names, fitted_to, place_labels
 from contextwise.report.parts import COLOURS, DASHES
 from contextwise.report.shares import Edge, View, edge_text
@@ -487,4 +488,51 @@ def reliability_svg(curve: Reliability) -> str:
         drawn = add(picture, "circle", cx=x, cy=y, r=radius, fill=SERIES[0], fill_opacity="0.8")
         ends_text = f"({group.low:.3g} to {group.high:.3g}) of {group.number:,}"
         add_tip(drawn, f"probability {group.probability:.4g}: {group.share:.4g} {ends_text}")
+    return tostring(picture, encoding="unicode")
+
+
+LANE, ACROSS, LABELS = 46.0, 560.0, 96.0  # the height of a row, the width, the room for its name
+
+
+def strengths_svg(strengths: Strengths) -> str:
+    """Draw a row of dots for each kind of dependencies, with the median and its interval."""
+    samples = strengths.samples
+    height = LANE * len(samples) + BOTTOM
+    words = ", ".join(
+        f"{strengths.label(kind)}: median {sample.median:.2g}" for kind, sample in samples.items()
+    )
+    picture = new_picture("plane", ACROSS, height, f"Log odds ratios. {words}")
+    values = np.concatenate([sample.values for sample in samples.values()])
+    finite = values[np.isfinite(values)]
+    end = HEADROOM * float(finite.max(initial=0.0)) or 1.0
+    right = ACROSS - RIGHT - (30.0 if len(finite) < len(values) else 0.0)
+
+    def place(value: float) -> float:
+        return ACROSS - RIGHT if np.isinf(value) else LABELS + (right - LABELS) * value / end
+
+    bottom = LANE * len(samples)
+    step = round_step(end)
+    for tick in (k * step for k in range(floor(end / step) + 1)):
+        add_text(picture, f"{tick:.3g}", (place(tick), bottom + 14), "middle")
+    if len(finite) < len(values):
+        add_text(picture, "∞", (place(np.inf), bottom + 14), "middle")
+    add_line(picture, (LABELS, bottom), (right, bottom), stroke="currentColor", stroke_opacity=0.6)
+    add_text(picture, "absolute log odds ratio", ((LABELS + right) / 2, bottom + 34), "middle")
+    for row, (kind, sample) in enumerate(samples.items()):
+        middle, colour = LANE * (row + 0.5), COLOURS[AGREEMENTS[kind]]
+        add_text(picture, strengths.label(kind), (LABELS - 10, middle), "end")
+        for k, value in enumerate(sample.values.tolist()):
+            # Multiples of the golden ratio spread the dots evenly over the height of the row.
+            y = middle + (k * 0.618034 % 1 - 0.5) * 0.62 * LANE
+            add(picture, "circle", cx=place(value), cy=y, r=2.4, fill=colour, fill_opacity=0.45)
+        median = sample.quantile(0.5)
+        low, high = place(median.low), place(median.high)
+        box = {"x": low, "y": middle - 0.42 * LANE, "width": high - low, "height": 0.84 * LANE}
+        drawn = add(picture, "rect", **box, fill=colour, fill_opacity=0.25)
+        ends = f"({median.low:.2g} to {median.high:.2g})"
+        tip = f"{strengths.label(kind)}: median {median.value:.2g} {ends} of {len(sample):,}"
+        add_tip(drawn, tip)
+        x = place(median.value)
+        line = (x, middle - 0.42 * LANE), (x, middle + 0.42 * LANE)
+        add_line(picture, *line, stroke="currentColor", stroke_width=2)
     return tostring(picture, encoding="unicode")

@@ -12,7 +12,8 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
-from contextwise.report.drawing import Plane, graph_svg, plane_svg, reliability_svg
+from contextwise.comparison.strengths import Strengths
+from contextwise.report.drawing import Plane, graph_svg, plane_svg, reliability_svg, strengths_svg
 from contextwise.report.parts import (
     Cell,
     Column,
@@ -267,6 +268,8 @@ def _drawn(picture: Picture) -> Markup:
         text = graph_svg(graph.edges, graph.positions, view=graph.view, arcs=graph.arcs, size=560)
     elif isinstance(graph, Plane):
         text = plane_svg(graph)
+    elif isinstance(graph, Strengths):
+        text = strengths_svg(graph)
     else:
         assert graph is not None
         text = reliability_svg(graph)

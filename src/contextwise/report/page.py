@@ -39,6 +39,7 @@ from contextwise.report.pictures import (
     one_pictures,
     pairs_picture,
     plane_picture,
+    strengths_picture,
 )
 from contextwise.report.structures import OneModel, one_model_parts
 from contextwise.support.formatting import name
@@ -212,7 +213,10 @@ def guess_parts(guess: Guess, *, top: int = TOP) -> list[Part]:
     c = guess.comparison
     explained = [] if guess.explanation is None else explanation_parts(guess.explanation)
     parts = comparison_parts(c, top=0 if explained else top, medium="page", chance=guess.chance)
-    parts.append(Section("Pictures", (pairs_picture(c), *graph_pictures(c)), key="pictures"))
+    pictures = [pairs_picture(c), *graph_pictures(c)]
+    if c.strengths is not None and c.strengths.samples:
+        pictures.append(strengths_picture(c.strengths))
+    parts.append(Section("Pictures", tuple(pictures), key="pictures"))
     parts += explained
     if guess.chance is not None:
         parts.append(Section("Compared with chance", tuple(chance_parts(guess.chance, top=top))))

@@ -20,6 +20,7 @@ from contextwise.comparison.roles import Agreement
 from contextwise.support.formatting import is_readable, name, number, percent, rate
 
 if TYPE_CHECKING:
+    from contextwise.comparison.strengths import Strengths
     from contextwise.distributions.sampling import Estimate
     from contextwise.evaluation.ensemble_scores import Reliability
     from contextwise.report.drawing import Plane
@@ -173,7 +174,7 @@ class Picture:
 
     caption: str
     legends: tuple[Legend, ...]
-    content: Graph | Plane | Reliability | None = None
+    content: Graph | Plane | Reliability | Strengths | None = None
     packed: str = ""
 
 

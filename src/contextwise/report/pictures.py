@@ -49,6 +49,7 @@ from contextwise.support.arrays import IntArray
 from contextwise.support.formatting import name
 
 if TYPE_CHECKING:
+    from contextwise.comparison.strengths import Strengths
     from contextwise.evaluation.ensemble_scores import Reliability
     from contextwise.evaluation.group_tests import Populations
     from contextwise.evaluation.replicates import Summary
@@ -458,6 +459,17 @@ def plane_picture(guesses: Sequence[Guess], summary: Summary | None = None) -> P
         for series in plane.series
     )
     return Picture(caption, (Legend("", entries),) if len(entries) > 1 else (), plane)
+
+
+def strengths_picture(strengths: Strengths) -> Picture:
+    """Return the strengths of missed, invented and found dependencies."""
+    caption = (
+        "How strong the dependencies are. Each dot is one drawn at random; the further to the "
+        "right, the larger its log odds ratio. A line is a median, a box its 95 % interval."
+    )
+    if any(np.isinf(sample.values).any() for sample in strengths.samples.values()):
+        caption += " At ∞ some joint states are impossible."
+    return Picture(caption, (), strengths)
 
 
 def reliability_picture(curve: Reliability) -> Picture:

@@ -137,12 +137,17 @@ def sentence(statement: Independence) -> str:
     >>> sentence(Independence("age", "survived", region, ("sex",), 2, 0.25))
     'age and survived are independent when class=3rd, given sex'
     """
-    text = f"{quoted(statement.first)} and {quoted(statement.second)} are independent"
+    text = f"{quoted(statement.first)} and {quoted(statement.second)} are {_how(statement)}"
     if statement.region:
         text += f" {where(statement.region)}"
     if statement.given:
         text += f", given {listed(statement.given, MOST_GIVEN)}"
     return text
+
+
+def _how(statement: Independence) -> str:
+    weak = statement.weaker_than
+    return "independent" if weak is None else f"weaker than {weak:g}"
 
 
 def only_where(pair: PairIndependencies, domain: Domain) -> str | None:
@@ -206,9 +211,11 @@ def sentence_parts(one: OneModel) -> list[Part]:
     """Show the independencies, those that hold in some contexts only first."""
     names = one.comparison.domain.names
     never = len(names) * (len(names) - 1) // 2 - one.dependent - len(one.comparison.open_pairs)
+    weak = one.comparison.true.weaker_than
+    how = "Independent" if weak is None else f"Weaker than {weak:g}"
     kinds = (
-        ("Independent in some contexts", one.somewhere, one.partly),
-        ("Independent in every context", one.never, never),
+        (f"{how} in some contexts", one.somewhere, one.partly),
+        (f"{how} in every context", one.never, never),
     )
     parts: list[Part] = []
     for title, pairs, count in kinds:
