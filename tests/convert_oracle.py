@@ -12,7 +12,7 @@ from itertools import combinations, product
 import numpy as np
 
 from contextwise.models.domain import Domain
-from contextwise.models.structure import Structure
+from contextwise.models.structure import LogLinear, Structure
 from contextwise.support.arrays import BoolArray, FloatArray
 
 Pair = tuple[int, int]
@@ -163,3 +163,41 @@ def all_conjunctions(target: Claims, domain: Domain) -> Claims:
             for pair, place in places.items():
                 covered[pair][place] = True
     return covered
+
+
+def strength_in(table: FloatArray) -> float:
+    """The definition for one context, of the logs of a table over the pair."""
+    possible = table > -np.inf
+    product_ = np.outer(possible.any(axis=1), possible.any(axis=0))
+    if not np.array_equal(possible, product_):
+        return np.inf
+    table = table[possible.any(1)][:, possible.any(0)]
+    ratios = [
+        abs(table[a, c] + table[b, d] - table[a, d] - table[b, c])
+        for a, b in combinations(range(len(table)), 2)
+        for c, d in combinations(range(table.shape[1]), 2)
+    ]
+    return max(ratios, default=0.0)
+
+
+def random_weights(
+    rng: np.random.Generator, *, zeros: bool, domain: Domain | None = None
+) -> LogLinear:
+    """A model with set literals, cancelling weights and, if asked, impossible cells."""
+    domain = random_domain(rng, int(rng.integers(2, 5))) if domain is None else domain
+    features = []
+    for _ in range(int(rng.integers(1, 8))):
+        scope = rng.permutation(len(domain))[: int(rng.integers(1, len(domain) + 1))]
+        features.append(
+            {
+                domain.names[v]: [
+                    domain.states[v][k]
+                    for k in np.flatnonzero(rng.integers(0, 2, domain.cardinalities[v]))
+                ]
+                or [domain.states[v][0]]
+                for v in scope
+            }
+        )
+    structure = Structure(domain, features)
+    weights = rng.choice([-1.0, 0.0, 0.5, 1.0, *([-np.inf] * zeros)], len(structure))
+    return LogLinear(structure, weights)

@@ -26,9 +26,10 @@ def connected(
     structure: Structure, first: Iterable[str], second: Iterable[str], assigned: Mapping[str, str]
 ) -> bool:
     """Return whether a path connects two sets in the graph instantiated by a context."""
+    names, pairs = structure.domain.names, structure.features.pairs
     scopes = [
-        set(feature) - set(assigned)
-        for feature in structure
+        set(feature if pairs is None else (names[v] for v in pairs[k])) - set(assigned)
+        for k, feature in enumerate(structure)
         if all(assigned[v] in allowed for v, allowed in feature.items() if v in assigned)
     ]
     reached = set(first)

@@ -57,7 +57,7 @@ def expected(
 @pytest.mark.parametrize("contexts", ["fully-contextualized", "canonical"])
 @given(data=st.data())
 def test_equal_to_the_definition(engine: str, contexts: Any, data: st.DataObject) -> None:
-    true, guess = data.draw(families(2, FEW_STATES))
+    true, guess = data.draw(families(2, FEW_STATES, with_claims=contexts != "canonical"))
     weights = data.draw(distributions(true.domain))
     comparison = compare(true, guess, engine=engine, contexts=contexts, weights=weights)
     truth = expected(true, guess, weights, contexts == "canonical")
@@ -77,7 +77,7 @@ def test_uniform_weights_are_the_mean_over_pairs(models: Models) -> None:
 
 @given(st.data())
 def test_a_context_takes_its_weights_away(data: st.DataObject) -> None:
-    models = data.draw(families(2, domains(min_variables=1, max_states=3)))
+    models = data.draw(families(2, domains(min_variables=1, max_states=3), with_claims=True))
     domain = models[0].domain
     weights = data.draw(distributions(domain))
     context = {domain.names[0]: domain.states[0][0]}

@@ -21,7 +21,7 @@ from contextwise.comparison.question import FULLY, Contexts, Question, pose
 from contextwise.counting.pair_counts import bound_pairs
 from contextwise.errors import ContextwiseError, TooLargeError
 from contextwise.support.effort import Effort
-from contextwise.testing import domains, structures
+from contextwise.testing import domains, families
 from hard import hard_models
 
 DOMAIN = {"A": 2, "B": 2, "C": 3, "D": 2, "E": 2, "F": 2}
@@ -62,7 +62,7 @@ def test_intervals_cover_as_often_as_they_say(contexts: Contexts) -> None:
 @given(st.data())
 def test_what_is_finished_is_exact_and_bounds_hold(data: st.DataObject) -> None:
     domain = data.draw(domains(min_variables=2, max_variables=4))
-    one, two = data.draw(structures(domain)), data.draw(structures(domain))
+    one, two = data.draw(families(2, domain, with_claims=True))
     exact = compare(one, two)
     found = estimate_open_pairs(exact, draws=10)
     assert found.fp.low == found.fp.high == pytest.approx(float(exact.fp / exact.total))

@@ -46,7 +46,7 @@ def test_the_matrix_holds_the_distances(contexts: Contexts, models: Models) -> N
     assert {type(d) for row in matrix.distances.tolist() for d in row} == {int}
 
 
-@given(models=families(4))
+@given(models=families(4, with_claims=True))
 def test_the_matrix_is_a_metric(models: Models) -> None:
     d = distance_matrix(models).distances
     assert (d == d.T).all()
@@ -55,7 +55,7 @@ def test_the_matrix_is_a_metric(models: Models) -> None:
 
 
 @FEW
-@given(models=families(3))
+@given(models=families(3, with_claims=True))
 def test_every_engine_gives_the_same_matrix(engine: str, models: Models) -> None:
     matrix = distance_matrix(models, engine=engine)
     assert (matrix.distances == distance_matrix(models, engine="enumerate").distances).all()

@@ -14,7 +14,7 @@ from contextwise import Structure, compare, distance, distance_matrix
 from contextwise.comparison import neighbours
 from contextwise.comparison.neighbours import farthest_first, nearest
 from contextwise.errors import ContextwiseError
-from contextwise.testing import domains, structures
+from contextwise.testing import domains, families, structures
 
 
 @contextmanager
@@ -33,7 +33,8 @@ def test_nearest_is_what_all_comparisons_say(
     first: int, data: st.DataObject, contexts: str
 ) -> None:
     domain = data.draw(domains(min_variables=2, max_variables=4))
-    query, *models = [data.draw(structures(domain)) for _ in range(data.draw(st.integers(2, 6)))]
+    fully = contexts == "fully-contextualized"
+    query, *models = data.draw(families(data.draw(st.integers(2, 6)), domain, with_claims=fully))
     k = data.draw(st.integers(1, len(models)))
     options = {"contexts": contexts}
     every = [(distance(query, m, **options), place) for place, m in enumerate(models)]

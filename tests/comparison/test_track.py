@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextwise import Domain, Structure, compare
+from contextwise import Claims, Domain, Structure, compare
 from contextwise.comparison.compare import Comparison, answer
 from contextwise.comparison.question import Question
 from contextwise.comparison.track import Tracker, track
@@ -19,7 +19,7 @@ from contextwise.counting.changes import ChangesInPython, NativeChanges
 from contextwise.counting.contexts import ContextSpace
 from contextwise.errors import ContextwiseError
 from contextwise.support.effort import Effort
-from contextwise.testing import domains, features, structures
+from contextwise.testing import claims, domains, features, structures
 from contextwise.truths.generate import random_structure
 
 RESTRICTIONS: dict[str, dict[str, Any]] = {
@@ -65,10 +65,16 @@ def walk(tracker: Tracker, steps: int, rng: np.random.Generator) -> list[str]:
     return done
 
 
+@pytest.mark.parametrize("by_claims", [False, True])
 @pytest.mark.parametrize("restriction", RESTRICTIONS.values(), ids=RESTRICTIONS)
-def test_a_random_walk_is_exact_at_every_step(restriction: dict[str, Any]) -> None:
+def test_a_random_walk_is_exact_at_every_step(restriction: dict[str, Any], by_claims: bool) -> None:
     rng = np.random.default_rng(5)
     true = Structure(DOMAIN, [random_feature(DOMAIN, rng) for _ in range(6)])
+    if by_claims:
+        if "contexts" in restriction:
+            pytest.skip("canonical contexts need features")
+        every = Claims.of(true)  # without half of its rows, no features make these claims
+        true = Claims(DOMAIN, every.features.take(np.arange(0, len(every), 2)))
     guess = Structure(DOMAIN, [random_feature(DOMAIN, rng) for _ in range(4)])
     tracker = track(true, guess, **restriction)
     kinds: set[str] = set()
@@ -100,7 +106,8 @@ def test_a_walk_among_many_variables_is_exact(canonical: bool) -> None:
 @given(st.data())
 def test_a_preview_tells_what_the_change_does_and_changes_nothing(data: st.DataObject) -> None:
     domain = data.draw(domains(min_variables=2))
-    true, guess = data.draw(structures(domain)), data.draw(structures(domain))
+    true: Structure = data.draw(structures(domain) | claims(domain))
+    guess = data.draw(structures(domain))
     tracker = track(true, guess)
     before = tracker.confusion
     new = Structure(domain, [data.draw(features(domain)) for _ in range(2)])
@@ -117,7 +124,10 @@ def test_a_preview_tells_what_the_change_does_and_changes_nothing(data: st.DataO
 @given(st.data(), st.booleans())
 def test_the_twins_count_the_same(data: st.DataObject, canonical: bool) -> None:
     domain = data.draw(domains(min_variables=2))
-    a, b = (data.draw(structures(domain)).features for _ in range(2))
+    first: st.SearchStrategy[Structure] = structures(domain)
+    if not canonical:
+        first |= claims(domain)
+    a, b = data.draw(first).features, data.draw(structures(domain)).features
     weights = [list(range(1, c + 1)) for c in domain.cardinalities]
     chosen = data.draw(st.sampled_from([None, weights]))
     twins = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from itertools import chain, combinations, product
 
 import numpy as np
@@ -9,13 +10,17 @@ import pytest
 
 import contextwise as cw
 from contextwise.convert import by_values
-from contextwise.errors import DomainError, OpenResult
+from contextwise.errors import ContextwiseError, DomainError, OpenResult
+from contextwise.formats import encode, read_stream
+from contextwise.independence.independencies import independencies
 from contextwise.independence.queries import is_independent
 from contextwise.models.directions import bayesian_network
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
+from contextwise.report.structures import one_model, one_model_parts
+from contextwise.report.text import as_text
 from contextwise.support.arrays import FloatArray
-from convert_oracle import Claims, assert_equal, claims, random_domain
+from convert_oracle import Claims, assert_equal, claims, random_weights, strength_in
 
 
 def joint_logs(model: LogLinear) -> FloatArray:
@@ -30,42 +35,6 @@ def joint_logs(model: LogLinear) -> FloatArray:
         )
         logs[cell] = sum(w for w, holds in zip(model.weights, holding, strict=True) if holds)
     return logs
-
-
-def strength_in(table: FloatArray) -> float:
-    """The definition for one context, of the logs of a table over the pair."""
-    possible = table > -np.inf
-    product_ = np.outer(possible.any(axis=1), possible.any(axis=0))
-    if not np.array_equal(possible, product_):
-        return np.inf
-    table = table[possible.any(1)][:, possible.any(0)]
-    ratios = [
-        abs(table[a, c] + table[b, d] - table[a, d] - table[b, c])
-        for a, b in combinations(range(len(table)), 2)
-        for c, d in combinations(range(table.shape[1]), 2)
-    ]
-    return max(ratios, default=0.0)
-
-
-def random_weights(rng: np.random.Generator, *, zeros: bool) -> LogLinear:
-    """A model with set literals, cancelling weights and, if asked, impossible cells."""
-    domain = random_domain(rng, int(rng.integers(2, 5)))
-    features = []
-    for _ in range(int(rng.integers(1, 8))):
-        scope = rng.permutation(len(domain))[: int(rng.integers(1, len(domain) + 1))]
-        features.append(
-            {
-                domain.names[v]: [
-                    domain.states[v][k]
-                    for k in np.flatnonzero(rng.integers(0, 2, domain.cardinalities[v]))
-                ]
-                or [domain.states[v][0]]
-                for v in scope
-            }
-        )
-    structure = Structure(domain, features)
-    weights = rng.choice([-1.0, 0.0, 0.5, 1.0, *([-np.inf] * zeros)], len(structure))
-    return LogLinear(structure, weights)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -167,6 +136,29 @@ def test_no_query_calls_dependent_variables_independent(seed: int, directed: boo
             assert not shown or is_truly_independent(joint, i, j, given)
 
 
+def test_every_function_of_three_binary_variables_converts() -> None:
+    domain = Domain(dict.fromkeys("ABCY", 2))
+    by_claims = 0
+    for function in range(256):
+        on = np.array([function >> k & 1 for k in range(8)], dtype=float).reshape(2, 2, 2)
+        table = np.stack([1 - on, on], axis=-1)
+        half = np.array([0.5, 0.5])
+        model = bayesian_network(domain, [(), (), (), (0, 1, 2)], [half, half, half, table])
+        assert isinstance(model, LogLinear)
+        made = by_values(model)
+        by_claims += made.given_by_claims
+        wanted: Claims = {}
+        with np.errstate(divide="ignore"):
+            logs = np.log(table)
+        for i, j in combinations(range(4), 2):
+            moved = np.moveaxis(logs, (i, j), (0, 1))
+            wanted[i, j] = np.array(
+                [[strength_in(moved[:, :, a, b]) > 0 for b in (0, 1)] for a in (0, 1)]
+            )
+        assert_equal(claims(made), wanted)
+    assert by_claims == 152
+
+
 def test_a_copy_is_not_called_independent() -> None:
     domain = Domain({"A": 2, "B": 2, "C": 2})
     copy = np.array([[1.0, 0.0], [0.0, 1.0]])
@@ -189,8 +181,33 @@ def test_a_tolerance_makes_pairs_weak_not_independent() -> None:
     assert sound.word == "independent"
 
 
+@pytest.mark.parametrize("tolerance", [1e-9, 0.3])
+def test_json_keeps_how_claims_were_read(tolerance: float) -> None:
+    made = by_values(random_network(np.random.default_rng(3)), tolerance=tolerance)
+    read = read_stream(BytesIO(encode(made, "json")))
+    assert read == made
+    assert read.info["by_values"] == made.info["by_values"]
+    assert isinstance(read, Structure)
+    assert read.separation_holds == made.separation_holds
+
+
+def test_words_with_a_tolerance_never_say_independent() -> None:
+    model = LogLinear(Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"]), [0.05, 2])
+    made = by_values(model, tolerance=0.1)
+    assert made.size_words().endswith(" by values: dependent where a log odds ratio exceeds 0.1")
+    listed = [str(pair) for pair in independencies(made)]
+    assert "A–B weaker than 0.1 | C" in listed
+    shown = as_text(one_model_parts(one_model(made)))
+    assert "A and B are weaker than 0.1, given C" in shown
+    assert "ndependent" not in f"{listed}{shown}"
+    with pytest.raises(ContextwiseError, match="rows cannot contradict it"):
+        cw.check(made, [("0", "1", "0")] * 5)
+
+
 def test_limits_are_refused() -> None:
     model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [0.05])
+    with pytest.raises(DomainError, match="a weight is infinite"):
+        by_values(LogLinear(model.structure, [np.inf]))
     with pytest.raises(DomainError, match="tolerance must be >= 0, got -1"):
         by_values(model, tolerance=-1)
     with pytest.raises(OpenResult, match="0 of 1 pairs"):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import combinations
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import combinations, product
 from typing import Any
 
 import networkx as nx
@@ -377,3 +378,40 @@ def test_graphs_of_models_that_say_little() -> None:
     assert {key: list(graph.edges) for key, graph in to_graphs(lone, by=["one"]).items()} == {
         "one=only": [("A", "B")]
     }
+
+
+def partitions_of_a_cube() -> Iterator[set[tuple[int, tuple[int, ...]]]]:
+    """Yield the edges (direction, other coordinates) inside the parts of a cube's vertices.
+
+    These are the regular labellings of a node Y with three binary neighbours: Y does not depend on
+    a neighbour where the rows at both ends are equal. No neighbour is without effect everywhere.
+    """
+    edges = [(d, c) for d in range(3) for c in product((0, 1), repeat=2)]
+    ends = {(d, c): [(*c[:d], x, *c[d:]) for x in (0, 1)] for d, c in edges}
+    for size in range(len(edges) + 1):
+        for chosen in combinations(edges, size):
+            part = {vertex: {vertex} for vertex in product((0, 1), repeat=3)}
+            for a, b in (ends[edge] for edge in chosen):
+                merged = part[a] | part[b]
+                part |= dict.fromkeys(merged, merged)
+            inside = {edge for edge in edges if ends[edge][1] in part[ends[edge][0]]}
+            regular = all(sum(e[0] == d for e in inside) < 4 for d in range(3))
+            if regular and inside == {*chosen}:
+                yield inside
+
+
+def test_every_labelling_of_a_clique_of_four_converts() -> None:
+    """172 of them have no features; they become claims."""
+    domain, kinds = Domain(dict.fromkeys("ABCY", 2)), Counter[bool]()
+    for labelling in partitions_of_a_cube():
+        strata: dict[tuple[str, str], list[str]] = {}
+        wanted = {pair: np.ones((2, 2), dtype=bool) for pair in combinations(range(4), 2)}
+        for d, context in labelling:
+            others = [name for name in "ABC" if name != "ABC"[d]]
+            text = " & ".join(f"{name}={x}" for name, x in zip(others, context, strict=True))
+            strata.setdefault(("ABC"[d], "Y"), []).append(text)
+            wanted[d, 3][context] = False
+        model = from_stratified(list(combinations("ABCY", 2)), domain, strata)
+        kinds[model.given_by_claims] += 1
+        assert_equal(claims(model), wanted)
+    assert kinds == {False: 755, True: 172}

@@ -18,7 +18,7 @@ from contextwise.independence import (
 from contextwise.independence.complete import triplet_count
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure
-from contextwise.testing import domains, families, structures
+from contextwise.testing import claims, domains, families, structures
 from independence_oracle import independent, triplets
 
 BINARY = Domain(dict.fromkeys("ABCD", 2))
@@ -37,14 +37,14 @@ def test_triplets_are_distinct_and_as_many_as_said(domain: Domain) -> None:
     assert len(set(found)) == len(found) == triplet_count(domain)
 
 
-@given(structures(SMALL))
+@given(structures(SMALL) | claims(SMALL))
 def test_it_holds_what_depends_and_nothing_else(structure: Structure) -> None:
     dependent = set(map(str, dependency_model(structure)))
     for statement in triplets(structure.domain):
         assert (str(statement) in dependent) == (not independent(structure, statement))
 
 
-@given(structures(SMALL))
+@given(structures(SMALL) | claims(SMALL))
 def test_queries_agree(structure: Structure) -> None:
     dependent = set(map(str, dependency_model(structure)))
     for t in triplets(structure.domain):
@@ -52,7 +52,7 @@ def test_queries_agree(structure: Structure) -> None:
         assert answer is (str(t) not in dependent)
 
 
-@given(families(2, SMALL))
+@given(families(2, SMALL, with_claims=True))
 def test_the_confusion_matrix_counts_triplets(models: tuple[Structure, Structure]) -> None:
     true, guess = models
     in_true, in_guess = (set(map(str, dependency_model(model))) for model in models)
@@ -63,13 +63,13 @@ def test_the_confusion_matrix_counts_triplets(models: tuple[Structure, Structure
     assert matrix.fp == len(in_guess - in_true)
 
 
-@given(families(2, SMALL))
+@given(families(2, SMALL, with_claims=True))
 def test_equal_claims_are_equal_models(models: tuple[Structure, Structure]) -> None:
     """The discrimination of the metric: d = 0 exactly when the complete models are equal."""
     assert (compare(*models).distance == 0) == (compare_complete(*models).distance == 0)
 
 
-@given(families(2, SMALL))
+@given(families(2, SMALL, with_claims=True))
 def test_errors_never_exceed_those_of_the_complete_models(
     models: tuple[Structure, Structure],
 ) -> None:

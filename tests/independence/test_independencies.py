@@ -9,7 +9,7 @@ from contextwise.independence import context_specific_independencies, independen
 from contextwise.independence.queries import Statement
 from contextwise.models.notation import Literal
 from contextwise.models.structure import Structure
-from contextwise.testing import contexts_of, depends, domains, structures
+from contextwise.testing import claims, contexts_of, depends, domains, structures
 from hard import LATE, hard_pair
 from independence_oracle import assignments_of, independent
 
@@ -20,7 +20,7 @@ def in_region(region: tuple[Literal, ...], context: dict[str, str]) -> bool:
     return all((context[lit.variable] in lit.states) != lit.negated for lit in region)
 
 
-@given(structures(SMALL))
+@given(structures(SMALL) | claims(SMALL))
 def test_the_regions_are_the_independent_contexts(structure: Structure) -> None:
     listed = {(pair.first, pair.second): pair for pair in independencies(structure)}
     names = structure.domain.names
@@ -38,7 +38,7 @@ def test_the_regions_are_the_independent_contexts(structure: Structure) -> None:
                 assert holding == (not depends(structure, pair, context))
 
 
-@given(structures(SMALL))
+@given(structures(SMALL) | claims(SMALL))
 def test_every_statement_holds_with_nothing_else_known(structure: Structure) -> None:
     for pair in independencies(structure):
         for one in pair:

@@ -26,7 +26,7 @@ from contextwise.independence import (
 from contextwise.independence.queries import Answer, Statement, answer_to, parse_statement
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
-from contextwise.testing import domains, names, structures
+from contextwise.testing import claims, domains, names, structures
 from hard import ends, pigeons
 from independence_oracle import (
     assignments_of,
@@ -41,9 +41,14 @@ Case = tuple[Structure, Statement]
 
 
 @st.composite
-def cases(draw: st.DrawFn, max_variables: int = 6, max_states: int = 3) -> Case:
+def cases(
+    draw: st.DrawFn, max_variables: int = 6, max_states: int = 3, with_claims: bool = False
+) -> Case:
     domain = draw(domains(min_variables=2, max_variables=max_variables, max_states=max_states))
-    return draw(structures(domain, max_features=8)), draw(statements(domain))
+    model: st.SearchStrategy[Structure] = structures(domain, max_features=8)
+    if with_claims:
+        model |= claims(domain, max_regions=8)
+    return draw(model), draw(statements(domain))
 
 
 def asked(structure: Structure, statement: Statement) -> bool:
@@ -58,12 +63,12 @@ def asked(structure: Structure, statement: Statement) -> bool:
     return answer
 
 
-@given(cases())
+@given(cases(with_claims=True))
 def test_the_definition(case: Case) -> None:
     assert asked(*case) == independent(*case)
 
 
-@given(cases())
+@given(cases(with_claims=True))
 def test_the_solver_alone_says_the_same(case: Case) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(queries, "LABELS", -100)

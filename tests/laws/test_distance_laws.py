@@ -26,6 +26,7 @@ from contextwise.testing import (
 
 Models = tuple[Structure, ...]
 CONTEXTS = pytest.mark.parametrize("contexts", ["fully-contextualized", "canonical"])
+FEW_STATES = domains(max_variables=3, max_states=3)
 LARGE = domains(min_variables=2, max_variables=3, max_states=70)
 
 
@@ -44,6 +45,18 @@ def claims(model: Structure) -> set[tuple[object, ...]]:
 
 
 # -- the definition ------------------------------------------------------------------------------
+
+
+@given(models=families(3, with_claims=True))
+def test_a_metric_on_claims(engine: str, models: Models) -> None:
+    a, b, c = models
+    comparison = compare(a, b, engine=engine)
+    assert comparison.confusion == brute_force(a, b)
+    assert by_pair(comparison) == brute_force_pairs(a, b)
+    assert distance(a, a, engine=engine) == 0
+    assert distance(b, a, engine=engine) == comparison.distance
+    there, back = distance(b, c, engine=engine), distance(a, c, engine=engine)
+    assert comparison.distance <= there + back
 
 
 @CONTEXTS
@@ -113,7 +126,7 @@ def test_a_metric(engine: str, contexts: str, models: Models) -> None:
     assert there == Confusion(back.tp, fn=back.fp, fp=back.fn, tn=back.tn)
 
 
-@given(models=families(2, domains(max_variables=3, max_states=3), max_features=4))
+@given(models=families(2, FEW_STATES, max_features=4, with_claims=True))
 def test_zero_exactly_when_the_claims_are_the_same(engine: str, models: Models) -> None:
     a, b = models
     same = claims(a) == claims(b)
@@ -262,7 +275,7 @@ def test_pairs_add_up(engine: str, contexts: str, models: Models) -> None:
 
 @given(data=st.data())
 def test_only_some_pairs_or_variables(engine: str, data: st.DataObject) -> None:
-    models = data.draw(families(2, domains(min_variables=2)))
+    models = data.draw(families(2, domains(min_variables=2), with_claims=True))
     names = models[0].domain.names
     matrices = brute_force_pairs(*models)
     chosen = data.draw(st.sets(st.sampled_from(sorted(matrices))))
@@ -296,7 +309,7 @@ def test_a_context_is_a_comparison_of_restrictions(
 @given(data=st.data())
 def test_the_contexts_of_one_variable_add_up(engine: str, data: st.DataObject) -> None:
     """Over the pairs without it: the sum over its states is the whole."""
-    a, b = data.draw(families(2, domains(min_variables=1)))
+    a, b = data.draw(families(2, domains(min_variables=1), with_claims=True))
     name = data.draw(st.sampled_from(a.domain.names))
     others = [other for other in a.domain.names if other != name]
     parts = [
@@ -335,7 +348,7 @@ def test_every_row_once_is_every_context(data: st.DataObject) -> None:
 
 @given(data=st.data())
 def test_rows_inside_a_context(data: st.DataObject) -> None:
-    a, b = data.draw(families(2))
+    a, b = data.draw(families(2, with_claims=True))
     context = data.draw(assignments(a.domain))
     observed = data.draw(rows(a.domain))
     agree = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from io import BytesIO
 from itertools import combinations
@@ -26,16 +27,19 @@ from contextwise import (
     write,
 )
 from contextwise.comparison.estimate import estimate_matrix
-from contextwise.convert import to_generators
+from contextwise.convert import to_generators, to_pgmpy
 from contextwise.counting.contract import ENGINES
-from contextwise.distributions import fit
-from contextwise.errors import ContextwiseError, DomainError
+from contextwise.distributions import divergences, fit, mean_log_likelihood, sample
+from contextwise.errors import ContextwiseError, DomainError, ParseError
 from contextwise.evaluation import consensus
 from contextwise.formats import encode, read_stream
+from contextwise.independence import graph
 from contextwise.independence.complete import compare_complete
 from contextwise.independence.independencies import independencies
 from contextwise.independence.queries import is_independent
 from contextwise.models.features import by_pairs
+from contextwise.report.comparisons import Guess
+from contextwise.report.page import report_page
 from contextwise.testing import (
     assignments,
     brute_force,
@@ -49,6 +53,7 @@ from contextwise.testing import (
 )
 
 ABC = {"A": 2, "B": 2, "C": 2}
+BINARY = [(name, "[0, 1]") for name in "ABC"]
 
 
 @given(families(2, with_claims=True))
@@ -126,7 +131,16 @@ def test_regions_of_an_explanation_add_up(models: tuple[Structure, ...]) -> None
             kind: sum(r.size for r in pair.regions if r.only_in == kind)
             for kind in ("true", "guess")
         }
-        assert (sizes["true"], sizes["guess"]) == (counts.fn, counts.fp) or pair.rest
+        assert (pair.fn, pair.fp) == (counts.fn, counts.fp)
+        assert sum(sizes.values()) + pair.rest == counts.distance
+        for region in pair.regions:  # the models differ in exactly these contexts
+            inside = [
+                (depends(models[0], pair.pair, context), depends(models[1], pair.pair, context))
+                for context in contexts_of(models[0].domain, pair.pair)
+                if all((context[v] in s) != n for v, s, n in region.literals)
+            ]
+            assert len(inside) == region.size
+            assert {*inside} == {(region.only_in == "true", region.only_in == "guess")}
     assert not (explanation.features and any(isinstance(m, Claims) for m in models))
 
 
@@ -183,6 +197,7 @@ def test_bad_regions_are_refused(regions: Any, message: str) -> None:
 def test_what_needs_features_refuses_claims(tmp_path: Path) -> None:
     model = Claims(ABC, {("A", "B"): ["C=0"]})
     rows = [("0", "1", "0"), ("1", "1", "1")] * 10
+    with_weights = LogLinear(Structure(ABC, ["A=1 & B=1"]), [1.0])
     refused: list[Callable[[], object]] = [
         lambda: compare(model, model, contexts="canonical"),
         lambda: chance(model, model, null="values"),
@@ -193,6 +208,10 @@ def test_what_needs_features_refuses_claims(tmp_path: Path) -> None:
         lambda: LogLinear(model, [1.0]),
         lambda: write(model, tmp_path / "claims.mn"),
         lambda: to_generators(model),
+        lambda: to_pgmpy(model),  # type: ignore[arg-type]
+        lambda: sample(model, 5, rng=0),
+        lambda: mean_log_likelihood(model, rows),
+        lambda: divergences(with_weights, model),
     ]
     for needs in refused:
         with pytest.raises(ContextwiseError, match="needs features"):
@@ -208,3 +227,69 @@ def test_the_null_variables_moves_claims() -> None:
     result = chance(true, true, draws=99)
     assert result.distance == 0
     assert result.expected > 0
+
+
+@given(families(2, with_claims=True))
+def test_plots_reports_and_texts_show_claims(models: tuple[Structure, ...]) -> None:
+    comparison = compare(*models)
+    for model in models:
+        shown = f"{model!r}{model._repr_html_()}"
+        assert ("region" in repr(model)) == isinstance(model, Claims)
+        assert "Traceback" not in shown
+    page = report_page("true", [Guess("guess", comparison, explanation=explain(*models))])
+    assert page.startswith("<!doctype html>") or "<html" in page
+    assert str(comparison)
+
+
+@given(claims(domains(min_variables=2)), st.data())
+def test_the_graph_in_a_context_has_the_regions_that_it_allows(
+    model: Claims, data: st.DataObject
+) -> None:
+    context = data.draw(assignments(model.domain))
+    shown = {frozenset(edge) for edge in graph(model, context).edges}
+    for pair in combinations(model.domain.names, 2):
+        some = not set(pair) & set(context) and any(
+            depends(model, pair, every)
+            for every in contexts_of(model.domain, pair)
+            if context.items() <= every.items()
+        )
+        assert (frozenset(pair) in shown) == some
+
+
+@given(claims(), st.data())
+def test_renaming_keeps_claims(model: Claims, data: st.DataObject) -> None:
+    names = {name: f"new {name}" for name in model.domain.names}
+    renamed = model.renamed(names)
+    assert isinstance(renamed, Claims)
+    assert [(names[a], names[b]) for a, b in model.pairs()] == renamed.pairs()
+    assert compare(model, renamed, align="position").distance == 0
+    assert renamed.renamed({new: old for old, new in names.items()}) == model
+
+
+def test_rows_of_claims_cannot_be_written() -> None:
+    pairs = Claims(ABC, {("A", "B"): ["C=0"]}).features.pairs
+    assert pairs is not None
+    with pytest.raises(ValueError, match="read-only"):
+        pairs[0, 0] = 2
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        ('{"pair": ["A", "B"], "where": ["A=0"]}', "mentions 'A', one of the two"),
+        ('{"pair": ["A", "B"], "where": ["C=7"]}', "no state '7'"),
+        ('{"pair": ["A", "B"], "where": "C=0"}', "must be True, False or a list"),
+        ('{"pair": ["A"], "where": true}', "two different variables"),
+        ('{"pair": ["A", "B"]}', 'expected {"pair"'),
+        ('{"pair": ["A", "B"], "where": []}, {"pair": ["B", "A"], "where": []}', "listed twice"),
+        ('{"pair": ["A", "D"], "where": true}', "one state"),
+    ],
+)
+def test_bad_claims_in_files_are_refused(claim: str, message: str) -> None:
+    states = (f'{{"name": "{name}", "states": {n}}}' for name, n in (*BINARY, ("D", "[0]")))
+    text = (
+        f'{{"format": "contextwise", "version": 1, "variables": [{", ".join(states)}],'
+        f'\n"claims": [{claim}]}}'
+    )
+    with pytest.raises(ParseError, match=f"2: claims.*{re.escape(message)}"):
+        read_stream(BytesIO(text.encode()))

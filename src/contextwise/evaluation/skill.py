@@ -700,7 +700,8 @@ def _is_stuck(comparison: Comparison, null: Null) -> bool:
     Then their mean has it too, so call this only if the expected distance is that of the guess.
     """
     for generator in np.random.default_rng(0).spawn(BATCH):
-        drawn = Structure(comparison.domain, null.draw(comparison.guess.features, generator))
+        moved = null.draw(comparison.guess.features, generator)
+        drawn = type(comparison.guess)(comparison.domain, moved)
         again = replace(comparison.question, structures=(comparison.true, drawn))
         if answer(again, engine=comparison.engine).distance != comparison.distance:
             return False

@@ -641,6 +641,9 @@ def explanation_parts(explanation: Explanation) -> list[Part]:
             noun = comparison.roles.noun
             title = f"The pairs with the most {noun} known so far, then unfinished pairs"
         parts.append(table(f"{title}, and where they differ", columns, rows, "pairs"))
+    if any(model.given_by_claims for model in comparison.question.structures):
+        text = "Features behind the errors are left out: a model is given by its claims."
+        parts.append(Note("no features", text))
     parts += features_tables(explanation)
     parts += variables_tables(comparison, max(len(explanation.pairs), 5))
     repeated = list(filter(_only_repeats, explanation.features))
