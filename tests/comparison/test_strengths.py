@@ -17,7 +17,7 @@ from contextwise.comparison.strengths import (
 )
 from contextwise.convert import by_values
 from contextwise.models.structure import Model, numbers_of
-from contextwise.report.comparisons import strength_words
+from contextwise.report.comparisons import strength_text
 from contextwise.support.arrays import FloatArray
 from contextwise.testing import contexts_of, depends
 from convert_oracle import random_domain, random_weights, strength_in
@@ -137,18 +137,18 @@ def sample(kind: str, values: list[float]) -> StrengthSample:
 def test_the_sentence_compares_the_medians() -> None:
     weak, strong = [0.08] * 50, [1.2] * 50
     found = Strengths({"missed": sample("missed", weak), "found": sample("found", strong)})
-    assert strength_words(found) == (
+    assert strength_text(found) == (
         "The dependencies it misses are weaker than those it finds: median log odds ratio 0.08, "
         "of those it finds 1.2. (50 of each kind, drawn at random.)"
     )
     found = Strengths({"invented": sample("invented", strong), "found": sample("found", weak)})
     assert "it invents are stronger than those it finds: median log odds ratio 1.2 by its own" in (
-        strength_words(found)
+        strength_text(found)
     )
     same = Strengths({"missed": sample("missed", weak), "found": sample("found", weak[:9])})
-    assert "not clearly weaker or stronger" in strength_words(same)
-    assert "(50 missed and 9 found, drawn at random.)" in strength_words(same)
-    assert strength_words(None) == strength_words(Strengths({})) == ""
+    assert "not clearly weaker or stronger" in strength_text(same)
+    assert "(50 missed and 9 found, drawn at random.)" in strength_text(same)
+    assert strength_text(None) == strength_text(Strengths({})) == ""
 
 
 def test_models_without_weights_have_no_strengths() -> None:
@@ -159,4 +159,4 @@ def test_models_without_weights_have_no_strengths() -> None:
     guess = compare(plain, weighted).strengths
     assert guess is not None
     assert guess.samples["found"].weights_of == "guess"
-    assert "median log odds ratio of 1 by its own weights" in strength_words(guess)
+    assert "median log odds ratio of 1 by its own weights" in strength_text(guess)

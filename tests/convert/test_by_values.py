@@ -194,7 +194,7 @@ def test_json_keeps_how_claims_were_read(tolerance: float) -> None:
 def test_words_with_a_tolerance_never_say_independent() -> None:
     model = LogLinear(Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"]), [0.05, 2])
     made = by_values(model, tolerance=0.1)
-    assert made.size_words().endswith(" by values: dependent where a log odds ratio exceeds 0.1")
+    assert made.size_text().endswith(" by values: dependent where a log odds ratio exceeds 0.1")
     listed = [str(pair) for pair in independencies(made)]
     assert "A–B weaker than 0.1 | C" in listed
     shown = as_text(one_model_parts(one_model(made)))
