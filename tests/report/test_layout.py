@@ -101,7 +101,14 @@ def test_labels_cover_nothing(seed: int) -> None:
 
 def test_no_place_is_no_answer() -> None:
     points = np.array([[5.0, 5.0], [6.0, 5.0]])
+    sizes = np.array([[9.0, 2.0], [9.0, 2.0]])
     assert place_labels(points, np.full((2, 2), 9.0), frame=(10, 10)) is None
+    points = np.array([[5.0, 2.0], [6.0, 2.0]])
+    assert place_labels(points, sizes, frame=(11, 9)) is None
+    for first in ([1.0, 0.0], [0.0, 1.0]):
+        middles = place_labels(points, sizes, frame=(11, 9), first=np.array(first))
+        assert middles is not None
+        assert np.isfinite(middles).all(axis=1).tolist() == [bool(value) for value in first]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +132,7 @@ def test_heights_are_a_step_apart(wanted: list[float]) -> None:
 def test_examples_of_places_and_names() -> None:
     places = placed_beside({"A": (0.5, 0.5), "Z": (0, 0)}, [("A", "B"), ("C", "D")])
     assert (places["A"], sorted(places)) == ((0.5, 0.5), ["A", "B", "C", "D"])
-    assert filling({"A": (0.0, 0.5), "B": (1.0, 0.5), "C": (0.5, 0.1)})["C"] == (0.5, 0.2)
+    assert filling({"A": (0.0, 0.5), "B": (1.0, 0.5), "C": (0.5, 0.1)})["C"] == (0.5, 0.06)
     assert apart(np.array([0.5, 0.5, 0.1]), 0.25).tolist() == [0.5, 0.75, 0.1]
     files = [f"runs/nltcs.{learner}.mn" for learner in ("cl", "dt-ps10", "dt-ps50")]
     assert distinct_names(files) == ["cl", "dt-ps10", "dt-ps50"]

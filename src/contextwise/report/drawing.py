@@ -21,7 +21,6 @@ from contextwise.comparison.strengths import AGREEMENTS, Strengths
 from contextwise.report.layout import Positions, cut_names, fitted_to, place_labels
 from contextwise.report.parts import COLOURS, DASHES
 from contextwise.report.shares import Edge, View, edge_text
-from contextwise.support.arrays import FloatArray
 from contextwise.support.formatting import name as shown
 from contextwise.support.formatting import printable
 
@@ -51,7 +50,7 @@ class Label(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """Places of the nodes of a graph, and its labels; none if there is no room in any size."""
+    """Places of the nodes of a graph, and its labels; some have no room in a large graph."""
 
     places: Mapping[str, Point]
     labels: Mapping[str, Label]
@@ -70,6 +69,7 @@ def arrange(
 ) -> Drawing:
     """Place nodes in a frame, and labels in the largest size for which all find a place.
 
+    If there is none, the nodes with the most edges are labelled first, in the largest size.
     ``measure`` gives the width and height of a text in a size. ``fixed`` has states to show next to
     the names. ``whole`` maps the unit square to the frame, whatever is drawn.
     """
@@ -93,18 +93,21 @@ def arrange(
         middles = place_labels(points, sizes, frame=frame, radius=DISC, lines=lines)
         if middles is not None:
             break
+    else:
+        font = fonts[0]
+        sizes = np.array([measure(text, font) for text in texts])
+        degrees = np.bincount(np.array(ends).ravel(), minlength=len(names)).astype(np.float64)
+        middles = place_labels(points, sizes, frame=frame, radius=DISC, lines=lines, first=degrees)
+        assert middles is not None
     places = {name: (x, y) for name, (x, y) in zip(names, points.tolist(), strict=True)}
-    labels = [] if middles is None else _labels(texts, points, middles, sizes)
-    return Drawing(places, dict(zip(names, labels, strict=False)), font)
-
-
-def _labels(
-    texts: Sequence[str], points: FloatArray, middles: FloatArray, sizes: FloatArray
-) -> Iterator[Label]:
     nearest = np.clip(points, middles - sizes / 2, middles + sizes / 2)
     far = np.hypot(*(nearest - points).T) > NEAR
-    for text, middle, end, away in zip(texts, middles.tolist(), nearest.tolist(), far, strict=True):
-        yield Label(text, (middle[0], middle[1]), (end[0], end[1]) if away else None)
+    labels = {
+        name: Label(texts[k], (*middles[k].tolist(),), (*nearest[k].tolist(),) if far[k] else None)
+        for k, name in enumerate(names)
+        if np.isfinite(middles[k]).all()
+    }
+    return Drawing(places, labels, font)
 
 
 class EdgeLine(NamedTuple):
@@ -220,7 +223,7 @@ HALO = {
     "stroke_opacity": "0.8",
 }
 """The style of a text that can be read on lines."""
-FONTS = (12.0, 11.0, 10.0, 9.0, 8.0, 7.0)  # sizes of the labels of a graph, the largest first
+FONTS = (12.0, 11.0, 10.0, 9.0)  # sizes of the labels of a graph, the largest first
 
 
 def graph_svg(

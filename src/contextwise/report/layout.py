@@ -26,7 +26,7 @@ Positions = dict[str, tuple[float, float]]  # places of variables in the unit sq
 STEPS = 100  # the most steps for many points; few points may take more
 TOLERANCE = 1e-4  # stop when a step improves the stress by a smaller share
 EXACT = 1e-9  # the relative stress that counts as none
-STRETCH = 1.5  # the largest ratio of the two stretches of a layout
+STRETCH = 2.2  # the largest ratio of the two stretches of a layout
 EDGE, PLACES = 0.15, 24
 """The length of an edge to a node placed later, and the number of places tried a side."""
 APART = 0.11  # the least distance of nodes that fill the unit square, where there is room
@@ -301,12 +301,19 @@ def place_labels(
     frame: tuple[float, float],
     radius: float = 3.0,
     lines: FloatArray | None = None,
+    first: FloatArray | None = None,
 ) -> FloatArray | None:
-    """Return middles of labels that cover no point and no other label, or None; avoid ``lines``."""
+    """Return middles of labels that cover no point and no other label, or None; avoid ``lines``.
+
+    With ``first``, labels of the largest values are placed first, and those that find no place are
+    left out (NaN).
+    """
     inked = _along(lines) if lines is not None and len(lines) else np.zeros((0, 2))
     crowd = ((points[:, None] - points[None, :]) ** 2).sum(axis=2)
     order = np.argsort(np.sort(crowd, axis=1)[:, min(3, len(points) - 1)] if len(points) else [])
-    middles = np.zeros((len(points), 2))
+    if first is not None:
+        order = np.argsort(-first, kind="stable")
+    middles = np.full((len(points), 2), np.nan)
     placed: list[int] = []
     centre = points.mean(axis=0) if len(points) else np.zeros(2)
     for k in order.tolist():
@@ -321,7 +328,9 @@ def place_labels(
             apart = np.abs(offered[:, None] - middles[placed][None, :]) >= half[None, :]
             free &= apart.any(axis=2).all(axis=1)
         if not free.any():
-            return None
+            if first is None:
+                return None
+            continue
         near = (np.abs(inked - points[k]) <= RING * RINGS + radius + sizes[k]).all(axis=1)
         middles[k] = _cheapest(offered[free], sizes[k], points[k], inked[near], centre)
         placed.append(k)
