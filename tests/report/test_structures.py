@@ -103,7 +103,7 @@ def test_sentences_and_pairs_are_tables() -> None:
     one = one_model(TITANIC)
     shown = as_text(one_model_parts(one))
     assert "age and survived are independent when class=3rd" in shown
-    assert "sex and age are independent, given class, survived" in shown
+    assert "sex and age are independent, given class and survived" in shown
     assert tables(one)["pairs"].rows[-1][1] == Share(6, 8)
     html = TITANIC._repr_html_()
     assert "age and survived are independent when class=3rd" in html

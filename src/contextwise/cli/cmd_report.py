@@ -32,7 +32,10 @@ from contextwise.support.effort import Effort
 from contextwise.support.files import write_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from contextwise.evaluation.ensembles import Ensemble
+    from contextwise.evaluation.resampling import Stability
     from contextwise.models.structure import Model
     from contextwise.report.parts import Section
 
@@ -102,6 +105,7 @@ def report(
     \b
     Examples:
       contextwise report learned.json --data test.csv --out report.html
+      contextwise report learned.json --stability rows.csv --learner edge-trees --out report.html
       contextwise report true.mn learned.mn --out report.html
       contextwise report true.mn first.mn second.mn --out report.html
       contextwise report true.mn learned.mn --chance --check test.csv --out report.html
@@ -118,13 +122,34 @@ def report(
         raise click.UsageError("--stability needs a --learner, such as --learner trees")
     options.refuse_alone(ctx, ("null", "draws"), "chance")
     options.refuse_alone(ctx, ("learner", "parameters", "resamples"), "stability_rows")
+    configured = None if learner is None else make_learner(learner, parameters)
+
+    def again(model: Model, deadline: Deadline) -> tuple[Stability | None, bool]:
+        """Return the stability of the learner, if it is wanted, and whether it is unfinished."""
+        if stability_rows is None:
+            return None, False
+        try:
+            result = cw.stability(
+                load_data(stability_rows, scope.row_options, model),
+                configured,
+                resamples=resamples,
+                rng=by_chance.rng,
+                n_jobs=n_jobs,
+                time_limit=deadline.left(),
+                show_progress=True,
+            )
+            _ = result.found_again  # raises if there is no time for it
+        except OpenResult as error:
+            warnings.warn(f"stability left out: {error}", stacklevel=2)
+            return None, True
+        return result, result.resamples + len(result.failed) < resamples
+
     if not guesses:
         effort = Effort.of(time_limit, n_jobs=n_jobs)
         rows_file = check_rows or scope.data
-        page, unfinished = _model_page(ctx, true, rows_file, top, naming, scope, effort)
+        page, unfinished = _model_page(ctx, true, rows_file, top, naming, scope, effort, again)
         write_bytes(out, page.encode("utf-8"))
         ctx.exit(3 if unfinished else 0)
-    configured = None if learner is None else make_learner(learner, parameters)
     grouped = None
     if populations_folder is not None:
         grouped = cw.evaluation.group_tests.read_populations(populations_folder)
@@ -187,23 +212,8 @@ def report(
             unfinished |= results["check"].unfinished > 0
         unfinished |= bool(comparison.open_pairs) or results["explanation"].partial
         reported.append(cw.report.comparisons.Guess(name, comparison, group=group, **results))
-    resampled = None
-    if stability_rows is not None:
-        try:
-            resampled = cw.stability(
-                load_data(stability_rows, scope.row_options, first),
-                configured,
-                resamples=resamples,
-                rng=by_chance.rng,
-                n_jobs=n_jobs,
-                time_limit=deadline.left(),
-                show_progress=True,
-            )
-            _ = resampled.found_again  # raises if there is no time for it
-            unfinished |= resampled.resamples + len(resampled.failed) < resamples
-        except OpenResult as error:
-            resampled, unfinished = None, True
-            warnings.warn(f"stability left out: {error}", stacklevel=2)
+    resampled, late = again(first, deadline)
+    unfinished |= late
     for group, files in members.items():
         if group and len(files) > 1:
             ensembles[group] = cw.Ensemble(
@@ -255,14 +265,15 @@ def _model_page(
     naming: options.Naming,
     scope: options.Scope,
     effort: Effort,
+    again: Callable[[Model, Deadline], tuple[Stability | None, bool]],
 ) -> tuple[str, bool]:
     """Return the page about one model, with evidence from rows, and if something is unfinished."""
-    about_guesses = ["chance", "stability_rows", "populations_folder", "contexts", "align", "peers"]
+    about_guesses = ["chance", "populations_folder", "contexts", "align", "peers"]
     for flag in options.typed_flags(
         ctx, [*about_guesses, "pairs", "variables", "context", "weights"]
     ):
         raise click.UsageError(f"{flag} needs a GUESS")
-    only_one_from_stdin([model, rows])
+    only_one_from_stdin([model, rows, ctx.params["stability_rows"]])
     loaded = load(model, scope.format_name, scope.zero_weights, scope.by_values)
     data = None if rows is None else load_data(rows, scope.row_options, loaded)
     shown = cw.report.structures.one_model(loaded, top=top, time_limit=effort.deadline.left())
@@ -277,9 +288,12 @@ def _model_page(
         )
         shown = dataclasses.replace(shown, check=check)
         unfinished |= check.unfinished > 0
+    stability, is_late = again(loaded, effort.deadline)
+    if stability is not None:
+        shown = cw.report.structures.with_stability(shown, stability)
     (title,) = naming.labels([model])
-    command = _command_line(ctx)
-    return cw.report.page.model_page(title, shown, command=command, top=top), unfinished
+    page = cw.report.page.model_page(title, shown, command=_command_line(ctx), top=top)
+    return page, unfinished or is_late
 
 
 def _command_line(ctx: click.Context) -> str:

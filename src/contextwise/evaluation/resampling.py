@@ -22,13 +22,13 @@ from contextwise.comparison.question import Pair, pose
 from contextwise.counting.extraction import CoverSource, covered_pairs
 from contextwise.data.rows import Data, DataLike, DomainLike, read_once, take_rows
 from contextwise.errors import ContextwiseError, OpenResult
-from contextwise.evaluation.claims import ClaimSource, NamedClaim, agrees, name_claim
+from contextwise.evaluation.claims import Claim, ClaimSource, NamedClaim, agrees, name_claim
 from contextwise.evaluation.consensus_search import Consensus, consensus
 from contextwise.evaluation.ensemble_scores import Reliability, reliability
 from contextwise.evaluation.ensembles import Ensemble, EnsembleLike
 from contextwise.learning.base import MANNERS, as_learner, fresh
 from contextwise.models.domain import Domain
-from contextwise.models.structure import Structure, features_of, structure_of
+from contextwise.models.structure import Structure, features_of, literals_of, structure_of
 from contextwise.support.arrays import FloatArray
 from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.effort import Effort
@@ -272,6 +272,12 @@ class Stability(Printed):
             for claim in ClaimSource(self.reference.features).largest(pair, most)
         ]
 
+    def independent_in(self, first: str, second: str, when: str = "") -> int:
+        """Return how many resamples have a pair independent wherever ``when`` holds."""
+        region = tuple(literals_of(self.domain, when)) if when else ()
+        claim = Claim(self.domain.pair((first, second)), False, region)
+        return sum(agrees(covers, claim) for covers in self._covers)
+
     def top_regions(self, top: int) -> list[RegionSupport]:
         """Return the claims about the ``top`` best supported pairs of the structure."""
         learned = [support for support in self.supports() if support.learned][:top]
@@ -339,6 +345,8 @@ def stability(
     (0.0, 1.0, 6)
     >>> print(result.regions("v0", "v1")[0])
     v0–v1 depend in every context: in 6 of 6 resamples
+    >>> result.independent_in("v0", "v2", "v1=1")
+    6
     """
     if resamples < 2:
         raise ContextwiseError(f"resamples must be >= 2, got {resamples}")

@@ -131,6 +131,8 @@ def model_page(
     parts += rest
     if one.check is not None:
         parts.append(Section("Checked on data", tuple(check_parts(one.check, top=top))))
+    if one.stability is not None:
+        parts.append(Section("How stable", tuple(stability_parts(one.stability, top=top))))
     statistics = _statistics([(title, comparison.true)])
     parts.append(Section("Model", (statistics,)))
     origin = _origin(command, made, comparison.engine)

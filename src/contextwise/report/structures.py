@@ -6,8 +6,8 @@ contexts in which it depends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +19,7 @@ from contextwise.independence.independencies import (
     PairIndependencies,
     context_specific_independencies,
 )
-from contextwise.models.domain import Domain, listed
+from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, quoted, where, write_literals
 from contextwise.models.structure import Model, structure_of
 from contextwise.report.evaluations import LEARNED_FROM, could_show, p_value_text
@@ -37,10 +37,11 @@ from contextwise.report.parts import (
 )
 from contextwise.support.deadline import Deadline
 from contextwise.support.effort import Effort
-from contextwise.support.formatting import name, plural
+from contextwise.support.formatting import listed, name, plural, printable
 
 if TYPE_CHECKING:
     from contextwise.evaluation.claim_tests import Check, CheckedClaim
+    from contextwise.evaluation.resampling import Stability
 
 MOST_GIVEN = 4  # variables that a sentence names after "given"
 REGIONS = 3  # sentences about one pair
@@ -53,13 +54,16 @@ class OneModel:
     """The counts of one structure, and its independencies, the most general of each kind first.
 
     ``somewhere`` has pairs that depend in some contexts only, ``never`` pairs that never depend.
-    ``check`` tests the claims against rows, if there are any.
+    ``check`` tests the claims against rows, if there are any. ``stability`` has structures learned
+    from resamples of them, and ``supports`` how many of these have each sentence.
     """
 
     comparison: Comparison
     somewhere: tuple[PairIndependencies, ...]
     never: tuple[PairIndependencies, ...]
     check: Check | None = None
+    stability: Stability | None = None
+    supports: Mapping[Key, int] = field(default_factory=dict)
 
     @property
     def dependent(self) -> int:
@@ -141,13 +145,20 @@ def sentence(statement: Independence) -> str:
     if statement.region:
         text += f" {where(statement.region)}"
     if statement.given:
-        text += f", given {listed(statement.given, MOST_GIVEN)}"
+        text += f", given {_enumerated(statement.given)}"
     return text
 
 
 def _how(statement: Independence) -> str:
     weak = statement.weaker_than
     return "independent" if weak is None else f"weaker than {weak:g}"
+
+
+def _enumerated(names: Sequence[str]) -> str:
+    """List names as a sentence does; the last of many become a number."""
+    shown = [printable(quoted(name)) for name in names[:MOST_GIVEN]]
+    more = len(names) - len(shown)
+    return listed([*shown, f"{more} more"] if more else shown)
 
 
 def only_where(pair: PairIndependencies, domain: Domain) -> str | None:
@@ -221,11 +232,16 @@ def sentence_parts(one: OneModel) -> list[Part]:
     for title, pairs, count in kinds:
         more = f" ({len(pairs):,} of {plural(count, 'pair')})" if len(pairs) < count else ""
         if pairs:
-            parts.append(sentence_table(f"{title}{more}", pairs, one.check))
-    if one.check is not None and parts:
-        if one.check.learned_from:
-            parts.insert(0, Note("learned from", LEARNED_FROM, warns=True))
-        parts.append(Note("evidence", EVIDENCE))
+            parts.append(sentence_table(f"{title}{more}", pairs, one))
+    if not parts:
+        return parts
+    if one.check is not None and one.check.learned_from:
+        parts.insert(0, Note("learned from", LEARNED_FROM, warns=True))
+    notes = [EVIDENCE] if one.check is not None else []
+    if one.stability is not None:
+        notes.append("Resamples: in how many structures learned from resamples it holds, too.")
+    if notes:
+        parts.append(Note("evidence", " ".join(notes)))
     return parts
 
 
@@ -236,35 +252,50 @@ EVIDENCE = (
 )
 
 
-def sentence_table(
-    title: str, pairs: Iterable[PairIndependencies], check: Check | None = None
-) -> Table:
-    """Return a table of sentences; with a check, each has its evidence next to it."""
+def sentence_table(title: str, pairs: Iterable[PairIndependencies], one: OneModel) -> Table:
+    """Return a table of sentences; each has its evidence next to it, if there is some."""
+    check, stability = one.check, one.stability
     columns: dict[str, Style] = {"sentence": "text", "share of contexts": "share"}
     if check is not None:
         columns |= {"rows": "text", "p": "text", "could show": "text", "finding": "text"}
-    tested = {} if check is None else {key_of(claim): claim for claim in check.claims}
+    if stability is not None:
+        columns["resamples"] = "text"
+    tested = {} if check is None else tests_of(check)
     rows: list[tuple[Cell, ...]] = []
     for pair in pairs:
         for statement in pair.statements:
-            key = statement.first, statement.second, frozenset(statement.region)
+            key = key_of(statement)
             cells: tuple[Cell, ...] = (
                 sentence(statement),
                 Share(statement.contexts, pair.contexts),
             )
             if check is not None:
                 cells += evidence(tested.get(key), check)
+            if stability is not None:
+                cells += (f"{one.supports[key]:,} of {stability.resamples:,}",)
             rows.append(cells)
     return table(title, columns, rows, "sentences")
 
 
+def with_stability(one: OneModel, stability: Stability) -> OneModel:
+    """Count the resamples that have each sentence."""
+    supports = {
+        key_of(statement): stability.independent_in(
+            statement.first, statement.second, write_literals(statement.region)
+        )
+        for pair in (*one.somewhere, *one.never)
+        for statement in pair
+    }
+    return replace(one, stability=stability, supports=supports)
+
+
 def sentence_records(one: OneModel) -> list[dict[str, object]]:
     """Return the sentences that are listed as flat mappings, with their evidence."""
-    tested = {key_of(claim): claim for claim in (one.check.claims if one.check else ())}
+    tested = {} if one.check is None else tests_of(one.check)
     records = []
     for pair in (*one.somewhere, *one.never):
         for statement in pair:
-            key = statement.first, statement.second, frozenset(statement.region)
+            key = key_of(statement)
             claim = tested.get(key)
             records.append(
                 {
@@ -276,13 +307,18 @@ def sentence_records(one: OneModel) -> list[dict[str, object]]:
                     "contexts": statement.contexts,
                     "share": statement.share,
                     **({} if claim is None else claim.record()),
+                    **({"resamples": one.supports[key]} if one.supports else {}),
                 }
             )
     return records
 
 
-def key_of(claim: CheckedClaim) -> Key:
-    return (*claim.pair, frozenset(claim.literals))
+def key_of(statement: Independence) -> Key:
+    return statement.first, statement.second, frozenset(statement.region)
+
+
+def tests_of(check: Check) -> dict[Key, CheckedClaim]:
+    return {(*claim.pair, frozenset(claim.literals)): claim for claim in check.claims}
 
 
 def evidence(claim: CheckedClaim | None, check: Check) -> tuple[str, str, str, str]:
@@ -294,6 +330,20 @@ def evidence(claim: CheckedClaim | None, check: Check) -> tuple[str, str, str, s
         return rows, "–", "–", "no row tells"
     finding = "contradicted" if claim.adjusted <= check.alpha else "not contradicted"
     return rows, p_value_text(claim.test), could_show(claim), finding
+
+
+def evidence_text(statement: Independence, checks: Sequence[Check]) -> str:
+    """Return the evidence of an independence in one line, from the first check that tests it.
+
+    For example: ``706 of 706 rows, p = 0.073, could show 0.009 (OR 2.3)``.
+    """
+    key = key_of(statement)
+    check = next((check for check in checks if key in tests_of(check)), checks[0])
+    rows, p, could, finding = evidence(tests_of(check).get(key), check)
+    if p == "–":
+        return finding
+    equals = "" if p.startswith("≤") else "= "
+    return f"{rows} rows, p {equals}{p}, could show {could}"
 
 
 def pairs_table(comparison: Comparison, top: int = TOP) -> Table:
