@@ -279,7 +279,7 @@ def test_a_question_is_answered_by_both_models_and_nonsense_is_explained(page: P
 
 def test_many_guesses_sort_choose_and_are_reported(page: Page, browser: Browser) -> None:
     page.get_by_label("six-graph (example)").check()
-    tab(page, "Guesses")
+    tab(page, "Comparisons")
     cells = page.locator("#guess_table tbody tr th")
     expect(cells).to_have_count(2, timeout=PATIENCE)
     head = page.get_by_role("button", name="distance")
@@ -319,7 +319,7 @@ def test_a_model_without_a_guess_is_shown_alone(page: Page) -> None:
     expect(page.locator("#pairs_csv")).not_to_be_visible()
     expect(page.locator("#dependence_csv")).to_be_visible()
     page.wait_for_url(re.compile(r"guess=(&|$)"))
-    expect(page.get_by_role("tab", name="Guesses")).not_to_be_visible()
+    expect(page.get_by_role("tab", name="Comparisons")).not_to_be_visible()
     page.get_by_role("button", name="show this context").first.click()
     shows(page, "#context_graphs", "No pair depends here.")
     page.locator(".pan-zoom circle[data-variable='X2']").click()
@@ -354,7 +354,7 @@ def test_uploads_are_asked_for_shown_as_text_and_gone_with_the_session(
         shows(page, "#summary", f"{compare(true, guess).distance} of 6")
         shows(page, "#worst", HOSTILE[:10])
         assert list(temporary.rglob("fileupload-*/**/*.json"))
-        for name in ("Graph", "Question", "Guesses"):
+        for name in ("Graph", "Question", "Comparisons"):
             tab(page, name)
         shows(page, "#guess_table", "guess.json")
         assert "upload" not in page.url
@@ -456,7 +456,7 @@ def test_axe_finds_nothing_serious_in_any_view(browser: Browser, address: str, t
             "Overview": "#worst table",
             "Graph": "#context_graphs svg.graph",
             "Question": "#replies h2",
-            "Guesses": "#between svg",
+            "Comparisons": "#between svg",
             "Rows": "#columns p",
             "Statistics": "#chance_begin",
         }

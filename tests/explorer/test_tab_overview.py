@@ -13,6 +13,7 @@ from contextwise.evaluation import chance, check, consensus
 from contextwise.explorer import (
     computations,
     controls,
+    pair_card,
     sidebar,
     tab_experiment,
     tab_graph,
@@ -22,8 +23,7 @@ from contextwise.explorer import (
     tab_rows,
     tab_statistics,
 )
-from contextwise.explorer.job import Done, Failed, Working
-from contextwise.explorer.wiring import Upload
+from contextwise.explorer.job import Done, Failed, Upload, Working
 from contextwise.report.comparisons import Guess
 from contextwise.report.parts import Note
 from contextwise.report.pictures import heat_map
@@ -60,7 +60,7 @@ def test_open_pairs_are_shown_with_what_is_proven() -> None:
     assert "widest bounds" in text
     assert found.shares.open_pairs() == len(found.comparison.unions.open_places)
     first, second = found.comparison.open_pairs[0]
-    assert "Not decided in time" in str(tab_overview.counts(found, (first, second)))
+    assert "Not decided in time" in str(pair_card.counts(found, (first, second)))
 
 
 def test_hostile_names_are_texts_in_every_view() -> None:
@@ -69,11 +69,11 @@ def test_hostile_names_are_texts_in_every_view() -> None:
     contents = [
         tab_overview.summary(one),
         tab_overview.worst(one),
-        tab_overview.pair_selectors(one.shares.names, (HOSTILE, "B")),
-        tab_overview.variable_search(one.shares.names),
-        tab_overview.counts(one, (HOSTILE, "B")),
-        tab_overview.regions(Done(found), one.comparison.domain),
-        tab_overview.around(one.shares, HOSTILE),
+        pair_card.pair_selectors(one.shares.names, (HOSTILE, "B")),
+        pair_card.variable_search(one.shares.names),
+        pair_card.counts(one, (HOSTILE, "B")),
+        pair_card.regions(Done(found), one.comparison.domain),
+        pair_card.around(one.shares, HOSTILE),
         tab_graph.context_states(one.comparison.domain, {"C": HOSTILE}),
         tab_graph.graphs("true", one, one.shares, {"C": HOSTILE}, all_edges=True),
         tab_guesses.guess_table([one]),
@@ -109,10 +109,10 @@ def test_a_region_can_be_sent_to_the_graphs() -> None:
     domain = examples.load("survey").domain
     comparison = compare(examples.load("survey"), examples.load("survey-learned"))
     found = explain_pair(comparison, ("children", "work"))
-    assert "gender=man" in str(tab_overview.regions(Done(found), domain))
-    assert "show this context" in str(tab_overview.regions(Done(found), domain))
+    assert "gender=man" in str(pair_card.regions(Done(found), domain))
+    assert "show this context" in str(pair_card.regions(Done(found), domain))
     many = compare(*hard_models(), time_limit=0)
     left = explain_pair(many, many.open_pairs[0], top=1, time_limit=0)
-    assert str(tab_overview.regions(Done(left), many.domain))
+    assert str(pair_card.regions(Done(left), many.domain))
     everywhere = ErrorRegion("guess", (), 1, Fraction(1))
-    assert tab_overview.region_context(everywhere.literals, domain) == ""
+    assert pair_card.region_context(everywhere.literals, domain) == ""

@@ -14,12 +14,18 @@ from contextwise.data.options import RowOptions
 from contextwise.data.rows import as_data, format_rows, summarize_data
 from contextwise.errors import ContextwiseError
 from contextwise.explorer import tab_rows
-from contextwise.explorer.computations import evidence_of, learn_from
-from contextwise.explorer.job import Done
-from contextwise.explorer.wiring import Upload
+from contextwise.explorer.computations import (
+    Recipe,
+    evidence_of,
+    learn_from,
+    regions_of,
+    stability_of,
+)
+from contextwise.explorer.job import Done, Upload
 from contextwise.learning import learner_named
 from contextwise.learning.parameters import parameters_of, parse_values
-from contextwise.report.structures import one_model
+from contextwise.report.structures import evidence_text, key_of, one_model
+from contextwise.testing import contexts_of, depends
 from pages import (
     NEEDS_CHROMIUM,
     PATIENCE,
@@ -52,12 +58,13 @@ def test_advice_is_shown_and_followed(tmp_path: Path) -> None:
     assert "--bins age=4" in shown
     assert tab_rows.reading(Done(summary), advised=False).bins == ()
     how = tab_rows.reading(Done(summary), advised=True)
-    label, model, words = learn_from(str(path), "messy.csv", how, "chow-liu", {}, quiet)
+    rows = Upload(str(path), "messy.csv")
+    label, model, words = learn_from(Recipe(rows, how, "chow-liu", ()), quiet)
     assert label == "chow-liu on messy.csv"
     assert model.domain.names == ("age", "sex", "city")
     assert words.startswith("200 rows, 3 variables: ")
     with pytest.raises(ContextwiseError, match=r"^messy\.csv"):
-        learn_from(str(path), "messy.csv", RowOptions(), "chow-liu", {}, quiet)
+        learn_from(Recipe(rows, RowOptions(), "chow-liu", ()), quiet)
 
 
 def test_settings_are_values_of_their_type() -> None:
@@ -83,21 +90,47 @@ def test_every_offered_learner_has_a_form() -> None:
 
 
 def test_evidence_warns_of_the_rows_that_were_learned_from(tmp_path: Path) -> None:
-    _, model, _ = learn_from("titanic", "titanic", RowOptions(), "edge-trees", {}, quiet)
+    titanic = Upload("titanic", "titanic")
+    _, model, _ = learn_from(Recipe(titanic, RowOptions(), "edge-trees", ()), quiet)
     one = one_model(model)
-    same = evidence_of(one, "titanic", "titanic", quiet).check
-    assert same is not None
-    assert same.learned_from
+    assert evidence_of(one, titanic, quiet).learned_from
     half = tmp_path / "half.csv"
-    rows = as_data("titanic").labels()[:1000]
-    half.write_text("\n".join([",".join(model.domain.names), *(",".join(r) for r in rows)]))
-    tested = evidence_of(one, str(half), "half.csv", quiet)
-    assert tested.check is not None
-    assert not tested.check.learned_from
-    assert tested.check.rows == 1000
+    labels = as_data("titanic").labels()[:1000]
+    half.write_text("\n".join([",".join(model.domain.names), *(",".join(r) for r in labels)]))
+    rows = Upload(str(half), "half.csv")
+    tested = evidence_of(one, rows, quiet)
+    assert not tested.learned_from
+    assert tested.rows == 1000
+    for file, words in ((rows, "no row tells"), (titanic, "706 of 706 rows, p = 0.073, could")):
+        pair, found = regions_of(model, ("age", "survived"), file, 3, 20.0, quiet)
+        assert found is not None
+        (statement,) = pair
+        assert evidence_text(statement, [found]).startswith(words)
     half.write_text("A,B\n1,2\n")
     with pytest.raises(ContextwiseError, match=r"half\.csv"):
-        evidence_of(one, str(half), "half.csv", quiet)
+        evidence_of(one, rows, quiet)
+    assert regions_of(model, ("age", "survived"), rows, 3, 20.0, quiet)[1] is None
+
+
+def test_stability_counts_the_resamples_that_have_a_sentence() -> None:
+    recipe = Recipe(Upload("titanic", "titanic"), RowOptions(), "edge-trees", (("depth", "3"),))
+    _, model, _ = learn_from(recipe, quiet)
+    one = stability_of(one_model(model), recipe, 6, quiet)
+    assert one.stability is not None
+    statements = [statement for pair in (*one.somewhere, *one.never) for statement in pair]
+    assert len(statements) == 2
+    for statement in statements:
+        pair = statement.first, statement.second
+        region = [
+            context
+            for context in contexts_of(model.domain, pair)
+            if all((context[x.variable] in x.states) != x.negated for x in statement.region)
+        ]
+        independent = [
+            not any(depends(structure, pair, context) for context in region)
+            for structure in one.stability.structures
+        ]
+        assert one.supports[key_of(statement)] == sum(independent)
 
 
 # -- in a browser ----------------------------------------------------------------------------------
@@ -142,6 +175,10 @@ def test_from_rows_to_a_sentence_with_its_evidence(
         expected = re.compile(r"25 %\s*706 of 706\s*0\.073.*OR [\d.]+\)\s*not contradicted")
         expect(row).to_contain_text(expected, timeout=PATIENCE)
         shows(page, "#worst", "The model was learned from these rows")
+        shows(page, "#regions", "706 of 706 rows, p = 0.073, could show 0.009 (OR 2.3)")
+        page.click("#stability_begin")
+        expect(row).to_contain_text(re.compile(r"not contradicted\s*\d+ of 50"), timeout=PATIENCE)
+        shows(page, "#stability_outcome", "Learning again from 50 % of the rows finds")
         assert serious_findings(page) == []
         tab(page, "Rows")
         page.select_option("#learner", "chow-liu")

@@ -90,8 +90,11 @@ def explorer(
 def _page(entries: Entries, view: View, *, with_run: bool) -> Tag:
     panels: dict[str, TagChild] = {
         "overview": tab_overview.panel(view, len(true_model(view, entries).model.domain)),
-        "graph": tags.div(tab_graph.panel(view), class_="needs-comparison"),
-        "question": tab_question.panel(true_model(view, entries).model.domain, view.question),
+        "graph": tags.div(tab_graph.panel(view), class_="needs-comparison needs-pairs"),
+        "question": tags.div(
+            tab_question.panel(true_model(view, entries).model.domain, view.question),
+            class_="needs-pairs",
+        ),
         "rows": tab_rows.panel(),
         "guesses": tags.div(tab_guesses.panel(), class_="needs-guess"),
         "statistics": tags.div(tab_statistics.panel(), class_="needs-guess"),
@@ -176,5 +179,7 @@ def _send_view(session: Session, state: State) -> None:
                 "offer": bool(state.offered()),
                 "rows": state.rows() is not None,
                 "several": len(state.guesses()) > 1,
+                "pairs": len(state.domain()) > 1,
+                "many": current is not None and tab_graph.is_large(current),
             },
         )

@@ -12,7 +12,7 @@ import csv
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite
@@ -30,8 +30,9 @@ from contextwise.data.rows import Data, as_data, following, summarize_data
 from contextwise.errors import ContextwiseError, ParseError
 from contextwise.evaluation.claim_tests import Check, check
 from contextwise.evaluation.consensus_search import ClaimSupport, Consensus, consensus
+from contextwise.evaluation.resampling import stability
 from contextwise.evaluation.skill import Chance, ChanceInterrupted, chance
-from contextwise.explorer.job import Tell
+from contextwise.explorer.job import Tell, Upload
 from contextwise.formats import read_stream
 from contextwise.independence.independencies import (
     PairIndependencies,
@@ -39,12 +40,13 @@ from contextwise.independence.independencies import (
 )
 from contextwise.independence.queries import Answer, answer_to, parse_statement
 from contextwise.learning import learner_named
+from contextwise.learning.base import Learner
 from contextwise.learning.parameters import parse_values
 from contextwise.models.structure import Model, Structure
 from contextwise.report.comparisons import Guess
 from contextwise.report.parts import Part, Style, table
 from contextwise.report.shares import Shares, shares_of
-from contextwise.report.structures import OneModel, described
+from contextwise.report.structures import OneModel, described, with_stability
 from contextwise.studies.kl_study import NAMES, effect_rows, effects, kl_figure
 from contextwise.support.deadline import Deadline
 from contextwise.support.effort import Effort
@@ -130,11 +132,16 @@ def explain_one(
 
 
 def regions_of(
-    model: Model, pair: Pair, top: int, time_limit: float, tell: Tell
-) -> PairIndependencies:
-    """Find the contexts in which a pair of one model is independent."""
+    model: Model, pair: Pair, rows: Upload | None, top: int, time_limit: float, tell: Tell
+) -> tuple[PairIndependencies, Check | None]:
+    """Find the contexts in which a pair of one model is independent, and test them with rows."""
     tell("Looking for the contexts of this pair", 0, 0)
-    return context_specific_independencies(model, *pair, top=top, time_limit=time_limit)
+    found = context_specific_independencies(model, *pair, top=top, time_limit=time_limit)
+    tested = None
+    if rows is not None:
+        with suppress(ContextwiseError):  # rows that do not fit: the overview says so
+            tested = check(model, _rows(rows, model), pairs=[pair], dependencies=False, regions=top)
+    return found, tested
 
 
 def shares_in(
@@ -225,13 +232,13 @@ def ensemble_of(
     sample = Ensemble(list(models.values()))
     scores = score_ensembles(
         true,
-        {"the guesses together": sample, **models},
+        {"all of them together": sample, **models},
         contexts=contexts,
         time_limit=time_limit,
         show_progress=partial(tell, "Comparing the models"),
     )
     tell("Drawing assertions", 0, 0)
-    curve = reliability(true, sample, name="the guesses together", contexts=contexts)
+    curve = reliability(true, sample, name="all of them together", contexts=contexts)
     return list(ensembles_section(scores, [curve]).parts)
 
 
@@ -252,68 +259,90 @@ def chance_of(comparison: Comparison, null: str, draws: int, tell: Tell) -> Chan
         return stopped.chance
 
 
-def check_of(model: Model, path: str, name: str, tell: Tell) -> Check:
-    """Test the claims of a model with the rows of a file; messages call the file ``name``."""
-    tell(f"Reading {name}", 0, 0)
-    rows = _rows(path, name, model)
-    return check(model, rows, show_progress=partial(tell, "Testing claims, pair by pair"))
+def check_of(model: Model, rows: Upload, tell: Tell) -> Check:
+    """Test the claims of a model with the rows of a file."""
+    tell(f"Reading {rows.name}", 0, 0)
+    progress = partial(tell, "Testing claims, pair by pair")
+    return check(model, _rows(rows, model), show_progress=progress)
 
 
-def evidence_of(shown: OneModel, path: str, name: str, tell: Tell) -> OneModel:
+def evidence_of(one: OneModel, rows: Upload, tell: Tell) -> Check:
     """Test the sentences that are listed about one model with the rows of a file."""
-    tell(f"Reading {name}", 0, 0)
-    model = shown.comparison.true
-    rows = _rows(path, name, model)
-    pairs = [(pair.first, pair.second) for pair in (*shown.somewhere, *shown.never)]
-    text = "Testing the sentences"
-    tested = check(model, rows, pairs=pairs, dependencies=False, show_progress=partial(tell, text))
-    return replace(shown, check=tested)
+    tell(f"Reading {rows.name}", 0, 0)
+    model = one.comparison.true
+    return check(
+        model,
+        _rows(rows, model),
+        pairs=[(pair.first, pair.second) for pair in (*one.somewhere, *one.never)],
+        dependencies=False,
+        show_progress=partial(tell, "Testing the sentences"),
+    )
 
 
-def summarize_rows(path: str, name: str, tell: Tell) -> DataSummary:
+def summarize_rows(rows: Upload, tell: Tell) -> DataSummary:
     """Describe the columns of a file of rows."""
-    tell(f"Reading {name}", 0, 0)
-    with _named(path, name):
-        return summarize_data(path)
+    tell(f"Reading {rows.name}", 0, 0)
+    with _named(rows):
+        return summarize_data(rows.path)
 
 
-def learn_from(
-    path: str,
-    name: str,
-    how: RowOptions,
-    learner: str,
-    settings: Mapping[str, str],
-    tell: Tell,
-) -> tuple[str, Model, str]:
+@dataclass(frozen=True)
+class Recipe:
+    """How to learn: the rows, how they are read, the learner, and its settings as written."""
+
+    rows: Upload
+    how: RowOptions
+    learner: str
+    settings: tuple[tuple[str, str], ...]
+
+    def read(self, tell: Tell) -> Data:
+        tell(f"Reading {self.rows.name}", 0, 0)
+        with _named(self.rows):
+            return as_data(self.rows.path, None, self.how)
+
+    def make(self, tell: Tell | None = None) -> Learner:
+        kind = learner_named(self.learner)
+        values = parse_values(kind, dict(self.settings))
+        if tell is not None and "show_progress" in kind.defaults():
+            values["show_progress"] = partial(tell, "Learning")
+        return kind(**values)
+
+
+def learn_from(recipe: Recipe, tell: Tell) -> tuple[str, Model, str]:
     """Learn from the rows of a file; return a label, the model, and what was learned."""
-    tell(f"Reading {name}", 0, 0)
-    with _named(path, name):
-        rows = as_data(path, None, how)
-    kind = learner_named(learner)
-    values = parse_values(kind, settings)
-    if "show_progress" in kind.defaults():
-        values["show_progress"] = partial(tell, "Learning")
+    rows = recipe.read(tell)
+    learner = recipe.make(tell)
     tell("Learning", 0, 0)
-    fitted = kind(**values).fit(rows)
+    fitted = learner.fit(rows)
     tell("Fitting the weights", 0, 0)
     model = fitted.model_
     pairs = plural(len(covered_pairs(model.structure.features)), "pair")
-    text = f"{plural(len(rows), 'row')}, {plural(len(rows.domain), 'variable')}: "
-    return f"{learner} on {name}", model, f"{text}{plural(len(model), 'feature')}, {pairs}"
+    words = f"{plural(len(rows), 'row')}, {plural(len(rows.domain), 'variable')}: "
+    label = f"{recipe.learner} on {recipe.rows.name}"
+    return label, model, f"{words}{plural(len(model), 'feature')}, {pairs}"
 
 
-def _rows(path: str, name: str, model: Model) -> Data:
-    with _named(path, name):
-        return as_data(path, model.domain, following(model))
+def stability_of(one: OneModel, recipe: Recipe, resamples: int, tell: Tell) -> OneModel:
+    """Learn from resamples, and count those that have each sentence about one model."""
+    model = one.comparison.true
+    rows, learner = _rows(recipe.rows, model), recipe.make()
+    progress = partial(tell, f"Learning from resamples with {recipe.learner}")
+    found = stability(rows, learner, resamples=resamples, show_progress=progress)
+    return with_stability(one, found)
+
+
+def _rows(rows: Upload, model: Model) -> Data:
+    with _named(rows):
+        return as_data(rows.path, model.domain, following(model))
 
 
 @contextmanager
-def _named(path: str, name: str) -> Iterator[None]:
+def _named(rows: Upload) -> Iterator[None]:
     """Call a file by its name on the user's machine in messages."""
     try:
         yield
     except ContextwiseError as error:
-        raise ContextwiseError(str(error).replace(path, name)) from None
+        raise ContextwiseError(str(error).replace(rows.path, rows.name)) from None
 
 
 # -- the results of a run --------------------------------------------------------------------------

@@ -32,6 +32,8 @@ Tell = Callable[[str, int, int], None]
 POLL = 0.03  # seconds between two looks at a job
 LOOK = 0.25  # seconds between two updates of the page
 GRACE = 3.0  # seconds that an interrupted job has to end
+STOPPED = "stopped before there was a result"
+STOPPING = 10.0  # seconds that it has to send what it knows
 PAUSE = 0.1  # seconds between two reports of progress
 
 # A fork server has the package loaded already: a job starts in a few milliseconds.
@@ -47,6 +49,14 @@ def prepare() -> None:
         preloaded = ["__main__", __name__, "contextwise.explorer.computations"]
         _PROCESSES.set_forkserver_preload(preloaded)
         forkserver.ensure_running()
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file of a session: its path here, and its name on the user's machine."""
+
+    path: str
+    name: str
 
 
 @dataclass(frozen=True)
@@ -87,7 +97,7 @@ class Job:
 
     def __init__(self, function: Callable[..., Any], *arguments: Any, seconds: float) -> None:
         self.progress = Working("Starting")
-        self._seconds = seconds
+        self._seconds, self._created = seconds, time.monotonic()
         self._receiving, self._sending = _PROCESSES.Pipe(duplex=False)
         self._process = _PROCESSES.Process(target=_work, args=(self._sending, function, arguments))
         self._starting = threading.Lock()
@@ -109,6 +119,8 @@ class Job:
 
     def interrupt(self) -> None:
         """Ask the job to end with what it has, as Ctrl-C does."""
+        if not self._interrupted:
+            self._seconds = min(self._seconds, time.monotonic() - self._created + STOPPING)
         self._interrupted = True
         if not self._begun:
             return  # the process is still being set up; `_answer` interrupts it later
@@ -124,11 +136,11 @@ class Job:
             self._sending.close()  # only the job writes: if it dies, reading ends
 
     async def _answer(self) -> Any:
-        end = time.monotonic() + self._seconds
         while True:
             if not self._receiving.poll():
-                if time.monotonic() > end:
-                    raise WorkError(f"this was not done within {self._seconds:g} seconds")
+                if time.monotonic() > self._created + self._seconds:
+                    why = f"this was not done within {self._seconds:g} seconds"
+                    raise WorkError(STOPPED if self._interrupted else why)
                 await asyncio.sleep(POLL)
                 continue
             try:
@@ -196,7 +208,7 @@ def _outcome(
     except ContextwiseError as error:
         return Failed(str(error))
     except KeyboardInterrupt:
-        return Failed("stopped before there was a result")
+        return Failed(STOPPED)
     except MemoryError:
         return Failed("there is not enough memory for this")
     except Exception as error:

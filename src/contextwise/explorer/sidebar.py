@@ -10,7 +10,7 @@ from shiny import reactive, ui
 from contextwise.comparison.question import FULLY
 from contextwise.explorer import controls, wiring
 from contextwise.explorer.computations import read_uploads
-from contextwise.explorer.job import Background, Done, Outcome, Working
+from contextwise.explorer.job import Background, Done, Outcome, Upload, Working
 from contextwise.explorer.server import LARGEST_UPLOAD
 from contextwise.explorer.state import (
     TIME_LIMIT,
@@ -88,13 +88,16 @@ def panel(entries: Entries, start: View) -> ui.Sidebar:
                 ui.input_radio_buttons(
                     CONTEXT_KIND.key, "Contexts", CONTEXTS, selected=start.contexts
                 ),
-                ui.input_checkbox(PEERS.key, "Neither model is true", start.peers),
+                tags.div(
+                    ui.input_checkbox(PEERS.key, "Treat both models alike", start.peers),
+                    class_="needs-guess",
+                ),
                 ui.input_select(LIMIT.key, "Time limit for each comparison", LIMITS, selected="60"),
             ),
             open=False,
         ),
         tags.div(
-            tags.button("Copy link", type="button", id="copy-link", class_="btn btn-sm btn-link"),
+            tags.button("Copy link", type="button", id="copy-link", class_=controls.LINK),
             tags.p(
                 "The address of the page restores this view, without uploaded files, while the "
                 "explorer runs.",
@@ -278,7 +281,7 @@ def _serve_uploads(state: State) -> None:
     reading = Background(read_uploads)
     new: reactive.Value[tuple[str, ...]] = reactive.value((), name="new")
 
-    def read(files: Sequence[wiring.Upload]) -> None:
+    def read(files: Sequence[Upload]) -> None:
         if files:
             pairs = [(file.path, file.name) for file in files]
             reading.start(tuple(files), pairs, seconds=READING)

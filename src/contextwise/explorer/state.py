@@ -11,7 +11,7 @@ A model has a key: ``example:six`` is bundled, ``given:0`` is the first on the c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from operator import is_
 from pathlib import Path
@@ -22,13 +22,15 @@ from shiny import reactive, req
 
 from contextwise.comparison.question import FULLY, Contexts, Pair
 from contextwise.errors import ContextwiseError, DomainError
+from contextwise.evaluation.claim_tests import Check
 from contextwise.explorer.computations import compare_all
-from contextwise.explorer.job import Background, Done, Failed, Job
-from contextwise.explorer.wiring import Input, Settled, Upload, quoted, uploads, warn
+from contextwise.explorer.job import Background, Done, Failed, Job, Outcome, Upload
+from contextwise.explorer.wiring import Input, Settled, quoted, uploads, warn
 from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, write_literals
 from contextwise.models.structure import Model, alignment
 from contextwise.report.comparisons import Guess
+from contextwise.report.structures import OneModel
 from contextwise.truths import bundled
 
 TABS = {
@@ -36,7 +38,7 @@ TABS = {
     "graph": "Graph",
     "question": "Question",
     "rows": "Rows",
-    "guesses": "Guesses",
+    "guesses": "Comparisons",
     "statistics": "Statistics",
     "experiment": "Experiment",
 }
@@ -284,6 +286,9 @@ class State:
         self._data = None if data is None else Upload(str(data), data.name)
         self.entries: reactive.Value[Entries] = reactive.value(dict(entries), name="entries")
         self.comparing = Background(compare_all)
+        # What rows tell about the sentences of the shown model; the tabs that find it set these.
+        self.evidence: Callable[[], Outcome[Check]] = lambda: None
+        self.stability: Callable[[], Outcome[OneModel]] = lambda: None
         self._parts: dict[str, reactive.Value[Any]] = {
             part.name: reactive.value(getattr(view, part.name), name=part.name)
             for part in fields(View)

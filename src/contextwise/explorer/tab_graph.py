@@ -32,13 +32,15 @@ from contextwise.report.shares import (
     select_edges,
 )
 from contextwise.report.shares import View as Side
-from contextwise.support.formatting import as_csv, as_json
+from contextwise.support.formatting import as_csv, as_json, plural
 
 LIMIT = 20.0  # seconds for the shares in a context
 GRACE = 10.0  # seconds that they may take beyond that
 MOST_SELECTORS = 12  # variables that all have a selector
+ALL_SHOWN = 100  # dependencies that are all drawn
 RANKED = 20  # differences that are listed
 EDGE_KEYS = ("first", "second", "tp", "fp", "fn")
+MOST_DIFFERENCES = 40  # edges that are drawn at first
 MOST_EDGES = {"40": "40 edges", "100": "100 edges", "250": "250 edges"}
 KEYS = "Plus and minus zoom, arrow keys move the picture, 0 shows everything."
 
@@ -46,7 +48,7 @@ STATE = wiring.Input("chosen_state", wiring.texts_named("variable", "state"))
 NODE = wiring.Input("chosen_node", wiring.text)
 LITERAL = wiring.Input("chosen_literal", wiring.text)
 ALL_EDGES = wiring.Input("all_edges", wiring.flag, False)
-EDGE_COUNT = wiring.Input("most_edges", wiring.choice(MOST_EDGES, int), 40)
+EDGE_COUNT = wiring.Input("most_edges", wiring.choice(MOST_EDGES, int), MOST_DIFFERENCES)
 
 
 def panel(start: View) -> TagList:
@@ -56,19 +58,17 @@ def panel(start: View) -> TagList:
             "variable, or choose states, to see only the contexts that have them.",
             class_="note",
         ),
-        ui.output_ui("literal_search"),
-        tags.div(ui.output_ui("context_states"), class_="context-states"),
         tags.div(
+            ui.output_ui("literal_search"),
+            tags.div(ui.output_ui("context_states"), class_="context-states"),
             tags.div(
-                ui.input_checkbox(
-                    ALL_EDGES.key,
-                    "Also show where the models agree, in two graphs",
-                    start.all_edges,
-                ),
+                ui.input_select(EDGE_COUNT.key, "Show at most", MOST_EDGES), class_="needs-many"
+            ),
+            tags.div(
+                ui.input_checkbox(ALL_EDGES.key, "Also show where they agree", start.all_edges),
                 class_="needs-guess",
             ),
-            ui.input_select(EDGE_COUNT.key, "Show at most", MOST_EDGES),
-            class_="choices graph-choices",
+            class_="graph-choices",
         ),
         tags.div(
             tags.div(ui.output_ui("context_work"), class_="context-work"),
@@ -96,8 +96,6 @@ def literal_search(domain: Domain) -> TagChild:
 def context_states(domain: Domain, context: Mapping[str, str]) -> Tag:
     """Show a selector for each variable; if they are many, for each one that has a state."""
     names = domain.names if len(domain) <= MOST_SELECTORS else tuple(context)
-    if not names:
-        return tags.p("No state is chosen: the graphs are about all contexts.", class_="note")
     selectors = []
     for name in names:
         v = domain.position(name)
@@ -111,7 +109,14 @@ def context_states(domain: Domain, context: Mapping[str, str]) -> Tag:
 def selection_of(edges: Sequence[Edge], *, all_edges: bool, most: int = 40) -> Selection:
     """Select the edges that are drawn: the largest differences, or the strongest of all."""
     which: Which = "strongest" if all_edges else "differences"
+    if all_edges and len(edges) <= ALL_SHOWN:
+        most = ALL_SHOWN
     return select_edges(edges, which=which, most_edges=most, most_nodes=max(most, MOST_NODES))
+
+
+def is_large(guess: Guess) -> bool:
+    """Return whether the number of edges to draw is a choice."""
+    return len(guess.shares.pairs) > (ALL_SHOWN if guess.one is not None else MOST_DIFFERENCES)
 
 
 def places(
@@ -152,7 +157,8 @@ def graphs(
     if alone:
         sides = {"one": true}
     elif all_edges:
-        sides = {"true": f"{true} (true)", "guess": f"{guess.title} (guess)"}
+        roles = ("", "") if guess.comparison.roles.peers else (" (true)", " (guess)")
+        sides = {"true": f"{true}{roles[0]}", "guess": f"{guess.title}{roles[1]}"}
     where = places(guess, shares, selection, all_edges=all_edges, most=most)
     arcs = arcs_of(guess.comparison.true) if alone else frozenset()
     return TagList(
@@ -160,7 +166,9 @@ def graphs(
         if still_open
         else None,
         tags.p(
-            f"Shown: {selection.description}, among {len(shares.names):,} variables.", class_="note"
+            f"Shown: {selection.description}, among {plural(len(shares.names), 'variable')}, in "
+            f"{'this context' if context else 'all contexts'}.",
+            class_="note",
         ),
         None if alone or not selection.edges else HTML(as_html([graph_legend(selection.edges)])),
         tags.div(
@@ -183,7 +191,7 @@ def picture(
     arcs: Collection[Pair] = (),
 ) -> str:
     """Draw a graph as SVG; more edges get a larger picture with smaller labels."""
-    size = round(480 * max(len(selection.edges) / 40, 1) ** 0.5)
+    size = round(480 * min(max(len(selection.edges) / 40, 1), 2.25) ** 0.5)
     return graph_svg(
         selection.edges, where, view=side, fixed=context, arcs=arcs, size=size, whole=True
     )
@@ -274,19 +282,19 @@ def serve(state: State) -> None:
     wiring.show("context_states", lambda: context_states(state.domain(), state.context()))
     wiring.show("context_work", work)
     wiring.show("context_graphs", content)
-    of_two = (
-        ("graph_svg", "graph of the differences (SVG)"),
-        ("graph_true_svg", "graph of the true model (SVG)"),
-        ("graph_guess_svg", "graph of the guess (SVG)"),
-    )
 
     def links() -> TagChild:
         if not isinstance(outcome(), Done):
             return None
-        for_one_model = (("graph_one_svg", "graph (SVG)"),)
-        graphs_offered = of_two if state.shown().one is None else for_one_model
+        graph_files = [("graph_one_svg", "graph (SVG)")]
+        if state.shown().one is None:
+            graph_files = [
+                ("graph_svg", "differences (SVG)"),
+                ("graph_true_svg", f"{state.true().label} (SVG)"),
+                ("graph_guess_svg", f"{state.shown().title} (SVG)"),
+            ]
         edges = (("edges_csv", "edges (CSV)"), ("edges_json", "edges (JSON)"))
-        return controls.downloads(*graphs_offered, *edges)
+        return controls.downloads(*graph_files, *edges)
 
     wiring.show("context_downloads", links)
 

@@ -63,20 +63,20 @@ REPORT, CONSENSUS, ENSEMBLE = "report", "consensus", "ensemble"
 def panel() -> TagList:
     """Return the tab; the distances come last, because nothing may move when they are known."""
     return TagList(
-        tags.p("Click a column to sort by it, and a name to show that guess in the other tabs."),
+        tags.p("Click a column to sort by it, and a name to show that model in the other tabs."),
         ui.output_ui("guess_table"),
         controls.downloads(("guesses_csv", "table (CSV)"), ("guesses_json", "table (JSON)")),
         ui.output_ui("plane"),
         tags.section(
             tags.h2("Report", class_="h5 mt-3"),
-            tags.p("All guesses with explanations, in one file that works without a network."),
+            tags.p("All comparisons with explanations, in one file that works without a network."),
             controls.request_panel(REPORT),
         ),
         tags.section(
             tags.h2("Consensus", class_="h5 mt-3"),
             tags.p(
-                "Find a structure with a small sum of distances to all guesses. The search starts "
-                "from the most typical guess and adds or drops features while the sum falls."
+                "Find a structure with a small sum of distances to all compared models. The search "
+                "starts from the most typical one and adds or drops features while the sum falls."
             ),
             controls.request_panel(CONSENSUS),
             controls.request_panel(ENSEMBLE),
@@ -120,7 +120,7 @@ def plane(results: Sequence[Guess]) -> TagChild:
         for guess in results
         for group in [group_of(guess.title)]
     ]
-    text = "Guesses whose names differ only in their last number form a group."
+    text = "Models whose names differ only in their last number form a group."
     return tags.section(
         tags.h2("Differences of both kinds", class_="h5 mt-3"),
         tags.p(text) if repeated else None,
@@ -146,7 +146,7 @@ def nearest(results: Sequence[Guess], matrix: Matrix) -> str:
             label = matrix.names[1 + matrix.submatrix(range(1, len(matrix.names))).medoid]
         start = "By the estimates, the" if isinstance(matrix, EstimatedMatrix) else "The"
         sentences.append(
-            f"{start} most typical guess is {short(label)}: the sum of its distances to the others "
+            f"{start} most typical model is {short(label)}: the sum of its distances to the others "
             "is smallest."
         )
     return " ".join(sentences)
@@ -223,7 +223,7 @@ def agreed(result: tuple[Consensus, list[ClaimSupport]]) -> TagList:
     """Show the consensus, its distances to the guesses, and who supports it."""
     return TagList(
         controls.parts(consensus_parts(*result, medium="page")),
-        ui.input_action_button(ADD.key, "Add it to the guesses", class_="btn-sm"),
+        ui.input_action_button(ADD.key, "Add it to the comparison", class_="btn-sm"),
         controls.downloads(
             ("consensus_json", "consensus (model file, JSON)"), ("supports_csv", "its claims (CSV)")
         ),
@@ -347,7 +347,7 @@ def _serve_distances(state: State) -> None:
     _serve_consensus(state, models, outcome)
     controls.serve_request(
         ENSEMBLE,
-        "Score the guesses as an ensemble",
+        "Score the compared models as an ensemble",
         ensemble_of,
         about=models,
         call=lambda: (

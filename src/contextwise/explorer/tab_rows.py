@@ -14,16 +14,23 @@ from contextwise.data.columns import DataSummary
 from contextwise.data.options import RowOptions
 from contextwise.evaluation.claim_tests import Check
 from contextwise.explorer import controls
-from contextwise.explorer.computations import check_of, learn_from, summarize_rows
-from contextwise.explorer.job import Background, Done, Outcome, value_of
+from contextwise.explorer.computations import (
+    Recipe,
+    check_of,
+    learn_from,
+    stability_of,
+    summarize_rows,
+)
+from contextwise.explorer.job import Background, Done, Outcome, Upload, value_of
 from contextwise.explorer.state import FIRST_TAB, ROWS, Entry, State
-from contextwise.explorer.wiring import Input, Upload, choice, flag, offer, on, show, text
+from contextwise.explorer.wiring import Input, choice, flag, offer, on, show, text
 from contextwise.formats import encode
 from contextwise.learning import LEARNERS, learner_named
 from contextwise.learning.parameters import Parameter, parameters_of
 from contextwise.models.structure import Model
 from contextwise.report.evaluations import check_parts
 from contextwise.report.parts import Note, Part, Style, table
+from contextwise.report.structures import OneModel
 from contextwise.support.formatting import as_csv, as_json, plural
 
 READING, LEARNING, CHECKING = 60.0, 900.0, 900.0  # seconds for each kind of work
@@ -39,7 +46,8 @@ ADVISED = Input("advised", flag, True)
 LEARNER = Input("learner", choice(OFFERED, str), FIRST_LEARNER)
 CHECKED = Input("checked", choice(ROLES, str), "true")
 SHOW_LEARNED = Input("show_learned", text)
-LEARN, CHECK = "learn", "check"
+LEARN, CHECK, STABILITY = "learn", "check", "stability"
+RESAMPLES = 50  # halves of the rows
 
 
 def panel() -> TagList:
@@ -184,35 +192,30 @@ def serve(state: State) -> None:
     def summarize() -> None:
         rows = state.rows()
         if rows is not None:
-            summarizing.start(rows, rows.path, rows.name, seconds=READING)
+            summarizing.start(rows, rows, seconds=READING)
 
-    def how() -> RowOptions:
-        return reading(outcome(), ADVISED())
+    def recipe() -> Recipe | None:
+        """Return how to learn, as the page has it now."""
+        rows, learner = state.rows(), LEARNER()
+        if rows is None:
+            return None
+        parameters = parameters_of(learner_named(learner)).values()
+        written = tuple((p.name, setting(learner, p)()) for p in parameters)
+        return Recipe(rows, reading(outcome(), ADVISED()), learner, written)
 
     show("columns", lambda: columns(outcome(), state.rows()))
     show("learner_settings", lambda: settings_form(LEARNER()))
-    _serve_learning(state, how)
+    recipes: dict[str, Recipe] = {}  # of the models that were learned here, by their keys
+    _serve_learning(state, recipe, recipes)
+    _serve_stability(state, recipe, recipes)
     _serve_check(state)
 
 
-def _serve_learning(state: State, how: Callable[[], RowOptions]) -> None:
+def _serve_learning(
+    state: State, recipe: Callable[[], Recipe | None], recipes: dict[str, Recipe]
+) -> None:
     new: reactive.Value[str] = reactive.value("", name="new")
     taken: set[int] = set()
-
-    def settings() -> tuple[tuple[str, str], ...]:
-        learner = LEARNER()
-        parameters = parameters_of(learner_named(learner)).values()
-        return tuple((p.name, setting(learner, p)()) for p in parameters)
-
-    def about() -> Hashable:
-        rows = state.rows()
-        return None if rows is None else (rows, LEARNER(), settings(), how())
-
-    def call() -> tuple[Any, ...]:
-        rows = state.rows()
-        assert rows is not None
-        written = dict(settings())
-        return LEARNING, rows.path, rows.name, how(), LEARNER(), written
 
     def learned(result: tuple[str, Model, str]) -> TagChild:
         label, _, text = result
@@ -225,7 +228,12 @@ def _serve_learning(state: State, how: Callable[[], RowOptions]) -> None:
         )
 
     outcome = controls.serve_request(
-        LEARN, "Learn", learn_from, about=about, call=call, content=learned
+        LEARN,
+        "Learn",
+        learn_from,
+        about=recipe,
+        call=lambda: (LEARNING, recipe()),
+        content=learned,
     )
 
     @reactive.effect
@@ -234,7 +242,12 @@ def _serve_learning(state: State, how: Callable[[], RowOptions]) -> None:
         if isinstance(known, Done) and id(known.value) not in taken:
             taken.add(id(known.value))
             label, model, _ = known.value
-            new.set(state.show_new(label, model))
+            key = state.show_new(label, model)
+            with reactive.isolate():
+                used = recipe()
+            if used is not None:
+                recipes[key] = used
+            new.set(key)
 
     def show_learned(key: str) -> None:
         if state.knows(key):
@@ -245,6 +258,32 @@ def _serve_learning(state: State, how: Callable[[], RowOptions]) -> None:
         "learned_json",
         lambda: encode(value_of(outcome(), MISSING)[1], "json").decode(),
         name=lambda: value_of(outcome(), MISSING)[0],
+    )
+
+
+def _serve_stability(
+    state: State, recipe: Callable[[], Recipe | None], recipes: dict[str, Recipe]
+) -> None:
+    """Learn from resamples on request, as the shown model was learned, else as the page has it."""
+
+    def wanted() -> tuple[OneModel, Recipe] | None:
+        current, rows = state.current(), state.rows()
+        one = None if current is None else current.one
+        how = recipes.get(state.true().key) or recipe()
+        if one is None or rows is None or how is None:
+            return None
+        return one, replace(how, rows=rows)
+
+    def again(one: OneModel) -> TagChild:
+        return None if one.stability is None else tags.p(one.stability.verdict)
+
+    state.stability = controls.serve_request(
+        STABILITY,
+        "Learn again from resamples",
+        stability_of,
+        about=wanted,
+        call=lambda: (LEARNING, *(wanted() or ()), RESAMPLES),
+        content=again,
     )
 
 
@@ -260,7 +299,7 @@ def _serve_check(state: State) -> None:
     def call() -> tuple[Any, ...]:
         file = state.rows()
         assert file is not None
-        return CHECKING, entry().model, file.path, file.name
+        return CHECKING, entry().model, file
 
     outcome = controls.serve_request(
         CHECK, "Test the claims", check_of, about=about, call=call, content=check_view

@@ -1,4 +1,4 @@
-"""Compare the shown guess with chance."""
+"""Compare the shown distance with chance."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def panel() -> TagList:
         tags.section(
             tags.h2("Better than chance?", class_="h5"),
             tags.p(
-                "Compare the distance of the shown guess with those of random guesses of the same "
-                "shape. A skill of 1 is perfect, and 0 is as good as chance."
+                "Compare the shown distance with those of random structures of the same shape. A "
+                "skill of 1 is perfect, and 0 is as good as chance."
             ),
             tags.div(
                 ui.input_select(
                     NULL.key,
-                    "Random guesses keep",
+                    "Random structures keep",
                     {name: null.keeps for name, null in NULLS.items()},
                 ),
                 ui.input_select(DRAW_COUNT.key, "Number of draws", DRAWS, selected="999"),

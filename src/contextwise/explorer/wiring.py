@@ -22,6 +22,7 @@ from shiny.session import require_active_session
 from shiny.types import ActionButtonValue, SilentException
 
 from contextwise.errors import ContextwiseError
+from contextwise.explorer.job import Upload
 from contextwise.explorer.shiny_private import upload_folder
 
 T = TypeVar("T")
@@ -112,14 +113,6 @@ def clicks(sent: Any) -> ActionButtonValue:
     if isinstance(sent, bool) or not isinstance(sent, int) or sent < 0:
         raise TypeError
     return ActionButtonValue(sent)
-
-
-@dataclass(frozen=True)
-class Upload:
-    """An uploaded file: its path here, and its name on the user's machine."""
-
-    path: str
-    name: str
 
 
 def uploads(sent: Any) -> tuple[Upload, ...]:

@@ -38,7 +38,7 @@ from contextwise.support.formatting import printable
 
 KEYS = (
     "Arrow keys move from cell to cell, plus and minus zoom, 0 shows everything, N and P go to the "
-    "next and the previous error, the largest first."
+    "next and the previous pair, the largest first."
 )
 VOID = ("br", "meta", "img")
 
@@ -282,7 +282,7 @@ def _canvas(packed: str) -> Markup:
         tag("button", "+", type="button", data_heat="in", aria_label="Zoom in"),
         tag("button", "−", type="button", data_heat="out", aria_label="Zoom out"),
         tag("button", "All", type="button", data_heat="fit"),
-        tag("button", "Worst pairs", type="button", data_heat="worst", aria_pressed="false"),
+        tag("button", "Largest of a cell", type="button", data_heat="worst", aria_pressed="false"),
     )
     canvas = tag("canvas", tabindex=0, role="application", aria_label=f"Heat map of pairs. {KEYS}")
     hint = "Point at a cell to read it; zoom with the wheel, two fingers or the buttons."

@@ -229,6 +229,6 @@ document.addEventListener("DOMContentLoaded", () => {
   });
   Shiny.addCustomMessageHandler("present", (present) => {
     Object.assign(document.body.dataset, present);
-    $(".needs-comparison, .needs-guess, .needs-several, .needs-one, .needs-offer, .needs-rows").trigger("shown"); // Shiny looks again
+    $(".needs-comparison, .needs-guess, .needs-several, .needs-one, .needs-offer, .needs-rows, .needs-pairs, .needs-many").trigger("shown"); // Shiny looks again
   });
 });

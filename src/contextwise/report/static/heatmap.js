@@ -49,8 +49,6 @@ class HeatMap {
     data.keys = Float64Array.from(data.tp, (_, k) => data.pairs[2 * k] * data.n + data.pairs[2 * k + 1]);
     data.levels = pyramid(data);
     this.data = data;
-    const largest = this.host.closest(".map").querySelector('[data-heat="worst"]');
-    if (largest) largest.textContent = data.kind === "one" ? "Strongest pairs" : "Worst pairs";
     this.ranked = null;
     this.cursor = null;
     const same = before && before.n === data.n && before.order.every((v, k) => v === data.order[k])
@@ -449,10 +447,11 @@ class HeatMap {
   describe(block, dots) {
     const words = this.host.closest(".map").querySelector(".cell-words");
     if (!words) return;
-    const dot = dots ? ` A dot marks a cell in which a single pair has most of the ${this.data.kind === "one" ? "dependence" : "errors"}.` : "";
-    const largest = this.data.kind === "one" ? "largest" : "worst";
+    const dot = dots ? ` A dot marks a cell in which a single pair has most of the ${this.data.kind === "one" ? "dependence" : "differences"}.` : "";
+    const largest = this.host.closest(".map").querySelector('[data-heat="worst"]');
+    if (largest) largest.style.visibility = block === 1 && !this.showsWorst ? "hidden" : "visible";
     const text = block === 1 ? "Each cell is a pair of variables."
-      : `Each cell shows the ${this.showsWorst ? largest : "mean"} of ${block} × ${block} pairs; zoom in for single pairs.`
+      : `Each cell shows the ${this.showsWorst ? "largest" : "mean"} of ${block} × ${block} pairs; zoom in for single pairs.`
         + (this.showsWorst ? "" : dot);
     if (words.textContent !== text) words.textContent = text;
   }

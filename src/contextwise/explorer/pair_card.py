@@ -1,0 +1,329 @@
+"""One pair or one variable, next to the heat map."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+
+from htmltools import Tag, TagChild, TagList, tags
+from shiny import reactive, ui
+
+from contextwise.comparison.explain import PairExplanation
+from contextwise.comparison.question import Pair
+from contextwise.comparison.roles import Agreement, Roles
+from contextwise.errors import OpenResult
+from contextwise.evaluation.claim_tests import Check
+from contextwise.explorer import controls, wiring
+from contextwise.explorer.computations import explain_one, regions_of
+from contextwise.explorer.job import Background, Done, Outcome, Upload, value_of
+from contextwise.explorer.state import FIRST_TAB, State, View, context_text
+from contextwise.independence.independencies import PairIndependencies
+from contextwise.models.domain import Domain
+from contextwise.models.notation import Literal, in_words
+from contextwise.report.comparisons import Guess, region_parts
+from contextwise.report.html import CellContent, Markup, cell_html, joined, tag
+from contextwise.report.parts import Cell, Column, Marked, Share, Style, table
+from contextwise.report.shares import Shares, neighbours
+from contextwise.report.structures import evidence_text, sentence
+from contextwise.support.formatting import Number, as_csv, as_json, number, plural
+from contextwise.support.formatting import name as short
+
+TOP = 20  # regions of a pair
+LIMIT = 20.0  # seconds to find them
+GRACE = 10.0  # seconds that it may take beyond that
+MOST_NEIGHBOURS = 100
+REGION_KEYS = ("only_in", "when", "size", "share")
+KINDS: tuple[Agreement, ...] = ("tp", "fn", "fp")
+ALWAYS = "They depend in every context."
+
+FIRST = wiring.Input("first", wiring.text)
+SECOND = wiring.Input("second", wiring.text)
+AROUND = wiring.Input("around", wiring.text)
+CARD = wiring.Input("card", wiring.choice({"pair": "", "around": ""}, str), "pair")
+PAIR = wiring.Input(controls.CHOSEN_PAIR, wiring.texts_named("first", "second"))
+REGION = wiring.Input("chosen_region", wiring.text)
+
+Independent = tuple[PairIndependencies, Check | None]
+
+
+def panel(start: View) -> Tag:
+    pair = ui.nav_panel(
+        "One pair",
+        ui.output_ui("pair_selectors"),
+        tags.div(ui.output_ui("pair_counts"), ui.output_ui("regions"), aria_live="polite"),
+        ui.output_ui("pair_downloads"),
+        value="pair",
+    )
+    around = ui.nav_panel(
+        "Around one variable",
+        ui.output_ui("variable_search"),
+        ui.output_ui("neighbours"),
+        value="around",
+    )
+    selected = "around" if start.variable else "pair"
+    return tags.section(
+        ui.navset_pill(pair, around, id=CARD.key, selected=selected),
+        class_="side-card",
+        aria_label="One pair, or around one variable",
+    )
+
+
+def pair_selectors(names: Sequence[str], pair: Pair) -> Tag:
+    return tags.div(
+        controls.selector(FIRST.key, "First variable", names, pair[0], FIRST),
+        controls.selector(SECOND.key, "Second variable", names, pair[1], SECOND),
+        class_="selectors",
+    )
+
+
+def variable_search(names: Sequence[str], chosen: str | None = None) -> Tag:
+    return controls.search(AROUND, names, label="Variable", placeholder="Type a name", value=chosen)
+
+
+def counts(guess: Guess, pair: Pair) -> TagChild:
+    """Show in how many contexts the pair depends, in both models and in each."""
+    comparison = guess.comparison
+    try:
+        confusion = comparison.pair(*pair)
+    except OpenResult:
+        low, high = comparison.pair_bounds(*pair).distance
+        return controls.notice(
+            f"Not decided in time: between {number(low)} and {number(high)} contexts differ."
+        )
+    if guess.one is not None:
+        text = {"dependent": confusion.tp, "independent": confusion.tn}
+        shares = [(key, Fraction(n) / confusion.total, n) for key, n in text.items()]
+        heads: dict[str, Style] = {"the pair is": "text", "share": "share", "contexts": "count"}
+        return controls.parts([table("Contexts of this pair", heads, shares)])
+    kinds: tuple[tuple[Cell, Number], ...] = (
+        *((Marked(_kind_text(comparison.roles, k), k), getattr(confusion, k)) for k in KINDS),
+        ("in neither" if comparison.roles.peers else "in neither (TN)", confusion.tn),
+    )
+    columns: dict[str, Style] = {"dependent": "text", "share": "share", "contexts": "count"}
+    rows = [(text, Fraction(n) / confusion.total, n) for text, n in kinds]
+    return controls.parts([table("Contexts of this pair", columns, rows)])
+
+
+def _kind_text(roles: Roles, kind: Agreement) -> str:
+    return roles.only[kind] if roles.peers else f"{roles.only[kind]} ({kind.upper()})"
+
+
+def regions(outcome: Outcome[PairExplanation], domain: Domain) -> TagChild:
+    """Show where the models differ about the pair, with links to the graphs there."""
+    if not isinstance(outcome, Done):
+        return controls.not_done(outcome)
+    by_text = {in_words(region.literals): region.literals for region in outcome.value.regions}
+    return controls.parts(region_parts(outcome.value), cell=_linked("when", by_text, {}, domain))
+
+
+def independent_regions(
+    outcome: Outcome[Independent], domain: Domain, known: Outcome[Check] = None
+) -> TagChild:
+    """Show where the pair of one model is independent: evidence, and links to the graphs there.
+
+    ``known`` is the test of the sentences in the overview, which adjusts for all of them.
+    """
+    if not isinstance(outcome, Done):
+        return controls.not_done(outcome)
+    pair, check = outcome.value
+    if not pair.statements:
+        text = "No context is known in which they are independent." if pair.undecided else ALWAYS
+        return tags.p(text)
+    by_text = {sentence(statement): statement.region for statement in pair.statements}
+    checks = [known.value] if isinstance(known, Done) else []
+    checks += [] if check is None else [check]
+    found = {sentence(s): evidence_text(s, checks) for s in pair} if checks else {}
+    more = f" ({plural(pair.unlisted, 'more region')})" if pair.unlisted else ""
+    heads: dict[str, Style] = {"sentence": "text", "share of contexts": "share"}
+    rows = [(sentence(s), Share(s.contexts, pair.contexts)) for s in pair]
+    listed = table(f"Independent{more}", heads, rows, "sentences")
+    return controls.parts([listed], cell=_linked("sentence", by_text, found, domain))
+
+
+def _linked(
+    title: str,
+    regions: Mapping[str, Iterable[Literal]],
+    notes: Mapping[str, str],
+    domain: Domain,
+) -> CellContent:
+    """Return the content of cells of a column: the text, a note, and a link to the graph."""
+
+    def cell(value: Cell, column: Column) -> Markup | None:
+        text = str(value)
+        if column.title != title or text not in regions:
+            return None
+        content = [cell_html(value, column.style)]
+        if text in notes:
+            content.append(tag("div", notes[text], class_="note m-0"))
+        context = region_context(regions[text], domain)
+        if context:
+            content += [Markup(" "), controls.choose("show this context", REGION, context)]
+        return joined(content)
+
+    return cell
+
+
+def region_context(literals: Iterable[Literal], domain: Domain) -> str:
+    """Write one context of a region: the first state that each literal allows."""
+    context = {}
+    for literal in literals:
+        states = domain.states[domain.position(literal.variable)]
+        context[literal.variable] = next(
+            state for state in states if (state in literal.states) != literal.negated
+        )
+    return context_text(context)
+
+
+def around(shares: Shares, variable: str, *, alone: bool = False) -> TagChild:
+    """Show the neighbours of a variable, the largest differences first; or those of one model."""
+    edges = {edge.pair[1]: edge for edge in neighbours(shares, variable)}
+    if not edges:
+        where = "" if alone else ", in either model"
+        return tags.p(f"{short(variable)} depends on no other variable{where}.")
+    differ = sum(1 for edge in edges.values() if edge.errors)
+    text = (
+        f"{len(edges):,} of {plural(len(shares.names) - 1, 'other variable')} depend on "
+        f"{short(variable)} in some context"
+    )
+    text += "." if alone else f", in one model or both. The models differ about {differ:,} of them."
+    if len(edges) > MOST_NEIGHBOURS:
+        text += f" The first {MOST_NEIGHBOURS} are shown."
+
+    def cell(value: Cell, column: Column) -> Markup | None:
+        other = str(value)
+        if column.title == "neighbour":
+            return controls.choose_pair(short(other, 24), variable, other)
+        if column.title != "share of contexts":
+            return None
+        bars = (
+            tag("span", class_=f"paint {kind}", style=f"width: {100 * share:.2f}%")
+            for kind in KINDS
+            if (share := getattr(edges[other], kind))
+        )
+        return tag("div", *bars, class_="bar", aria_hidden="true")
+
+    kinds: tuple[Agreement, ...] = ("tp",) if alone else ("fp", "fn", "tp")
+    columns: dict[str, Style] = {"neighbour": "text", "share of contexts": "text"}
+    columns |= {"dependent" if alone else shares.roles.only[kind]: "share" for kind in kinds}
+    rows = [
+        (other, other, *(getattr(edge, kind) or None for kind in kinds))
+        for other, edge in list(edges.items())[:MOST_NEIGHBOURS]
+    ]
+    order = "share of contexts" if alone else "differences"
+    listed = table(f"Its neighbours, the largest {order} first", columns, rows, "neighbours")
+    return TagList(tags.p(text), controls.parts([listed], cell=cell))
+
+
+def serve(state: State) -> None:
+    _serve_pair(state)
+    _serve_variable(state)
+    _serve_choices(state)
+
+
+def _serve_pair(state: State) -> None:
+    """Show the counts and the regions of the chosen pair, which a job finds."""
+    explaining, describing = Background(explain_one), Background(regions_of)
+
+    def key() -> tuple[Guess, Pair, Upload | None]:
+        guess = state.shown()
+        return guess, state.pair(), state.rows() if guess.one is not None else None
+
+    @reactive.effect
+    def explain() -> None:
+        guess, pair, rows = key()
+        if guess.one is not None:
+            model = guess.comparison.true
+            describing.start(key(), model, pair, rows, TOP, LIMIT, seconds=2 * LIMIT + GRACE)
+        else:
+            explaining.start(key(), guess.comparison, pair, TOP, LIMIT, seconds=2 * LIMIT + GRACE)
+
+    def explanation() -> Outcome[PairExplanation]:
+        return explaining.outcome(key())
+
+    def where() -> TagChild:
+        if state.shown().one is not None:
+            found = describing.outcome(key())
+            return independent_regions(found, state.domain(), state.evidence())
+        return regions(explanation(), state.domain())
+
+    def downloads() -> TagChild:
+        if not isinstance(explanation(), Done):
+            return None
+        return controls.downloads(
+            ("regions_csv", "regions (CSV)"), ("regions_json", "regions (JSON)")
+        )
+
+    def explained() -> PairExplanation:
+        return value_of(explanation(), "no pair has been explained yet")
+
+    def name() -> str:
+        return state.file_name(" ".join((*state.pair(), "regions")))
+
+    def rows() -> str:
+        return as_csv((region.record() for region in explained().regions), REGION_KEYS)
+
+    wiring.show("pair_selectors", lambda: pair_selectors(state.domain().names, state.pair()))
+    wiring.show("pair_counts", lambda: counts(state.shown(), state.pair()))
+    wiring.show("regions", where)
+    wiring.show("pair_downloads", downloads)
+    wiring.offer("regions_csv", rows, name=name)
+    wiring.offer("regions_json", lambda: as_json(explained().record()), name=name)
+
+
+def _serve_variable(state: State) -> None:
+    def search() -> Tag:
+        with reactive.isolate():  # the field stays when another variable is chosen
+            chosen = state.variable()
+        return variable_search(state.domain().names, chosen)
+
+    def listed() -> TagChild:
+        guess, name = state.shown(), state.variable()
+        return None if name is None else around(guess.shares, name, alone=guess.one is not None)
+
+    wiring.show("variable_search", search)
+    wiring.show("neighbours", listed)
+
+
+def _serve_choices(state: State) -> None:
+    """Follow the choices of a pair, a variable or a region, wherever they are made."""
+
+    def known(*names: str) -> bool:
+        with reactive.isolate():
+            return set(names) <= state.domain().positions.keys()
+
+    def choose_first(place: int, name: str) -> None:
+        with reactive.isolate():
+            if state.current() is None or not known(name):
+                return
+            pair = state.pair()
+        if pair[place] != name:
+            other = pair[place] if pair[1 - place] == name else pair[1 - place]
+            state.change(pair=(name, other) if place == 0 else (other, name))
+
+    def choose_pair(pair: tuple[str, ...]) -> None:
+        if known(*pair) and pair[0] != pair[1]:
+            state.change(tab=FIRST_TAB, pair=pair, variable=None)
+        else:
+            wiring.warn(f"the unknown pair {wiring.quoted(pair)}")
+
+    def choose_variable(name: str) -> None:
+        if known(name):
+            state.change(tab=FIRST_TAB, variable=name)
+
+    def turn(which: str) -> None:
+        with reactive.isolate():
+            if (which == "around") != (state.variable() is None) or state.current() is None:
+                return
+            variable = state.pair()[0] if which == "around" else None
+        state.change(variable=variable)
+
+    def card() -> str:
+        return "pair" if state.variable() is None else "around"
+
+    wiring.mirror(CARD, card, ui.update_navset)
+    wiring.on(FIRST, lambda name: choose_first(0, name))
+    wiring.on(SECOND, lambda name: choose_first(1, name))
+    wiring.on(PAIR, choose_pair)
+    wiring.on(CARD, turn)
+    wiring.on(AROUND, choose_variable)
+    wiring.on(REGION, lambda context: state.change(tab="graph", context=context))
