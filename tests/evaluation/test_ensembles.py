@@ -25,6 +25,7 @@ from contextwise.evaluation.ensemble_scores import (
 )
 from contextwise.evaluation.ensembles import Ensemble, as_ensemble, is_ensemble_file
 from contextwise.models.domain import Domain
+from contextwise.support.formatting import rate
 from contextwise.testing import contexts_of, depends, domains, structures
 
 Theta = dict[tuple[Any, ...], Fraction]
@@ -120,7 +121,7 @@ def test_a_structure_is_an_ensemble_without_spread() -> None:
         assert score.spread == 0
         assert score.brier == score.expected_distance == score.medoid_distance
         assert score.brier * score.total == distance
-    assert scores.verdict.startswith("guess is best by the Brier score (0.06667), and by the exp")
+    assert scores.verdict.startswith("guess is best by the Brier score (0.0667), and by the exp")
 
 
 # -- propriety -------------------------------------------------------------------------------------
@@ -150,7 +151,7 @@ def test_the_brier_score_is_proper_and_the_expected_distance_is_not() -> None:
     assert by_name["itself"].brier < by_name["majority"].brier
     assert by_name["majority"].expected_distance < by_name["itself"].expected_distance
     assert scores.verdict == (
-        f"itself is best by the Brier score ({float(by_name['itself'].brier):.4g}). By the "
+        f"itself is best by the Brier score ({rate(float(by_name['itself'].brier))}). By the "
         "expected distance, which rewards overconfidence, majority is best."
     )
 

@@ -14,6 +14,7 @@ from fractions import Fraction
 from html import unescape
 from itertools import combinations
 from statistics import fmean
+from typing import NamedTuple
 
 import pytest
 from hypothesis import assume, given, settings
@@ -22,8 +23,11 @@ from hypothesis import strategies as st
 from contextwise import Domain, Structure, compare, compare_many, distance_matrix, explain, score
 from contextwise.comparison.compare import comparison_record
 from contextwise.comparison.explain import explain_comparison
+from contextwise.comparison.neighbours import nearest
+from contextwise.evaluation import compare_ensembles, consensus, score_ensembles
+from contextwise.evaluation.ensembles import Ensemble
 from contextwise.evaluation.replicates import summarize
-from contextwise.report.comparisons import Guess
+from contextwise.report.comparisons import Guess, neighbours_parts
 from contextwise.report.page import report_page
 from contextwise.report.parts import Entries, Note, Part, Table, cell_text, parts_of
 from contextwise.support.formatting import as_json
@@ -415,6 +419,168 @@ def test_a_score(pair: list[Structure]) -> None:
         "kappa": "kappa",
     }.items():
         assert reads_as_rate(shown[label], measures[key])
+
+
+@FEW
+@given(models(3, 6), st.integers(1, 4))
+def test_the_nearest_models(several: list[Structure], count: int) -> None:
+    query, *others = several
+    names = [f"m{k}" for k in range(len(others))]
+    apart = [summed(by_pair(query, other).values()) for other in others]
+    ranked = sorted(map(errors, apart))
+    (table, *_) = neighbours_parts(nearest(query, others, count), names)
+    assert isinstance(table, Table)
+    rows = table.texts()
+    assert len(rows) == min(count, len(others))
+    assert [errors(apart[names.index(row[0])]) for row in rows] == ranked[:count]
+    for label, differs in rows:
+        counts = apart[names.index(label)]
+        assert reads_as_counted(differs, errors(counts), sum(counts))
+    found = re.search(r"\((\d+) other models? as near as (it|the last);", table.title)
+    assert int(found[1] if found else 0) == ranked[count:].count(ranked[len(rows) - 1])
+
+
+@settings(max_examples=15, deadline=None)
+@given(models(2, 4))
+def test_a_consensus(several: list[Structure]) -> None:
+    found = consensus(several)
+    answers = [assertions_of(model) for model in several]
+    each = len(several) * len(answers[0])
+    total = sum(differing(assertions_of(found.structure), other) for other in answers)
+    typical = min(sum(differing(first, other) for other in answers) for first in answers)
+    votes = [sum(column) for column in zip(*answers, strict=True)]
+    least = sum(min(count, len(several) - count) for count in votes)
+    said = re.search(
+        r"distance of (\S+) to the models .* typical model has (\S+), and no structure has less "
+        r"than (\S+)\.$",
+        found.verdict,
+    )
+    assert said
+    assert reads_as_rate(said[1], total / each)
+    assert reads_as_rate(said[2], typical / each)
+    assert float(said[3].strip("<>")) <= total / each + 6e-5
+    assert least <= total <= typical
+
+
+# -- ensembles -------------------------------------------------------------------------------------
+
+
+def assertions_of(model: Structure) -> list[bool]:
+    """Whether each pair depends in each of its contexts."""
+    return [
+        depends(model, pair, context)
+        for pair in combinations(model.domain.names, 2)
+        for context in contexts_of(model.domain, pair)
+    ]
+
+
+def differing(first: Sequence[bool], second: Sequence[bool]) -> int:
+    return sum(a != b for a, b in zip(first, second, strict=True))
+
+
+class Beliefs(NamedTuple):
+    """The probability of each assertion, and the variance of its estimate from draws."""
+
+    probabilities: list[Fraction]
+    variances: list[Fraction]
+
+
+def beliefs_of(ensemble: Ensemble) -> Beliefs:
+    answers = {model: assertions_of(model) for model in ensemble.distinct}
+    count = len(next(iter(answers.values())))
+    thetas = [
+        sum((w for model, w in ensemble.distinct.items() if answers[model][k]), start=Fraction(0))
+        for k in range(count)
+    ]
+    others = (ensemble.draws or 1) - 1
+    return Beliefs(thetas, [t * (1 - t) / others if others else Fraction(0) for t in thetas])
+
+
+def mean_of(values: Iterable[Fraction]) -> Fraction:
+    listed = list(values)
+    return sum(listed, start=Fraction(0)) / len(listed)
+
+
+@st.composite
+def ensembles(draw: st.DrawFn, members: Sequence[Structure]) -> Ensemble:
+    """Draw an ensemble of some structures: draws, or structures with weights."""
+    if draw(st.booleans()):
+        return Ensemble(draw(st.lists(st.sampled_from(members), min_size=1, max_size=5)))
+    weights = draw(st.lists(st.integers(1, 4), min_size=len(members), max_size=len(members)))
+    return Ensemble(members, [Fraction(weight, sum(weights)) for weight in weights])
+
+
+@settings(max_examples=25, deadline=None)
+@given(models(3, 4), st.data())
+def test_scores_of_ensembles(several: list[Structure], data: st.DataObject) -> None:
+    """The Brier score and the expected distance by their definitions, and who is best by them."""
+    true, *members = several
+    guesses: dict[str, Ensemble | Structure] = {"single": members[0]}
+    guesses |= {f"e{k}": data.draw(ensembles(members)) for k in range(data.draw(st.integers(0, 2)))}
+    scores = score_ensembles(true, guesses)
+    answers = assertions_of(true)
+    brier, expected = {}, {}
+    for name, guess in guesses.items():
+        theta, variance = beliefs_of(guess if isinstance(guess, Ensemble) else Ensemble([guess]))
+        pairs = list(zip(theta, answers, strict=True))
+        brier[name] = mean_of((t - y) ** 2 for t, y in pairs) - mean_of(variance)
+        expected[name] = mean_of(t * (1 - y) + (1 - t) * y for t, y in pairs)
+    columns, rows = table_of(parts_of(scores), "ensembles").columns, {}
+    for row in table_of(parts_of(scores), "ensembles").texts():
+        rows[row[0]] = dict(zip((column.title for column in columns), row, strict=True))
+    for each in scores:
+        assert (each.brier, each.expected_distance) == (brier[each.name], expected[each.name])
+        assert reads_as_rate(rows[each.name]["Brier score"], float(each.brier))
+        assert reads_as_rate(rows[each.name]["expected distance"], float(each.expected_distance))
+    check_best(scores.verdict, brier, expected)
+
+
+def check_best(
+    verdict: str, brier: Mapping[str, Fraction], expected: Mapping[str, Fraction]
+) -> None:
+    if len(brier) == 1:
+        found = re.fullmatch(r"single has the Brier score (.*) and the .* distance (.*)\.", verdict)
+        assert found
+        assert reads_as_rate(found[1], float(brier["single"]))
+        assert reads_as_rate(found[2], float(expected["single"]))
+        return
+    best = [
+        {name for name, value in values.items() if value == min(values.values())}
+        for values in (brier, expected)
+    ]
+    said = re.fullmatch(
+        r"(.*) (?:is best|are equally good) by the Brier score \((.*)\)"
+        r"(, and by the expected distance|\. By the .* overconfidence, (.*) (?:is|are) .*)\.",
+        verdict,
+    )
+    assert said
+    assert set(re.split(", | and ", said[1])) == best[0]
+    assert ("equally" in verdict) == any(len(names) > 1 for names in best)
+    assert reads_as_rate(said[2], float(min(brier.values())))
+    assert set(re.split(", | and ", said[4] or said[1])) == best[1]
+
+
+@settings(max_examples=25, deadline=None)
+@given(models(2, 3), st.data())
+def test_two_ensembles(members: list[Structure], data: st.DataObject) -> None:
+    pair = [data.draw(ensembles(members)) for _ in range(2)]
+    found = compare_ensembles(*pair, names=("P", "Q"))
+    (p, var_p), (q, var_q) = map(beliefs_of, pair)
+    distance = mean_of((a - b) ** 2 for a, b in zip(p, q, strict=True))
+    distance -= mean_of(var_p) + mean_of(var_q)
+    between = mean_of(a * (1 - b) + (1 - a) * b for a, b in zip(p, q, strict=True))
+    assert (found.distance, found.expected_distance) == (distance, between)
+    verdict, means = (part.text for part in parts_of(found)[:2] if isinstance(part, Note))
+    said = re.match(r"The distance of P and Q is (\S+?)(,|:|\.$|$)", verdict)
+    assert said
+    assert reads_as_rate(said[1], float(distance))
+    assert ("no more than two samples of one" in verdict) == (distance <= 0 and found.is_fair)
+    share = re.search(r"differ in (.*? %) of all", means)
+    assert share
+    assert reads_as(share[1], between)
+    assert sum((part for _, part in found.pairs), start=Fraction(0)) == distance
+    parts = [part for _, part in found.pairs]
+    assert parts == sorted(parts, reverse=True)
 
 
 # -- an explanation --------------------------------------------------------------------------------

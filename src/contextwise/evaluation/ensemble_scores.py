@@ -42,7 +42,7 @@ from contextwise.models.features import PairIndex, concatenated
 from contextwise.models.structure import Structure
 from contextwise.support.arrays import FloatArray, IntArray, ObjectArray
 from contextwise.support.effort import Effort
-from contextwise.support.formatting import Printed, listed
+from contextwise.support.formatting import Printed, listed, rate
 from contextwise.support.progress import Progress
 
 __all__ = [
@@ -115,10 +115,10 @@ class EnsembleScores(Printed, list[EnsembleScore]):
         if len(self) == 1:
             (score,) = self
             return (
-                f"{score.name} has the Brier score {float(score.brier):.4g} and the expected "
-                f"distance {float(score.expected_distance):.4g}."
+                f"{score.name} has the Brier score {rate(float(score.brier))} and the expected "
+                f"distance {rate(float(score.expected_distance))}."
             )
-        text = f"{_are_best(by_brier)} by the Brier score ({float(by_brier[0].brier):.4g})"
+        text = f"{_are_best(by_brier)} by the Brier score ({rate(float(by_brier[0].brier))})"
         if by_brier == by_distance:
             return f"{text}, and by the expected distance."
         other = _are_best(by_distance)
@@ -438,7 +438,7 @@ class EnsembleComparison(Printed):
         """The distance in one sentence."""
         first, second = self.names
         fair = ", corrected for the number of draws" if self.is_fair else ""
-        text = f"The distance of {first} and {second} is {float(self.distance):.4g}{fair}"
+        text = f"The distance of {first} and {second} is {rate(float(self.distance))}{fair}"
         if self.is_fair and self.distance <= 0:
             return f"{text}: they differ no more than two samples of one distribution."
         return f"{text}."

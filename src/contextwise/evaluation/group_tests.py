@@ -60,6 +60,7 @@ from contextwise.models.notation import Literal as ValueLiteral
 from contextwise.models.notation import between, where
 from contextwise.models.structure import Structure, structure_of
 from contextwise.support.arrays import IntArray, ObjectArray
+from contextwise.support.cores import cores
 from contextwise.support.effort import Effort
 from contextwise.support.formatting import Printed, listed, percent, plural
 from contextwise.support.progress import Progress
@@ -855,7 +856,7 @@ def _units(
             done[record["by"], record["test"]].add(record["number"])
         else:
             seconds[record["by"]] = record["seconds"]
-    processes = max(n_jobs, os.cpu_count() or 1 if n_jobs < 0 else 1)
+    processes = n_jobs if n_jobs > 0 else cores()
     for by, plan in plans.items():
         size = min(LARGEST_BATCH, int(BATCH_SECONDS / max(seconds[by], 1e-9)))
         size = max(1, min(size, -(-permutations // (BATCHES * processes))))

@@ -8,6 +8,7 @@ attributes, which a style sheet overrides by the classes ``fp``, ``fn``, ``tp``,
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from math import floor, hypot, log10, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 from xml.etree.ElementTree import Element, SubElement, tostring
@@ -22,7 +23,7 @@ from contextwise.report.layout import Positions, cut_names, fitted_to, place_lab
 from contextwise.report.parts import COLOURS, DASHES
 from contextwise.report.shares import Edge, View, edge_text
 from contextwise.support.formatting import name as shown
-from contextwise.support.formatting import printable
+from contextwise.support.formatting import percent, printable
 
 if TYPE_CHECKING:
     from contextwise.evaluation.ensemble_scores import Reliability
@@ -401,7 +402,8 @@ def plane_svg(plane: Plane) -> str:
             place = f"translate({x} {y})"
             drawn = add(picture, "path", d=series.path, transform=place, **style)
             title = shown(name) if plane.roles.peers else "guess"
-            text = f"only in {title} {100 * fp:.3g} %, {plane.roles.only['fn']} {100 * fn:.3g} %"
+            errors = [percent(Fraction(share), 1) for share in (fp, fn)]
+            text = f"only in {title} {errors[0]}, {plane.roles.only['fn']} {errors[1]}"
             add_tip(drawn, f"{shown(name)}: {text}")
     for series in plane.series:
         if series.means is not None:
@@ -461,7 +463,7 @@ def _add_means(picture: Element, series: PlaneSeries, fp: Mean, fn: Mean, end: f
 
 
 def _with_ends(value: Mean) -> str:
-    mean = f"{100 * (value.mean or 0.0):.3g} %"
+    mean = percent(Fraction(value.mean or 0.0), 1)
     if value.low is None or value.high is None:
         return mean
     return f"{mean} ({100 * value.low:.3g} to {100 * value.high:.3g})"
