@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
+from itertools import combinations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -282,6 +283,21 @@ class Stability(Printed):
         """Return the claims about the ``top`` best supported pairs of the structure."""
         learned = [support for support in self.supports() if support.learned][:top]
         return [region for support in learned for region in self.regions(*support.pair)]
+
+    def top_independencies(self, top: int) -> list[RegionSupport]:
+        """Return the ``top`` claims of independence that the fewest resamples agree with.
+
+        They are about every pair that is never dependent in the structure of all rows, and about
+        regions of the ``top`` best supported pairs.
+        """
+        names, never = self.domain.names, []
+        for i, j in combinations(range(len(names)), 2):
+            if (i, j) not in self._learned:
+                depend = self._support.get((i, j), (0, 0))[0]
+                agree = self.resamples - depend
+                never.append(RegionSupport((names[i], names[j]), False, (), agree, self.resamples))
+        regions = [region for region in self.top_regions(top) if not region.dependent]
+        return sorted([*regions, *never], key=lambda claim: claim.resamples)[:top]
 
     def __repr__(self) -> str:
         return f"Stability({self.resamples} resamples, instability={self.instability:.4g})"

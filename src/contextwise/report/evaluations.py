@@ -182,11 +182,14 @@ def stability_parts(
     weak = [support for support in reversed(learned) if 2 * support.resamples < support.of]
     missed = [s for s in supports if not s.learned and 2 * s.resamples >= s.of]
     claims = tuple((str(region),) for region in stability.top_regions(top) if region.dependent)
-    title = "Claims of the structure of all rows, and how many resamples agree"
+    independent = tuple((str(region),) for region in stability.top_independencies(top))
+    title = "Claims of dependence of the structure of all rows, and how many resamples agree"
+    weakest = "Claims of independence that the fewest resamples agree with"
     parts: list[Part] = [
         Note("finding", f"{stability.verdict} {_resamples(stability)}"),
         _instability(stability, consensus),
         *([table(title, {"": "text"}, claims, "claims")] if claims else []),
+        *([table(weakest, {"": "text"}, independent, "independencies")] if independent else []),
         *_listed("Learned from all rows, but from fewer than half of the resamples", weak, top),
         *_listed("Not learned from all rows, but from half of the resamples or more", missed, top),
     ]
