@@ -85,6 +85,11 @@ def query(
     is_flag=True,
     help="Only pairs that are independent in some contexts and dependent in others.",
 )
+@click.option(
+    "--separators",
+    is_flag=True,
+    help="Of a Bayesian network: one minimal d-separating set for each pair without an arc.",
+)
 @options.top(least=1)
 @options.time_limit()
 @options.reading
@@ -97,6 +102,7 @@ def independencies(
     pair: tuple[str, ...],
     most: int,
     context_specific: bool,
+    separators: bool,
     reading: options.Reading,
     output: str,
     **limits: Any,
@@ -117,11 +123,14 @@ def independencies(
       contextwise independencies six
       contextwise independencies learned.mn --context-specific --most 20
       contextwise independencies learned.mn v3 v7 --top 5
+      contextwise independencies network.bif --separators
       contextwise independencies learned.mn --json
     """
     if len(pair) not in (0, 2):
         raise click.UsageError(f"give two variables or none, not {len(pair)}")
-    for flag in options.typed_flags(ctx, ["most", "context_specific"]) if pair else []:
+    for flag in (
+        options.typed_flags(ctx, ["most", "context_specific", "separators"]) if pair else []
+    ):
         raise click.UsageError(f"{flag} is for all pairs; leave out the variables")
     loaded = load(model, *reading)
     limits["time_limit"] = time_left()
@@ -130,7 +139,11 @@ def independencies(
         pairs = [cw.independence.context_specific_independencies(loaded, *pair, **limits)]
     else:
         pairs = cw.independence.independencies(
-            loaded, most=most, context_specific=context_specific, **limits
+            loaded,
+            most=most,
+            context_specific=context_specific,
+            separators=separators,
+            **limits,
         )
     undecided = False
     records = []

@@ -6,12 +6,16 @@ says that A and B are independent wherever C is yes, given any value of D.
 
 Pairs that are independent in every context come first, fewest neighbours first. Pairs that are
 independent in some contexts follow, largest share first.
+
+The features of a Bayesian network do not show that parents of one child may be independent. With
+``separators``, list one minimal set for each pair without an arc that d-separates the two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import prod
 
 import numpy as np
@@ -22,8 +26,11 @@ from contextwise.comparison.question import active_pairs, all_pairs, pose
 from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import BOXES, complement
+from contextwise.errors import ContextwiseError
 from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.graphs import minimal_separator, network
+from contextwise.independence.separation import minimal_d_separator
+from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, between, quoted, write_literal
 from contextwise.models.structure import Structure
 from contextwise.support.deadline import Deadline
@@ -118,6 +125,7 @@ def independencies(
     *,
     most: int | None = None,
     context_specific: bool = False,
+    separators: bool = False,
     top: int | None = None,
     boxes: int = BOXES,
     time_limit: float | None = None,
@@ -129,6 +137,8 @@ def independencies(
     model : Structure, LogLinear, path of a file, or name of an example
     most : most pairs to list
     context_specific : whether to leave out the pairs that are independent in every context
+    separators : whether to list d-separations of a Bayesian network instead
+        One minimal separator for each pair without an arc, in the order of the variables.
     top, boxes : for each pair, as in `context_specific_independencies`
     time_limit : seconds for all pairs together, from this call on
 
@@ -146,9 +156,23 @@ def independencies(
     ...     print(pair)
     A ⫫ C | B=0
     B ⫫ C | A=1
+    >>> from contextwise.models.directions import bayesian_network
+    >>> collider = bayesian_network(chain.domain, [(), (0, 2), ()])  # A -> B <- C
+    >>> [str(pair) for pair in independencies(collider, separators=True)]
+    ['A ⫫ C']
     """
     deadline = Deadline.after(time_limit)
     structure = as_structure(model)
+    if separators:
+        directions = structure.directions
+        if directions is None:
+            raise ContextwiseError("separators are those of a network; this model has no arcs")
+        arcs = {frozenset(arc) for arc in directions.arcs}
+        every = combinations(range(len(structure.domain)), 2)
+        free = [pair for pair in every if frozenset(pair) not in arcs]
+        listed = tuple(free[:most])
+        separating = _Separators(structure.domain, directions.parents, deadline)
+        return Independencies(separating, listed, len(free) - len(listed), 0)
     everywhere, somewhere = _ranked(structure, deadline)
     chosen = [*([] if context_specific else everywhere), *somewhere]
     beyond = chosen[len(chosen[:most]) :]
@@ -161,7 +185,7 @@ def independencies(
 class Independencies:
     """The pairs of a structure that are independent somewhere, strongest first."""
 
-    _lister: _Lister
+    _lister: _Lister | _Separators
     pairs: tuple[tuple[int, int], ...]  # positions
     unlisted_everywhere: int  # further pairs that are independent in every context
     unlisted_somewhere: int  # further pairs that are independent in some contexts
@@ -209,6 +233,26 @@ def _ranked(
     }
     somewhere = sorted(shares, key=lambda pair: -shares[pair])
     return [(i, j) for i, j in free[order].tolist()], somewhere
+
+
+@dataclass(frozen=True)
+class _Separators:
+    """Finds a minimal d-separator of a pair of a network."""
+
+    domain: Domain
+    parents: Sequence[Sequence[int]]
+    deadline: Deadline
+
+    def pair(self, i: int, j: int) -> PairIndependencies:
+        separator = minimal_d_separator(
+            self.parents, [i], [j], set(range(len(self.domain))) - {i, j}
+        )
+        assert separator is not None, "no arc connects the pair"
+        cardinalities, names = self.domain.cardinalities, self.domain.names
+        contexts = prod(cardinalities) // (cardinalities[i] * cardinalities[j])
+        given = tuple(names[v] for v in separator)
+        statement = Independence(names[i], names[j], (), given, contexts, 1.0)
+        return PairIndependencies(names[i], names[j], (statement,), 0, contexts, contexts)
 
 
 @dataclass(frozen=True)
