@@ -27,8 +27,8 @@ from contextwise.report.layout import apart, cut_names
 from contextwise.report.parts import COLOURS, DASHES
 from contextwise.report.pictures import (
     P_VALUES,
-    SUPPORT,
     SUPPORT_OPACITIES,
+    SUPPORT_STEPS,
     HeatMap,
     arcs_of,
     graph_legend,
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LABELS = 40  # the most labels along a side
+WITH_P_VALUES = 8  # the most groups whose matrix has numbers
 CELLS = 125
 """The most cells along a side; with more variables, a cell shows the mean of several pairs."""
 NEIGHBOURS = 30  # the most neighbours of a variable in one picture
@@ -532,30 +533,31 @@ def plot_populations(
     columns = [populations] if isinstance(populations, Populations) else list(populations)
     figure = new_figure(2 * COLUMN, 0.85 * COLUMN * len(columns))
     grid = figure.subplots(len(columns), 2, squeeze=False)
+    farthest = max(float(each.distance) for found in columns for each in found.pairwise)
     for (groups, pairs), found in zip(grid, columns, strict=True):
-        _draw_groups(groups, found)
+        _draw_groups(groups, found, max(farthest, 1e-9))
         _draw_differences(pairs, found)
     if title:
         figure.suptitle(title, fontsize="medium")
     return figure
 
 
-def _draw_groups(axes: Axes, found: Populations) -> None:
+def _draw_groups(axes: Axes, found: Populations, largest: float) -> None:
     """Draw the matrix of the distances of the groups, with p-values in its cells."""
     place = {group.name: k for k, group in enumerate(found.groups)}
-    matrix = np.zeros((len(place), len(place)))
+    matrix = np.full((len(place), len(place)), np.nan)
     for each in found.pairwise:
         a, b = place[each.first], place[each.second]
         matrix[a, b] = matrix[b, a] = float(each.distance)
-    largest = max(float(matrix.max()), 1e-9)
-    axes.imshow(np.maximum(matrix, 0), cmap="Blues", vmin=0, vmax=largest)
-    for each in found.pairwise if len(place) <= 8 else ():
+    axes.imshow(np.ma.masked_invalid(matrix), cmap="Greys", vmin=0, vmax=1.4 * largest)
+    for each in found.pairwise if len(place) <= WITH_P_VALUES else ():
         ends = place[each.first], place[each.second]
         dark = float(each.distance) > 0.6 * largest
         text = f"{float(each.distance):.3g}\np = {each.adjusted:.2g}"
+        how = {"color": "white" if dark else "black"}
+        how["fontsize"] = "small" if len(place) <= 4 else "xx-small"
         for row, column in (ends, ends[::-1]):
-            colour = "white" if dark else "black"
-            axes.text(column, row, text, ha="center", va="center", color=colour, fontsize="small")
+            axes.text(column, row, text, ha="center", va="center", **how)
     _label_sides(axes, list(place))
     holm = ", p after Holm" if len(place) > 2 else ""
     axes.set_xlabel(f"{found.by}: normalized distance{holm}", fontsize="small")
@@ -565,21 +567,27 @@ def _draw_differences(axes: Axes, found: Populations) -> None:
     """Draw the heat map of the pairs of variables on which the groups differ."""
     names = found.domain.names
     place = {name: k for k, name in enumerate(names)}
-    colours = np.ones((len(names), len(names), 3))
+    cells = np.full((len(names), len(names), 3), 1.0)
     to_rgb = require("matplotlib.colors", "plots").to_rgb
-    blues = require("matplotlib", "plots").colormaps["Blues"]
+    shades = {
+        kind: [on_white(COLOURS[kind], o) for o in SUPPORT_OPACITIES] for kind in ("fn", "fp")
+    }
     for each in found.variable_pairs:
         i, j = sorted(place[name] for name in each.pair)
-        opacity = SUPPORT_OPACITIES[int(p_value_steps(np.array(each.adjusted)))]
-        colours[i, j] = blues(min(float(each.share), 1.0))[:3]
-        colours[j, i] = to_rgb(on_white(SUPPORT, opacity))
-    axes.imshow(colours, interpolation="nearest")
+        step = int(np.searchsorted(SUPPORT_STEPS, min(float(each.share), 1.0)))
+        cells[i, j] = to_rgb(shades["fn"][step])
+        cells[j, i] = to_rgb(shades["fp"][int(p_value_steps(np.array(each.adjusted)))])
+    axes.imshow(cells, interpolation="nearest")
     _label_sides(axes, names)
     axes.set_xlabel("above: share of contexts that differ\nbelow: adjusted p", fontsize="small")
+    words = {
+        "fn": [f"≤ {100 * step:g} %" for step in SUPPORT_STEPS],
+        "fp": ["larger p", *(f"p ≤ {p:g}" for p in reversed(P_VALUES))],
+    }
     patch = require("matplotlib.patches", "plots").Patch
-    words = ["larger", *(f"p ≤ {p:g}" for p in reversed(P_VALUES))]
     entries = [
-        patch(facecolor=on_white(SUPPORT, opacity), label=word)
-        for opacity, word in zip(SUPPORT_OPACITIES, words, strict=True)
+        patch(facecolor=shade, label=word)
+        for kind in ("fn", "fp")
+        for shade, word in zip(shades[kind], words[kind], strict=True)
     ]
     axes.legend(handles=entries, loc="center left", bbox_to_anchor=(1.02, 0.5))
