@@ -554,7 +554,7 @@ def _draw_groups(axes: Axes, found: Populations, largest: float) -> None:
         ends = place[each.first], place[each.second]
         dark = float(each.distance) > 0.6 * largest
         text = f"{float(each.distance):.3g}\np = {each.adjusted:.2g}"
-        how = {"color": "white" if dark else "black"}
+        how: dict[str, Any] = {"color": "white" if dark else "black"}
         how["fontsize"] = "small" if len(place) <= 4 else "xx-small"
         for row, column in (ends, ends[::-1]):
             axes.text(column, row, text, ha="center", va="center", **how)
