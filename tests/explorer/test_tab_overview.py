@@ -33,8 +33,9 @@ from shown_guesses import HOSTILE, SIX, hostile, shown
 
 def test_the_overview_begins_with_the_verdict() -> None:
     text = str(tab_overview.summary(shown()))
-    assert text.index("16 of 240") < text.index("precision")
+    assert text.index("16 of 240") < text.index("An assertion is")
     assert "X1–X2" in text
+    assert "precision" in str(tab_overview.worst(shown()))
 
 
 def test_models_that_agree_say_so() -> None:

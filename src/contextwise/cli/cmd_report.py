@@ -25,7 +25,6 @@ from contextwise.cli.inputs import (
     only_one_from_stdin,
     split_groups,
 )
-from contextwise.data.options import RowOptions
 from contextwise.errors import OpenResult, require
 from contextwise.support.deadline import Deadline
 from contextwise.support.effort import Effort
@@ -376,10 +375,8 @@ def explore(
     loaded = load_all(models, *reading)
     if rows:
         data = Path(rows[0])
-    if data is not None and not loaded:
+    if data is not None:
         cw.data.rows.summarize_data(str(data))  # raises if it cannot be read
-    if data is not None and loaded:
-        load_data(str(data), RowOptions(), loaded[0])  # raises if the variables differ
     cw.explorer.server.serve(
         cw.explorer.app.explorer(
             list(zip(naming.labels(models), loaded, strict=True)),

@@ -69,7 +69,7 @@ def explorer(
     def start(query: str) -> View:
         view = View.parse(query) if query else View(peers=peers)
         if not query and run is None and data is not None and not models:
-            return replace(view, tab="rows")
+            return replace(view, tab="rows", guesses=())
         if run is None:
             return replace(view, tab=FIRST_TAB) if view.tab == "experiment" else view
         return view if query else replace(view, tab="experiment")

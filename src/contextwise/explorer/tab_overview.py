@@ -23,7 +23,7 @@ from contextwise.explorer.tab_rows import RESAMPLES, STABILITY
 from contextwise.report.comparisons import Guess, comparison_parts
 from contextwise.report.html import Markup, as_html
 from contextwise.report.page import model_page, one_terms, terms_note
-from contextwise.report.parts import Cell, Column, Note, Part, Table, cell_text
+from contextwise.report.parts import Cell, Column, Note, Part, cell_text
 from contextwise.report.pictures import (
     GROUPED,
     ONE_CAPTION,
@@ -48,7 +48,7 @@ from contextwise.support.formatting import as_csv, as_json
 
 WORST = 10  # pairs and variables that are listed
 TESTING = 300.0  # seconds to test sentences
-VERDICT = ("verdict", "summary")
+FIRST_NOTES = ("verdict", "summary", "open")
 KEYS = (
     "Arrow keys move from cell to cell, Enter shows the pair, plus and minus zoom, 0 shows "
     "everything, N and P go to the next and the previous pair, the largest first."
@@ -140,7 +140,7 @@ def map_panel(variables: int) -> Tag:
 
 
 def summary(guess: Guess) -> Tag:
-    """Show the verdict, then the confusion matrix and the measures; or that of one model."""
+    """Show the verdict of a comparison or of one model, and explain its terms."""
     if guess.one is not None:
         shown = [Note("verdict", verdict(guess.one))]
         if len(guess.comparison.domain) > 1:
@@ -156,7 +156,7 @@ def sentences(one: OneModel, tested: Outcome[Check]) -> TagList:
 
 
 def worst(guess: Guess) -> HTML:
-    """Show the pairs and variables with the most errors, and the notes."""
+    """Show the counts, the pairs and variables with the most errors, and the notes."""
 
     def cell(value: Cell, column: Column) -> Markup | None:
         if column.title == "variable" and isinstance(value, str):
@@ -169,15 +169,8 @@ def worst(guess: Guess) -> HTML:
 def _split(guess: Guess) -> tuple[list[Part], list[Part]]:
     """Split the parts of a comparison into those above and below the heat map."""
     parts = comparison_parts(guess.comparison, top=WORST, medium="page")
-    verdict = [part for part in parts if isinstance(part, Note) and part.key in VERDICT]
-    above: list[Part] = [*verdict, terms_note(guess.comparison)]
-    below: list[Part] = []
-    for part in parts:
-        is_table = isinstance(part, Table) and part.key != "confusion"
-        is_note = isinstance(part, Note) and part.key != "open"
-        if part not in verdict:
-            (below if is_table or is_note else above).append(part)
-    return above, below
+    above = [part for part in parts if isinstance(part, Note) and part.key in FIRST_NOTES]
+    return [*above, terms_note(guess.comparison)], [part for part in parts if part not in above]
 
 
 def one_legend(heat: HeatMap) -> Tag:

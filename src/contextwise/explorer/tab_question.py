@@ -99,7 +99,7 @@ def picked(domain: Domain, question: str) -> Statement:
     try:
         statement = parse_statement(question)
     except ContextwiseError:
-        return Statement(domain.names[:1], domain.names[1:2]) if not question else Statement((), ())
+        return Statement(domain.names[:1], domain.names[1:2])
     mentioned = {*statement.first, *statement.second, *statement.given, *statement.context}
     one_each = len(statement.first) == len(statement.second) == 1
     return statement if one_each and mentioned <= domain.positions.keys() else Statement((), ())

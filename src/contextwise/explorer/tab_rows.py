@@ -29,7 +29,7 @@ from contextwise.learning import LEARNERS, learner_named
 from contextwise.learning.parameters import Parameter, parameters_of
 from contextwise.models.structure import Model
 from contextwise.report.evaluations import check_parts
-from contextwise.report.parts import Note, Part, Style, table
+from contextwise.report.parts import Cell, Note, Part, Style, table
 from contextwise.report.structures import OneModel
 from contextwise.support.formatting import as_csv, as_json, plural
 
@@ -57,8 +57,8 @@ def panel() -> TagList:
             tags.div(
                 ui.input_file(
                     ROWS.key,
-                    "Rows (CSV)",
-                    accept=[".csv", ".data", ".tsv", ".tab", ".gz", ".txt"],
+                    "A file of rows",
+                    placeholder="CSV, Excel, SPSS, …",
                 ),
                 class_="choices",
             ),
@@ -105,18 +105,21 @@ def columns(outcome: Outcome[DataSummary], rows: Upload | None) -> TagChild:
     unclear = f"; {plural(len(summary.unclear), 'column')} to decide about"
     head = f"{rows.name}: {plural(summary.rows, 'row')}, {plural(len(summary.columns), 'column')}"
     heads: dict[str, Style] = {"column": "text", "kind": "text", "values": "count"}
-    heads |= {"missing": "count", "most frequent": "text", "advice": "text"}
-    cells = [
+    heads |= {"missing": "count", "most frequent": "text"}
+    cells: list[tuple[Cell, ...]] = [
         (
             column.name,
             column.kind,
             column.values,
             column.missing,
             ", ".join(f"{label} ({count:,})" for label, count in column.frequent),
-            column.advice or column.decision,
         )
         for column in summary.columns
     ]
+    advised = [column.advice or column.decision or "" for column in summary.columns]
+    if any(advised):
+        heads["advice"] = "text"
+        cells = [(*row, words) for row, words in zip(cells, advised, strict=True)]
     notes: list[Part] = [Note("rows", note) for note in summary.notes]
     if summary.obstacle:
         notes.append(Note("obstacle", summary.obstacle, warns=True))
