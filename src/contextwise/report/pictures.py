@@ -344,9 +344,10 @@ def populations_picture(found: Populations) -> Picture:
 
 
 def arcs_of(structure: Structure) -> frozenset[Pair]:
-    """Return the arcs of a structure that has directions, as (parent, child)."""
+    """Return the arcs of a structure whose directions are known, as (parent, child)."""
     names, directions = structure.domain.names, structure.directions
-    return frozenset((names[p], names[c]) for p, c in (directions.arcs if directions else ()))
+    known = set(directions.arcs) - directions.undirected if directions else ()
+    return frozenset((names[p], names[c]) for p, c in known)
 
 
 def dependence_heat(shares: Shares, *, reorder: bool | None = None) -> HeatMap:
