@@ -121,6 +121,7 @@ class DataSummary:
     the data: 1 column cannot be used as it is
       age  30 different numbers: a measurement  --bins age=4, or --category age
     Try: contextwise learn trees people.csv --bins age=4
+    More: docs/howto/your-data.md
     """
 
     source: str
@@ -150,7 +151,8 @@ class DataSummary:
         ]
         head = f"{plural(len(self.unclear), 'column')} cannot be used as "
         head += "it is" if len(self.unclear) == 1 else "they are"
-        return "\n".join([f"{self.source}: {head}", laid_out(lines, "<<<"), self.try_line(command)])
+        advice = self.try_line(command), f"More: {PAGE}"
+        return "\n".join([f"{self.source}: {head}", laid_out(lines, "<<<"), *advice])
 
     def try_line(self, command: Sequence[str] | None = None) -> str:
         """Return the line that solves all problems, to be copied."""
@@ -193,6 +195,7 @@ class UnclearData(DomainError):
     the data: 1 column cannot be used as it is
       name  9 different texts in 9 rows: an identifier  drop='name', or category='name'
     Try: read_data(data, drop=['name'])
+    More: docs/howto/your-data.md
     """
 
     def __init__(self, summary: DataSummary) -> None:
@@ -236,8 +239,8 @@ class Decisions:
 
 def without_missing(table: Sheet, how: RowOptions) -> tuple[Sheet, dict[str, list[str]]]:
     """Return the table with missing values as empty cells, and which tokens were missing."""
-    stored = list((how.learned or {}).get("na", ()))
-    texts = [*how.na, *stored]
+    stored = [(text, text.rpartition("=")[0]) for text in (how.learned or {}).get("na", ())]
+    texts = [*how.na, *(text for text, name in stored if not name or name in table.names)]
     tokens: dict[str | None, set[str]] = {}
     for name, token in find_values(texts, table.names, "na"):
         tokens.setdefault(name, set()).add(token)

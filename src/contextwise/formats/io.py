@@ -198,12 +198,15 @@ def encode(model: Model, format: str) -> bytes:
     if chosen.name != "json":
         require_features(structure, f"a {chosen.suffixes[0]} file")
     is_directed = structure.directions is not None or structure.info.get("directed")
-    lost = "the model is directed" if is_directed and not chosen.is_directed else ""
+    lost = ["that the model is directed"] if is_directed and not chosen.is_directed else []
     if structure.info.get("unknown_states") and chosen.name != "json":
-        lost = "the states are unknown" + (f", and that {lost}" if lost else "")
+        lost.insert(0, "that the states are unknown")
+    if structure.info.get("data") and chosen.name != "json":
+        lost.append("how rows are read (bins, missing values)")
     if lost:
         warnings.warn(
-            f"a {chosen.suffixes[0]} file does not record that {lost}; write .json to keep it",
+            f"a {chosen.suffixes[0]} file does not record {', and '.join(lost)}; write .json to "
+            "keep it",
             FactsLost,
             stacklevel=3,
         )

@@ -36,13 +36,14 @@ _KEYS = (
     "directed",
     "unknown_states",
     "by_values",
+    "data",
     "variables",
     "directions",
     "features",
     "claims",
     "weights",
 )
-_ABOUT = ("description", "directed", "unknown_states", "by_values")
+_ABOUT = ("description", "directed", "unknown_states", "by_values", "data")
 _BLANK = " \t\n\r"
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
@@ -62,6 +63,8 @@ def read(source: Source) -> Model:
             raise _error(source, "expected true or false", (key,))
     if "by_values" in about:
         _check_by_values(source, about["by_values"])
+    if "data" in about:
+        _check_data(source, about["data"])
     directions = document.get("directions")
     if directions is not None:
         directions = _directions(source, domain, directions)
@@ -79,9 +82,7 @@ def write(model: Model) -> bytes:
     """Write a model as a ``.json`` file, one line per variable and per feature."""
     structure = structure_of(model)
     about = "".join(
-        f' "{key}": {_dumped(structure.info[key])},\n'
-        for key in _ABOUT
-        if structure.info.get(key) not in (None, False)
+        f' "{key}": {_dumped(structure.info[key])},\n' for key in _ABOUT if structure.info.get(key)
     )
     variables = (
         _dumped({"name": name, "states": states})
@@ -267,6 +268,16 @@ def _check_by_values(source: Source, about: Any) -> None:
         not isinstance(about[key], kind) for key, kind in kinds.items()
     ):
         raise _error(source, f"expected an object with {', '.join(kinds)}", ("by_values",))
+
+
+def _check_data(source: Source, data: Any) -> None:
+    """Check how rows were read; see `contextwise.data.Data.decisions`."""
+    _check_object(source, data, ("data",))
+    kinds = {"dropped": list, "bins": dict, "missing": str, "na": list, "counts": str}
+    for key, value in data.items():
+        texts = value if isinstance(value, list) else [value] if isinstance(value, str) else []
+        if not isinstance(value, kinds.get(key, ())) or not all(isinstance(t, str) for t in texts):
+            raise _error(source, f"expected an object with {', '.join(kinds)}", ("data", key))
 
 
 def _claims(source: Source, domain: Domain, claims: Any, **about: Any) -> Claims:
