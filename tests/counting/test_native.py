@@ -469,3 +469,20 @@ def test_no_leak_over_ten_thousand_comparisons() -> None:
     before = resident_bytes()
     compare(10_000)
     assert resident_bytes() - before < 5 * 2**20
+
+
+@pytest.mark.parametrize("features", [1, 3, 5])
+@pytest.mark.parametrize("variables", [10, 14, 66, 200])
+def test_few_cubes_over_many_variables(features: int, variables: int) -> None:
+    """Counted by inclusion and exclusion, with up to 63 variables or by the recursion."""
+    domain = Domain({f"X{k}": 2 for k in range(variables)})
+    lengths = (4, 9) if variables < 20 else (15, 40)
+    for seed in range(20):
+        rng = np.random.default_rng([seed, features, variables])
+        a, b = (random_structure(domain, features=features, lengths=lengths, rng=rng) for _ in "ab")
+        pairs = active_pairs(a, b)[:30]
+        counts = native.count_pairs(a.features, b.features, pairs)
+        slow = get_engine("enumerate" if variables < 20 else "branch")
+        expected = slow.count_pairs(a.features, b.features, pairs)
+        assert (counts.lower == expected.lower).all()
+        assert (counts.upper == expected.upper).all()

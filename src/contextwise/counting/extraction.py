@@ -15,6 +15,7 @@ from contextwise.counting.contexts import UNIFORM, ContextSpace
 from contextwise.counting.cover import ClassSpace, Cover, Cube, class_space
 from contextwise.models.features import Features
 from contextwise.support.arrays import IntArray
+from contextwise.support.memory import require_memory
 
 FEW = 32
 """With at most one pair per 32 features, selecting the features that cover them pays off."""
@@ -146,8 +147,7 @@ def pair_space(
 
 # -- covered pairs: all models make the others independent ------------------------------------
 
-MOST_MARKS = 2**26
-"""Up to this many pairs of variables, one mark each is faster than sorting those that occur."""
+FEWER_PAIRS = "compare fewer variables or pairs"
 
 
 def covered_pairs(*models: Features, among: IntArray | None = None) -> IntArray:
@@ -155,9 +155,13 @@ def covered_pairs(*models: Features, among: IntArray | None = None) -> IntArray:
     n = len(models[0].cardinalities)
     if among is not None:
         among = decode_pairs(np.unique(among[:, 0] * n + among[:, 1]), n)
+    else:
+        lengths = (np.full(len(m), 2) if m.pairs is not None else m.lengths for m in models)
+        covered = sum(int((length * (length - 1)).sum()) // 2 for length in lengths)
+        require_memory(28 * covered, "finding the pairs of these features", FEWER_PAIRS)
     from contextwise.counting import native  # it imports this module
 
-    if native.missing() is None and (among is not None or n * n <= MOST_MARKS):
+    if native.missing() is None:
         return native.kernel.covered_pairs(n, [native.arrays(model) for model in models], among)
     return covered_in_python(models, among)
 

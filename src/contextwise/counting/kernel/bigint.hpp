@@ -8,9 +8,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace contextwise {
 
@@ -111,6 +111,54 @@ class Wide {
   std::array<u64, W> words_{};
 };
 
+// A list of words. One word needs no memory of its own; most numbers have no more.
+class Words {
+ public:
+  Words() = default;
+  explicit Words(std::span<const u64> words) {
+    resize(words.size());
+    std::ranges::copy(words, begin());
+  }
+  Words(const Words& other) : Words(std::span(other.begin(), other.size_)) {}
+  Words(Words&& other) noexcept = default;
+  Words& operator=(const Words& other) {
+    if (this == &other) return *this;
+    resize(other.size_);
+    std::copy_n(other.begin(), size_, begin());
+    return *this;
+  }
+  Words& operator=(Words&& other) noexcept = default;
+
+  u64* begin() { return many_ ? many_.get() : &one_; }
+  const u64* begin() const { return many_ ? many_.get() : &one_; }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  u64 back() const { return begin()[size_ - 1]; }
+  u64& operator[](std::size_t k) { return begin()[k]; }
+  u64 operator[](std::size_t k) const { return begin()[k]; }
+  void push_back(u64 word) {
+    resize(size_ + 1);
+    begin()[size_ - 1] = word;
+  }
+  void pop_back() { --size_; }
+  // Adds zeros at the end, or removes words.
+  void resize(std::size_t size) {
+    if (size > std::max<std::size_t>(size_, 1)) {
+      auto more = std::make_unique<u64[]>(size);
+      std::copy_n(begin(), size_, more.get());
+      many_ = std::move(more);
+    } else if (size > size_) {
+      *begin() = 0;
+    }
+    size_ = size;
+  }
+
+ private:
+  u64 one_ = 0;                  // the word if there is one
+  std::unique_ptr<u64[]> many_;  // used instead, once there were more
+  std::size_t size_ = 0;
+};
+
 // An integer of any size, without leading zero words.
 class Natural {
  public:
@@ -118,15 +166,15 @@ class Natural {
   explicit Natural(u64 value) {
     if (value) words_.push_back(value);
   }
-  explicit Natural(std::span<const u64> words) : words_(words.begin(), words.end()) { trim(); }
+  explicit Natural(std::span<const u64> words) : words_(words) { trim(); }
 
   // Lowest word first.
-  std::span<const u64> words() const { return words_; }
+  std::span<const u64> words() const { return {words_.begin(), words_.size()}; }
   bool is_zero() const { return words_.empty(); }
   bool is_one() const { return words_.size() == 1 && words_[0] == 1; }
   bool is_power_of_two() const {
     return !words_.empty() && std::has_single_bit(words_.back()) &&
-           std::all_of(words_.begin(), words_.end() - 1, [](u64 word) { return word == 0; });
+           std::ranges::all_of(words().first(words_.size() - 1), [](u64 word) { return !word; });
   }
   std::size_t bits() const {
     return words_.empty() ? 0 : 64 * words_.size() - std::countl_zero(words_.back());
@@ -150,14 +198,16 @@ class Natural {
   }
   Natural& operator*=(u64 factor) {
     u64 carry = 0;
-    for (u64& word : words_) word = multiply_add(word, factor, carry, carry);
+    for (std::size_t k = 0; k < words_.size(); ++k)
+      words_[k] = multiply_add(words_[k], factor, carry, carry);
     if (carry) words_.push_back(carry);
     trim();
     return *this;
   }
   Natural& operator*=(const Natural& other) {
     if (other.words_.size() <= 1) return *this *= other.is_zero() ? 0 : other.words_[0];
-    std::vector<u64> result(words_.size() + other.words_.size());
+    Words result;
+    result.resize(words_.size() + other.words_.size());
     for (std::size_t i = 0; i < words_.size(); ++i) {
       u64 carry = 0;
       for (std::size_t j = 0; j < other.words_.size(); ++j) {
@@ -177,7 +227,12 @@ class Natural {
     if (words_.empty() || !shift) return *this;
     const std::size_t whole = shift / 64;
     const unsigned part = shift % 64;
-    words_.insert(words_.begin(), whole, 0);
+    if (whole) {
+      words_.resize(words_.size() + whole);
+      std::copy_backward(words_.begin(), words_.begin() + words_.size() - whole,
+                         words_.begin() + words_.size());
+      std::fill_n(words_.begin(), whole, 0);
+    }
     if (part) {
       u64 carry = 0;
       for (std::size_t k = whole; k < words_.size(); ++k) {
@@ -189,7 +244,9 @@ class Natural {
     }
     return *this;
   }
-  friend bool operator==(const Natural&, const Natural&) = default;
+  friend bool operator==(const Natural& a, const Natural& b) {
+    return std::ranges::equal(a.words(), b.words());
+  }
   friend bool operator<(const Natural& a, const Natural& b) {
     if (a.words_.size() != b.words_.size()) return a.words_.size() < b.words_.size();
     for (std::size_t k = a.words_.size(); k-- > 0;)
@@ -201,7 +258,7 @@ class Natural {
   void trim() {
     while (!words_.empty() && !words_.back()) words_.pop_back();
   }
-  std::vector<u64> words_;
+  Words words_;
 };
 
 }  // namespace contextwise

@@ -132,25 +132,49 @@ struct RelevantFeatures {
   }
 };
 
-// Lists the pairs that some feature covers, in rising order. It uses one bit per pair of
-// variables.
-inline std::vector<Pair> covered_pairs(std::span<const FeatureArrays> models,
-                                       std::size_t variables) {
-  const std::size_t words = (variables + 63) / 64;
-  std::vector<u64> seen(variables * words, 0);
+// Calls action(i, j) for each pair that some feature covers, as often as it does.
+template <class Action>
+void for_each_covered(std::span<const FeatureArrays> models, Action action) {
   for (const FeatureArrays& model : models)
     for (u32 f = 0; f < model.count; ++f) {
       const auto scope = model.covered(f);
-      for (std::size_t i = 0; i + 1 < scope.size(); ++i) {
-        u64* const row = seen.data() + static_cast<std::size_t>(scope[i]) * words;
+      for (std::size_t i = 0; i + 1 < scope.size(); ++i)
         for (const std::int32_t second : scope.subspan(i + 1))
-          row[second / 64] |= u64{1} << second % 64;
-      }
+          action(static_cast<std::size_t>(scope[i]), static_cast<u32>(second));
     }
+}
+
+// Lists the pairs that some feature covers, in rising order. One bit per pair of variables is
+// fastest while they are few. Otherwise it lists the partners of each variable.
+inline std::vector<Pair> covered_pairs(std::span<const FeatureArrays> models,
+                                       std::size_t variables) {
+  constexpr std::size_t MOST_BITS = std::size_t{1} << 26;
+  const std::size_t words = (variables + 63) / 64;
   std::vector<Pair> pairs;
-  for (u32 first = 0; first < variables; ++first)
-    for_each_bit({seen.data() + first * words, words},
-                 [&](std::size_t second) { pairs.push_back({first, static_cast<u32>(second)}); });
+  if (variables * variables <= MOST_BITS) {
+    std::vector<u64> seen(variables * words, 0);
+    for_each_covered(models, [&](std::size_t first, u32 second) {
+      seen[first * words + second / 64] |= u64{1} << second % 64;
+    });
+    for (u32 first = 0; first < variables; ++first)
+      for_each_bit({seen.data() + first * words, words},
+                   [&](std::size_t second) { pairs.push_back({first, static_cast<u32>(second)}); });
+    return pairs;
+  }
+  std::vector<std::size_t> ends(variables + 1, 0);
+  for_each_covered(models, [&](std::size_t first, u32) { ++ends[first + 1]; });
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  std::vector<u32> partners(ends.back());
+  for_each_covered(models,
+                   [&](std::size_t first, u32 second) { partners[ends[first]++] = second; });
+  std::size_t at = 0;  // each end has moved on to the next start
+  for (u32 first = 0; first < variables; at = ends[first++]) {
+    const auto begin = partners.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto end = partners.begin() + static_cast<std::ptrdiff_t>(ends[first]);
+    std::sort(begin, end);
+    std::for_each(begin, std::unique(begin, end),
+                  [&](u32 second) { pairs.push_back({first, second}); });
+  }
   return pairs;
 }
 

@@ -14,6 +14,8 @@ namespace contextwise {
 // With more cubes the recursion is faster. Measured on the overfitted trees of plants and jester: 6
 // and 10 take a fifth longer.
 inline constexpr std::size_t FEW_CUBES = 8;
+// Up to this many variables a table beats inclusion and exclusion of more than half of FEW_CUBES.
+inline constexpr int TINY_TABLE = 8;
 
 template <class N, int W>
 class FewCubes {

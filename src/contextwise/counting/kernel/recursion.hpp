@@ -77,8 +77,6 @@ class Recursion : Subproblems<N, W> {
   // plants and jester: 5 and 7 take up to a third longer, 8 up to twice as long.
   static constexpr int LONG = 6;
   static constexpr std::size_t QUICK = 300'000;
-  // Up to this many variables a table beats inclusion and exclusion of more than half of FEW_CUBES.
-  static constexpr int TINY_TABLE = 8;
   // Levels of the recursion that fit on the stack of one thread.
   static constexpr std::size_t LEVELS = 400;
 

@@ -1,13 +1,15 @@
 // Counts the three unions of one pair: of the first model, of the second, and of both.
 //
-// Covers of few binary variables are counted by truth table. Other covers are simplified first,
-// which may leave few variables, and then go to the recursion. The union of both starts from the
-// two simplified covers. If one contains the other, it needs no count of its own.
+// Few cubes of binary variables are counted by inclusion and exclusion, and covers of few binary
+// variables by truth table. Other covers are simplified first, which may leave few cubes or
+// variables, and then go to the recursion. The union of both starts from the two simplified covers.
+// If one contains the other, it needs no count of its own.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <utility>
 #include <vector>
@@ -18,6 +20,7 @@
 #include "cover.hpp"
 #include "cover_source.hpp"
 #include "features.hpp"
+#include "inclusion.hpp"
 #include "interval.hpp"
 #include "merged_features.hpp"
 #include "simplify.hpp"
@@ -71,7 +74,7 @@ class UnionCounter {
            bool second_wanted = true) {
     source_.run(excluded_, features, covers_);
     const auto& [a, b] = covers_;
-    if (by_tables(a, b, bounds)) return;
+    if (by_inclusion(a, b, bounds) || by_tables(a, b, bounds)) return;
     for (Cover& cover : covers_) simplifier_.run(cover, budget);
     if (by_tables(a, b, bounds)) return;
     visit(bounds);
@@ -124,6 +127,29 @@ class UnionCounter {
     return Interval<Natural>(with_others(Natural(covered), tables_.names()));
   }
 
+  // Counts all three unions if there are few cubes. Up to TINY_TABLE variables a table is faster.
+  bool by_inclusion(const Cover& a, const Cover& b, PairSizes& bounds) {
+    if (a.variables() <= TINY_TABLE || a.size() + b.size() > FEW_CUBES || !suits_inclusion(a))
+      return false;
+    bounds.sizes = {by_inclusion({&a}), by_inclusion({&b}), by_inclusion({&a, &b})};
+    bounds.visited = true;
+    return true;
+  }
+  Interval<Natural> by_inclusion(std::initializer_list<const Cover*> covers) {
+    few_.clear();
+    for (const Cover* cover : covers)
+      for (std::size_t c = 0; c < cover->size(); ++c) few_.add({cover->cube(c), cover->words()});
+    const Cover& any = **covers.begin();
+    const auto variables = static_cast<unsigned>(any.variables());
+    const u64 covered =
+        (u64{1} << variables) - few_.uncovered(static_cast<int>(variables)).words()[0];
+    return Interval<Natural>(with_others(Natural(covered), any.names));
+  }
+  // Tests whether the numbers and the cubes of FewCubes are wide enough.
+  static bool suits_inclusion(const Cover& cover) {
+    return uses(Step::INCLUSION) && cover.variables() < 64 && cover.is_binary();
+  }
+
   void visit(PairSizes& bounds) { bounds.visit(contexts()); }
 
   void by_recursion(const Cover& first, const Cover& second, const Budget& budget,
@@ -148,6 +174,10 @@ class UnionCounter {
   void measure(const Cover& cover, const Natural& contexts, Budget budget,
                Interval<Natural>& size) {
     if (size.closed()) return;
+    if (cover.size() <= FEW_CUBES && suits_inclusion(cover)) {
+      size = by_inclusion({&cover});
+      return;
+    }
     const Cover small = compacted(cover);
     const Interval<Natural> left = uncovered(small, budget, memory_);
     nodes_ += budget.used;
@@ -171,6 +201,7 @@ class UnionCounter {
   Cover both_;
   // Scratch space.
   CoverTables tables_;
+  FewCubes<Wide<1>, 2> few_;
   std::vector<u32> counted_;
 };
 
