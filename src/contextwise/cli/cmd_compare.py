@@ -200,6 +200,9 @@ def _record(name: str, true: Model, guess: Guess, scope: options.Scope) -> dict[
 
 def _nested(guess: Guess, top: int, per_pair: bool) -> dict[str, object]:
     """Return the fields that only JSON has."""
+    if per_pair:  # the digits take more room than the numbers, and the text has them again
+        numbers = 4 * len(guess.comparison.pairs)
+        guess.comparison.unions.require_memory(8 * numbers, "use --csv, which prints as it goes")
     return {
         **({"labels": guess.comparison.roles.labels} if guess.comparison.roles.peers else {}),
         "strengths": cw.comparison.compare.strength_records(guess.comparison),

@@ -7,6 +7,7 @@ on. Nothing here imports NumPy, so that ``--help`` prints at once.
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -526,7 +527,7 @@ def print_records(records: Sequence[object]) -> None:
 
 def print_csv(records: Iterable[Mapping[str, object]], header: Iterable[str] | None = None) -> None:
     """Print records as CSV, one row each; the header is by default all their keys."""
-    click.echo(cw.support.formatting.as_csv(records, header), nl=False)
+    sys.stdout.writelines(cw.support.formatting.csv_lines(records, header))
 
 
 @contextmanager

@@ -276,9 +276,9 @@ class Comparison(Shown, WholeMeasures):
             raise DomainError(f"this comparison leaves out the pair {first!r}, {second!r}")
         return None, size
 
-    def pair_names(self) -> list[Pair]:
-        """Return the names of `pairs`."""
-        return self._names(self.pairs)
+    def pair_names(self, places: slice = slice(None)) -> list[Pair]:
+        """Return the names of `pairs`, or of some of them."""
+        return self._names(self.pairs[places])
 
     def _names(self, pairs: IntArray) -> list[Pair]:
         names = self.domain.names
@@ -365,7 +365,10 @@ class Comparison(Shown, WholeMeasures):
         0.16666666666666666
         """
         pd = require("pandas", "frames")
-        _ = self.counts  # raises OpenResult
+        _ = self.confusion  # raises OpenResult
+        self.unions.require_memory(
+            len(COUNTS) * len(self.domain if by == "variable" else self.pairs)
+        )
         keys = VARIABLE_KEYS if by == "variable" else PAIR_KEYS
         records = variable_records(self) if by == "variable" else pair_records(self)
         rows = [list(record.values()) for record in records]
@@ -448,10 +451,10 @@ def _pair_record(pair: Pair, counts: Sequence[Number | None]) -> Record:
 
 def pair_records(comparison: Comparison) -> Iterator[Record]:
     """Yield the counts of each pair that a feature covers; those of an open pair are None."""
-    names = comparison.pair_names()
-    for first in range(0, len(names), BLOCK):  # all counts at once could fill the memory
+    for first in range(0, len(comparison.pairs), BLOCK):  # all at once could fill the memory
         block = slice(first, first + BLOCK)
-        for pair, counts in zip(names[block], comparison.counts_at(block), strict=True):
+        names = comparison.pair_names(block)
+        for pair, counts in zip(names, comparison.counts_at(block), strict=True):
             yield _pair_record(pair, counts)
 
 

@@ -43,6 +43,11 @@ class ContextSpace:
         times = Counter(self.sizes(cardinalities)).items()
         return prod(size ** max(0, count - limit) for size, count in times if size)
 
+    def bits(self, cardinalities: Sequence[int], limit: int) -> int:
+        """Return enough bits for a number of contexts in this unit."""
+        times = Counter(self.sizes(cardinalities)).items()
+        return sum(size.bit_length() * min(count, limit) for size, count in times)
+
     def of_pairs(self, cardinalities: Sequence[int], pairs: IntArray) -> list[int]:
         """Return the total weight of the contexts of each pair.
 

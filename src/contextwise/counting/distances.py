@@ -127,6 +127,7 @@ def _by_kernel(
 ) -> tuple[list[int], bool]:
     """Sum with the kernel; count the unions that it leaves open with the chosen engine."""
     cardinalities, total = models[0].cardinalities.tolist(), len(pairs)
+    native.require_memory_for(total)
     words, left, limit, interrupted = native.kernel.count_distances(
         cardinalities,
         native.weight_rows(space),

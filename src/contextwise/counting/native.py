@@ -21,6 +21,7 @@ from contextwise.counting import known_sizes
 from contextwise.counting.contexts import UNIFORM, ContextSpace
 from contextwise.counting.contract import OverBudget
 from contextwise.counting.cover import Cover
+from contextwise.counting.extraction import FEWER_PAIRS
 from contextwise.counting.pair_counts import PairCounts, tighten
 from contextwise.models.features import WORD, Features
 from contextwise.support.arrays import IntArray, WordArray
@@ -28,6 +29,7 @@ from contextwise.support.cores import cores
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 from contextwise.support.effort import QUIET, Effort
 from contextwise.support.loading import why_not_compiled
+from contextwise.support.memory import require_memory
 
 _reason: str | None = None
 try:
@@ -39,6 +41,8 @@ except ImportError as error:
 
 MEMORY = 512 * 2**20
 """Bytes for remembered subproblems, over all threads."""
+BYTES_OF_PAIR = 300
+"""Memory for a pair of variables whose counts have one word."""
 NO_ROWS = np.zeros((0, 1), dtype=np.uint64)
 arrays = attrgetter("starts", "variables", "values", "pairs")
 """Return `Features` as the kernel takes them."""
@@ -104,6 +108,7 @@ def count_pairs(
     """
     began = time.perf_counter()
     total = len(pairs)
+    require_memory_for(total)
     pairs = pairs.reshape(-1, 2)
     codes = pairs[:, 0] * len(a.cardinalities) + pairs[:, 1]
     places = None
@@ -114,6 +119,7 @@ def count_pairs(
     known = [known_sizes.lookup(m, pairs, space, with_ganak=with_ganak) for m in (a, b)]
 
     def known_rows(limit: int) -> list[tuple[IntArray, WordArray]]:
+        require_memory_for(total, space.bits(cardinalities, limit))
         unit = space.unit(cardinalities, limit)
         return [(k.places, rows_of(k.in_unit(unit).tolist())) for k in known]
 
@@ -129,7 +135,7 @@ def count_pairs(
         effort.deadline.left(),
         MEMORY,
         effort.progress and (lambda done: effort.report(done, total)),
-        known_rows if any(len(sizes.places) for sizes in known) else None,
+        known_rows,
     )
     if not result.interrupted:
         effort.report(total, total)
@@ -152,6 +158,13 @@ def count_pairs(
     if by_ganak:
         counted["ganak"] = by_ganak
     return PairCounts(low, high, counted, seconds, result.interrupted, result.nodes, unit)
+
+
+def require_memory_for(pairs: int, bits: int = 0) -> None:
+    """Raise `TooLargeError` if there is no room for pairs whose counts have this many bits."""
+    # Three counts per pair, each once in the kernel and once as a Python int.
+    needed = pairs * (BYTES_OF_PAIR + (bits if bits > WORD else 0))
+    require_memory(needed, f"comparing {pairs:,} pairs of variables", FEWER_PAIRS)
 
 
 def weight_rows(space: ContextSpace) -> WordArray:

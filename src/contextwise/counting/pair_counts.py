@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import gcd, prod
+from sys import getsizeof
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from contextwise.counting.contexts import UNIFORM, ContextSpace, ValueWeights
 from contextwise.counting.extraction import covering_features, find_pairs, pair_features
 from contextwise.models.features import Features, as_int, members
 from contextwise.support.arrays import FloatArray, IntArray, ObjectArray
+from contextwise.support.memory import require_memory
 
 MARGIN = 1e-9
 """Relative; a sum of 1,000 logarithms errs by about 1e-12."""
@@ -89,8 +91,16 @@ class PairCounts:
 
     def exact(self, numbers: CountArray) -> ObjectArray:
         """Return numbers of units as numbers of contexts."""
+        self.require_memory(numbers.size)
         exact: ObjectArray = numbers.astype(object)
         return exact if self.unit == 1 else exact * self.unit
+
+    def require_memory(
+        self, numbers: int, instead: str = "use shares, totals or fewer pairs"
+    ) -> None:
+        """Raise `TooLargeError` if there is no room for this many exact numbers of contexts."""
+        size = getsizeof(self.unit) + 40
+        require_memory(numbers * size, "making the exact counts of all pairs", instead)
 
     def total(self, numbers: CountArray) -> Any:
         """Add up numbers of units of all pairs, as numbers of contexts."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from importlib import import_module
@@ -179,19 +179,32 @@ def as_csv(records: Iterable[Mapping[str, object]], header: Iterable[str] | None
 
     The header is by default all keys, in the order in which they first occur.
     """
-    rows = [
-        {
-            key: digits_of(cell) if isinstance(cell, int) and abs(cell) > LARGEST_EXACT else cell
-            for key, cell in record.items()
-        }
-        for record in records
-    ]
-    columns = dict.fromkeys(key for row in rows for key in row) if header is None else header
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
+    return "".join(csv_lines(records, header))
+
+
+def csv_lines(
+    records: Iterable[Mapping[str, object]], header: Iterable[str] | None = None
+) -> Iterator[str]:
+    """Yield the lines of `as_csv`; with a header, one record is in memory at a time."""
+    if header is None:
+        records = list(records)
+        header = dict.fromkeys(key for record in records for key in record)
+    line = io.StringIO()
+    writer = csv.DictWriter(line, list(header), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    for record in records:
+        yield line.getvalue()
+        line.seek(0)
+        line.truncate()
+        writer.writerow(
+            {
+                key: digits_of(cell)
+                if isinstance(cell, int) and abs(cell) > LARGEST_EXACT
+                else cell
+                for key, cell in record.items()
+            }
+        )
+    yield line.getvalue()
 
 
 def renderers() -> Any:

@@ -1,0 +1,98 @@
+"""Work that would not fit into memory is refused before it starts."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from contextwise import Domain, Structure, compare
+from contextwise.counting.pair_counts import PairCounts
+from contextwise.errors import TooLargeError
+from contextwise.support import memory
+from contextwise.support.memory import SMALL, free_memory, require_memory
+
+
+@pytest.mark.parametrize(
+    ("files", "free"),
+    [
+        ({"memory.max": "900", "memory.current": "200"}, 700),
+        (
+            {
+                "memory.max": "900",
+                "memory.current": "200",
+                "memory.stat": "file 9\ninactive_file 50",
+            },
+            750,
+        ),
+        ({"memory.max": "900", "memory.current": "901"}, 0),
+        ({"memory/memory.limit_in_bytes": "900", "memory/memory.usage_in_bytes": "100"}, 800),
+    ],
+)
+def test_the_limit_of_a_container_counts(
+    files: dict[str, str], free: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(memory, "GROUPS", tmp_path)
+    assert free_memory() == free
+
+
+def test_no_limit_of_a_container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "memory.max").write_text("max\n")
+    monkeypatch.setattr(memory, "GROUPS", tmp_path)
+    free = free_memory()
+    assert free is None or free > SMALL
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the limits of Linux")
+def test_the_limit_of_a_process_counts() -> None:
+    code = (
+        "import resource\n"
+        "from contextwise.support.memory import free_memory\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (2**33, 2**33))\n"
+        "print(0 < free_memory() < 2**33)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "True\n"
+
+
+def test_small_work_is_never_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "free_memory", lambda: 0)
+    require_memory(SMALL, "this", "stop")
+    with pytest.raises(TooLargeError, match=r"^this needs about 10 GB of memory, .*; stop$"):
+        require_memory(10 * 2**30, "this", "stop")
+
+
+def test_an_unknown_amount_refuses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "free_memory", lambda: None)
+    require_memory(2**60, "this", "stop")
+
+
+@pytest.fixture
+def little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave a megabyte of memory."""
+    monkeypatch.setattr(memory, "free_memory", lambda: 2**20)
+    monkeypatch.setattr(memory, "SMALL", 2**19)
+
+
+@pytest.mark.usefixtures("little")
+def test_a_comparison_that_does_not_fit_is_refused_with_an_estimate() -> None:
+    domain = Domain({f"X{k}": 2 for k in range(300)})
+    model = Structure(domain, [dict.fromkeys(domain.names, 1)])
+    with pytest.raises(TooLargeError, match=r"needs about .* MB of memory, and 1.0 MB is free; "):
+        compare(model, model)
+    assert compare(model, model, variables=domain.names[:20]).distance == 0
+
+
+@pytest.mark.usefixtures("little")
+def test_exact_counts_that_do_not_fit_are_refused_and_their_sum_is_not() -> None:
+    ones = np.ones((1000, 3), dtype=np.int64)
+    counts = PairCounts(ones, ones, unit=2**100_000)
+    assert counts.total(ones) == [1000 * 2**100_000] * 3
+    with pytest.raises(TooLargeError, match="exact counts of all pairs"):
+        _ = counts.lower
