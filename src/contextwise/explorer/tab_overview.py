@@ -32,6 +32,7 @@ from contextwise.report.pictures import (
     heat_legends,
     heat_map,
     heat_text,
+    no_heat_map,
     one_legends,
     packed,
     packed_one,
@@ -197,10 +198,14 @@ def _serve_map(state: State) -> None:
 
     async def data() -> dict[str, Any] | None:
         guess = state.shown()
+        if no_heat_map(len(guess.shares.names)):
+            return None
         order = (await drawn()).order if CLUSTER() else np.arange(len(guess.shares.names))
         return (packed if guess.one is None else packed_one)(guess.shares, order)
 
     async def legend() -> TagChild:
+        if note := no_heat_map(len(state.shown().shares.names)):
+            return tags.p(note.text)
         return (heat_legend if state.shown().one is None else one_legend)(await drawn())
 
     def picture() -> str:

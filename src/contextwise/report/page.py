@@ -36,6 +36,7 @@ from contextwise.report.html import as_html, page_html, tag
 from contextwise.report.parts import TOP, Note, Part, Section, Style, Table, table
 from contextwise.report.pictures import (
     graph_pictures,
+    no_heat_map,
     one_pictures,
     pairs_picture,
     plane_picture,
@@ -127,7 +128,10 @@ def model_page(
     comparison = one.comparison
     parts: list[Part] = [first, one_terms(comparison)]
     if len(comparison.domain) > 1:
-        parts.append(Section("Pictures", tuple(one_pictures(comparison)), key="pictures"))
+        pictures: list[Part] = [*one_pictures(comparison)]
+        if note := no_heat_map(len(comparison.domain)):
+            pictures.insert(0, note)
+        parts.append(Section("Pictures", tuple(pictures), key="pictures"))
     parts += rest
     if one.check is not None:
         parts.append(Section("Checked on data", tuple(check_parts(one.check, top=top))))
@@ -215,7 +219,8 @@ def guess_parts(guess: Guess, *, top: int = TOP) -> list[Part]:
     c = guess.comparison
     explained = [] if guess.explanation is None else explanation_parts(guess.explanation)
     parts = comparison_parts(c, top=0 if explained else top, medium="page", chance=guess.chance)
-    pictures = [pairs_picture(c), *graph_pictures(c)]
+    heat = no_heat_map(len(c.domain)) or pairs_picture(c)
+    pictures: list[Part] = [heat, *graph_pictures(c)]
     if c.strengths is not None and c.strengths.samples:
         pictures.append(strengths_picture(c.strengths))
     parts.append(Section("Pictures", tuple(pictures), key="pictures"))

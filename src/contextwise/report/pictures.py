@@ -33,6 +33,7 @@ from contextwise.report.parts import (
     UNDECIDED,
     Legend,
     Mark,
+    Note,
     Picture,
 )
 from contextwise.report.shares import (
@@ -66,6 +67,7 @@ BLANK, AGREED, FIRST_FP, FIRST_FN = 0, 1, 2, 2 + len(STEPS)
 OPEN = FIRST_FN + len(STEPS)
 """The codes of a cell: never dependent, no error of this kind, the steps of each kind, open."""
 GROUPED = 100  # above this many variables, heat maps group variables with similar errors by default
+MOST_DRAWN = 3000  # the most variables of a heat map: its cells are as many as their square
 LONE = 0.5  # the least share of errors of a lone pair, which is marked
 CUT = 0.7  # the share of the tree's height at which it is cut into blocks of similar variables
 SMALLEST, BLOCKS = 0.03, 6
@@ -115,6 +117,8 @@ def heat_map(comparison: Comparison | Shares, *, reorder: bool | None = None) ->
     """Return the heat map; ``reorder`` is by default above `GROUPED` variables."""
     shares = shares_of(comparison) if isinstance(comparison, Comparison) else comparison
     n = len(shares.names)
+    if n > MOST_DRAWN:
+        raise TooLargeError(f"{too_many_drawn(n)}; choose some, such as --variables A,B,C")
     if reorder is None:
         reorder = n > GROUPED
     first, second = shares.pairs.T
@@ -124,6 +128,11 @@ def heat_map(comparison: Comparison | Shares, *, reorder: bool | None = None) ->
     order, blocks = group_similar(fp + fn) if reorder else (np.arange(n), ())
     drawn = np.where(np.tri(n, dtype=bool), fn[np.ix_(order, order)], fp[np.ix_(order, order)])
     return HeatMap(tuple(shares.names[v] for v in order), drawn, order, blocks, shares.roles)
+
+
+def too_many_drawn(variables: int) -> str:
+    """Say why there is no heat map of so many variables."""
+    return f"a heat map shows at most {MOST_DRAWN:,} variables, and there are {variables:,}"
 
 
 def group_similar(errors: npt.NDArray[np.float64]) -> tuple[IntArray, tuple[range, ...]]:
@@ -221,6 +230,14 @@ def packed(shares: Shares, order: IntArray) -> dict[str, Any]:
         "light": COLOURS,
         "dark": DARK_COLOURS,
     }
+
+
+def no_heat_map(variables: int) -> Note | None:
+    """Return the note that replaces the heat map of too many variables."""
+    if variables <= MOST_DRAWN:
+        return None
+    words = too_many_drawn(variables)
+    return Note("no heat map", f"{words[:1].upper()}{words[1:]}. Choose some to see theirs.")
 
 
 def pairs_picture(comparison: Comparison) -> Picture:
@@ -385,18 +402,20 @@ ONE_CAPTION = "Colour is the share of contexts in which the two variables depend
 
 
 def one_pictures(comparison: Comparison) -> list[Picture]:
-    """Return the heat map and the graph of one model, from its comparison with itself."""
-    shares = shares_of(comparison)
-    heat = dependence_heat(shares)
-    drawn = _deflated(packed_one(shares, heat.order))
-    grouped = "" if np.array_equal(heat.order, np.arange(len(heat.order))) else GROUPED_TEXT
+    """Return the heat map, if it is not too large, and the graph of one model.
+
+    They are drawn from its comparison with itself.
+    """
+    shares, pictures = shares_of(comparison), []
+    if no_heat_map(len(shares.names)) is None:
+        heat = dependence_heat(shares)
+        drawn = _deflated(packed_one(shares, heat.order))
+        grouped = "" if np.array_equal(heat.order, np.arange(len(heat.order))) else GROUPED_TEXT
+        pictures = [Picture(f"{ONE_CAPTION}{grouped}", tuple(one_legends(heat)), packed=drawn)]
     selection = select_edges(shares.edges(), which="strongest")
     graph = graph_of(selection)._replace(view="one", arcs=arcs_of(comparison.true))
     text = f"{selection.description[:1].upper()}{selection.description[1:]}. {LINE_TEXT}"
-    return [
-        Picture(f"{ONE_CAPTION}{grouped}", tuple(one_legends(heat)), packed=drawn),
-        Picture(text, (graph_legend(graph.edges, "one"),), graph),
-    ]
+    return [*pictures, Picture(text, (graph_legend(graph.edges, "one"),), graph)]
 
 
 # -- graphs and the plane of errors --------------------------------------------------------------
