@@ -2,7 +2,8 @@
 
 ``forest`` models resemble learned structures: a random decision tree for each variable, and a
 feature for each leaf and value of the variable. From ``forest.small`` to ``forest.large`` the trees
-get deeper. Names have the form DATA.SETTING.mn, like the real models.
+get deeper. Names have the form DATA.SETTING.mn, like the real models. `local` draws models of any
+size whose pairs are all alike, so that only the number of variables differs.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from contextwise import Domain, Structure, write
+from contextwise.models.features import normalized, single_values
 from contextwise.models.structure import LogLinear
 
 SEED = 20_160
@@ -59,3 +61,17 @@ def _leaves(tests: list[int], depth: int, rng: np.random.Generator) -> Iterator[
     for value in (0, 1):
         for path in _leaves(rest, depth - 1, rng):
             yield {test: value, **path}
+
+
+def local(variables: int, rng: np.random.Generator) -> Structure:
+    """Draw ten features per binary variable, each over 2 to 7 of 30 neighbouring variables."""
+    count = 10 * variables
+    lengths = rng.integers(2, 8, count)
+    first = rng.integers(0, max(1, variables - 29), count)
+    order = rng.random((count, min(30, variables))).argsort(axis=1)[:, :7]
+    chosen = np.arange(order.shape[1]) < lengths[:, None]
+    scopes = first[:, None] + order
+    values = single_values(rng.integers(0, 2, chosen.sum()), 1)
+    owners = np.repeat(np.arange(count), lengths)
+    features, _ = normalized([2] * variables, owners, scopes[chosen], values, count)
+    return Structure(Domain({f"v{k}": 2 for k in range(variables)}), features)

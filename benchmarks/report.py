@@ -7,7 +7,12 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-PLOTS = {"features": "features", "variables": "variables", "growth": "features"}
+PLOTS = {
+    "features": "features",
+    "variables": "variables",
+    "scale": "variables",
+    "growth": "features",
+}
 """The lines drawn as curves, with the label of the horizontal axis."""
 
 
@@ -72,7 +77,8 @@ def _seconds(measurement: dict[str, Any] | None) -> str:
     if "assertions" in notes:  # what was measured is a distance
         return f"{notes['distance']:.1f}"
     more = "" if notes.get("finished", True) else "> "
-    return f"{more}{measurement['seconds']:.3g} s"
+    memory = f", {notes['megabytes']:,} MB" if "megabytes" in notes else ""
+    return f"{more}{measurement['seconds']:.3g} s{memory}"
 
 
 def _curves(line: dict[str, Any], axis: str, path: Path) -> None:
@@ -85,6 +91,11 @@ def _curves(line: dict[str, Any], axis: str, path: Path) -> None:
         plot.loglog(
             [m["notes"][axis] for m in mine], [m["seconds"] for m in mine], "o-", label=contender
         )
+    if all("megabytes" in m["notes"] for m in line["measurements"]):
+        peaks = {m["notes"][axis]: m["notes"]["megabytes"] for m in line["measurements"]}
+        memory = plot.twinx()
+        memory.loglog(list(peaks), list(peaks.values()), "s:", color="0.4", label="memory")
+        memory.set_ylabel("peak of memory (dotted), MB")
     plot.set(title=line["title"], xlabel=axis, ylabel="seconds")
     plot.grid(alpha=0.3)
     plot.legend()
