@@ -249,7 +249,8 @@ class Comparison(Shown, WholeMeasures):
     def strengths(self) -> Strengths | None:
         """How strong the missed, invented and found dependencies are, from a random sample.
 
-        None if no model has weights, or if contexts are canonical or observed rows.
+        None if no model has weights, if contexts are canonical or observed rows, or above 3,000
+        variables.
         """
         return strengths_of(self)
 

@@ -39,6 +39,7 @@ WANTED = 200
 BATCH = 4_096
 MOST = 2**14
 """Most contexts to draw for one kind."""
+MOST_VARIABLES = 3_000
 CONFIDENCE = 0.95
 
 
@@ -129,10 +130,13 @@ class Strengths(Shown):
 def strengths_of(comparison: Comparison, *, wanted: int = WANTED, rng: int = 0) -> Strengths | None:
     """Draw dependencies of each kind and measure their strengths.
 
-    Returns None if no model has weights, or if contexts are canonical or observed rows.
+    Returns None if no model has weights, if contexts are canonical or observed rows, or if there
+    are more than `MOST_VARIABLES`: a draw has a state of each variable.
     """
     question = comparison.question
     if not any(question.weighted) or question.space.canonical or question.rows is not None:
+        return None
+    if len(question.domain) > MOST_VARIABLES:
         return None
     samples: dict[Kind, StrengthSample] = {}
     kinds: tuple[tuple[Kind, int], ...] = (
