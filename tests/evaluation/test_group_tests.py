@@ -305,7 +305,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "variables": ({"variables": ["group", "A"]}, "cannot be in variables"),
     "pairs": ({"pairs": [("group", "A")]}, "cannot be in pairs"),
     "dropped": ({"drop": ["group"]}, "do not drop it"),
-    "no column": ({"by": "grupp"}, "no column 'grupp'; did you mean 'group'"),
+    "no column": ({"by": "grupp"}, "^by: there is no column 'grupp'; did you mean 'group'"),
     "twice": ({"by": ["group", "group"]}, "twice"),
     "joint": ({"design": "joint", "learner": "chow-liu"}, "chow-liu learns plain graphs"),
     "design": ({"design": "both"}, "design must be"),

@@ -537,7 +537,8 @@ def populations(
         options.check_out(picture, [".png", ".svg", ".pdf"])
     configured = make_learner(learner or "edge-trees", parameters)
     how = cw.evaluation.group_tests.grouping_options(row_options, by, keywords["subject"])
-    rows = load_data(data, how)
+    with cw.evaluation.group_tests.naming_by():
+        rows = load_data(data, how)
     with options.resumable(keywords["folder"]):
         result = cw.populations(rows, list(by), configured, show_progress=True, **keywords)
     if picture is not None:

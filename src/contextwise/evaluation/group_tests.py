@@ -28,7 +28,7 @@ import time
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -45,7 +45,7 @@ from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.extraction import covered_pairs
 from contextwise.data.options import RowOptions, find_names, row_options
 from contextwise.data.rows import Data, DataLike, as_data
-from contextwise.errors import ContextwiseError, MissingPackage, OpenResult
+from contextwise.errors import ContextwiseError, DomainError, MissingPackage, OpenResult
 from contextwise.evaluation.ensemble_scores import distances_of_pairs
 from contextwise.evaluation.replicates import holm
 from contextwise.evaluation.resampling import learner_configuration
@@ -567,6 +567,17 @@ def grouping_options(options: RowOptions, by: Sequence[str], subject: str | None
     )
 
 
+@contextmanager
+def naming_by() -> Iterator[None]:
+    """Name the option that the user gave in errors about columns that are read as categories."""
+    try:
+        yield
+    except DomainError as error:
+        if str(error).startswith("category: there is no column"):
+            raise DomainError(f"by{str(error).removeprefix('category')}") from None
+        raise
+
+
 def _plan(
     data: Data,
     by: str,
@@ -631,8 +642,8 @@ def _check_groups(
     if len(names) > 2 and sum(sizes) < LEAST_ROWS * len(names):
         raise ContextwiseError(
             f"{by!r} has {len(names):,} values in {plural(sum(sizes), 'row')}, so it looks like an "
-            f"ID and not like groups; choose another column, or cut numbers into bins "
-            f"(--bins {by}=2; in Python bins={{{by!r}: 2}})"
+            "ID and not like groups; choose another column, or, if these are numbers, cut them "
+            f"into bins (--bins {by}=2; in Python bins={{{by!r}: 2}})"
         )
     least = 2 if resamples is None else 4
     for name, size in zip(names, sizes, strict=True):
@@ -757,7 +768,8 @@ def populations(
     _check_settings(columns, chosen, permutations, design, resamples, subject, alpha)
     effort = Effort.of(time_limit, n_jobs=n_jobs, cluster=cluster, show_progress=show_progress)
     options = grouping_options(row_options(**reading), columns, subject)
-    rows = data if isinstance(data, Data) else as_data(data, None, options)
+    with naming_by():
+        rows = as_data(data, None, options)
     find_names([*columns, *([subject] if subject else [])], rows.domain.names, "by")
     listed_pairs = None if pairs is None else list(pairs)
     listed_variables = None if variables is None else list(variables)
