@@ -3,6 +3,7 @@
 Run it from the root of the repository::
 
     python docs/screenshots.py                        # of bundled examples, into docs/
+    python docs/screenshots.py --one                  # of a model learned from bundled rows
     python docs/screenshots.py --models FOLDER --out OTHER true.mn guess.mn other.mn
     python docs/screenshots.py --run FOLDER           # of a run of contextwise experiment
 
@@ -19,6 +20,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -63,6 +65,11 @@ SHOTS = (
     Shot("guesses", "tab=guesses", "#guess_table table"),
     Shot("statistics", "tab=statistics", "#chance_outcome .verdict", "#chance_begin"),
 )
+ONE = (
+    Shot("one", "", "#worst td:has-text('contradicted')"),
+    Shot("rows", "tab=rows", "#columns table"),
+)
+"""The pictures of one model and its rows."""
 RUN = Shot("run", "tab=experiment", "#run img, #run canvas")
 """The picture of a run."""
 
@@ -128,12 +135,22 @@ def views(models: Sequence[str]) -> list[Shot]:
     return [replace(shot, query=shot.query.format(**filled)) for shot in SHOTS]
 
 
+def learned() -> str:
+    """Learn a model from the bundled rows, and return its path."""
+    import contextwise
+
+    path = Path(tempfile.mkdtemp()) / "titanic.json"
+    contextwise.write(contextwise.learn("titanic", "edge-trees").model_, path)
+    return str(path)
+
+
 def main() -> None:
     """Take the pictures given on the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("model", nargs="*", default=["survey", "survey-learned"])
     parser.add_argument("--models", type=Path, metavar="FOLDER", help="folder of the models")
     parser.add_argument("--run", metavar="FOLDER", help="take a picture of this run instead")
+    parser.add_argument("--one", action="store_true", help="take pictures of one model instead")
     parser.add_argument("--out", type=Path, default=Path("docs"), help="folder of the pictures")
     parser.add_argument("--prefix", default="explorer", help="prefix of the file names")
     parser.add_argument("--size", choices=SIZES, action="append", help="default: desktop")
@@ -145,10 +162,16 @@ def main() -> None:
     from playwright.sync_api import sync_playwright
 
     wanted.out.mkdir(parents=True, exist_ok=True)
-    arguments = ["--run", wanted.run] if wanted.run else models
+    arguments, shots = models, list[Shot]()
+    if wanted.run:
+        arguments, shots = ["--run", wanted.run], [RUN]
+    elif wanted.one:
+        arguments, shots = [learned(), "--data", "titanic"], list(ONE)
+    else:
+        shots = views(models)
     with running(arguments) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=wanted.browser, args=list(FLAGS))
-        for shot in [RUN] if wanted.run else views(models):
+        for shot in shots:
             if wanted.view and shot.name not in wanted.view:
                 continue
             for size in wanted.size or ["desktop"]:

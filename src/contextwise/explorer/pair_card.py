@@ -154,7 +154,9 @@ def _linked(
             return None
         content = [cell_html(value, column.style)]
         if text in notes:
-            content.append(tag("div", notes[text], class_="note m-0"))
+            figures = notes[text].replace(", ", ",\n").split("\n")  # lines break only between
+            spans = (tag("span", figure, " ", class_="figure") for figure in figures)
+            content.append(tag("div", *spans, class_="note m-0"))
         context = region_context(regions[text], domain)
         if context:
             content += [Markup(" "), controls.choose("show this context", REGION, context)]

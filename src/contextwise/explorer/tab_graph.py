@@ -60,7 +60,6 @@ def panel(start: View) -> TagList:
         ),
         tags.div(
             ui.output_ui("literal_search"),
-            tags.div(ui.output_ui("context_states"), class_="context-states"),
             tags.div(
                 ui.input_select(EDGE_COUNT.key, "Show at most", MOST_EDGES), class_="needs-many"
             ),
@@ -68,6 +67,7 @@ def panel(start: View) -> TagList:
                 ui.input_checkbox(ALL_EDGES.key, "Also show where they agree", start.all_edges),
                 class_="needs-guess",
             ),
+            tags.div(ui.output_ui("context_states"), class_="context-states"),  # grows to the right
             class_="graph-choices",
         ),
         tags.div(

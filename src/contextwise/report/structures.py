@@ -343,8 +343,7 @@ def evidence_text(statement: Independence, checks: Sequence[Check]) -> str:
     if p == "–":
         return finding
     equals = "" if p.startswith("≤") else "= "
-    figures = f"{rows} rows", f"p {equals}{p}", f"could show {could}"
-    return ", ".join(figure.replace(" ", "\u00a0") for figure in figures)  # a line breaks between
+    return f"{rows} rows, p {equals}{p}, could show {could}"
 
 
 def pairs_table(comparison: Comparison, top: int = TOP) -> Table:
