@@ -11,6 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextwise import Comparison, Domain, Structure, compare, examples
+from contextwise.errors import TooLargeError
+from contextwise.report import pictures
+from contextwise.report.comparisons import Guess
+from contextwise.report.page import guess_parts
+from contextwise.report.parts import Section
 from contextwise.report.pictures import (
     AGREED,
     BLANK,
@@ -21,6 +26,8 @@ from contextwise.report.pictures import (
     HeatMap,
     graph_pictures,
     heat_map,
+    no_heat_map,
+    one_pictures,
     packed,
     pairs_picture,
     pooled,
@@ -196,3 +203,17 @@ def test_a_tiny_share_is_not_lost_on_the_way() -> None:
     wide = Structure(domain, ["v0=1 & v1=1", narrow])
     found = shares_of(compare(wide, Structure(domain, ["v0=1 & v1=1"]), variables=["v0", "v2"]))
     assert found.fn.astype(np.float32)[0] > 0
+
+
+def test_a_note_replaces_the_heat_map_of_too_many_variables(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    comparison = compare("lung", "lung-learned")
+    assert no_heat_map(len(comparison.domain)) is None
+    monkeypatch.setattr(pictures, "MOST_DRAWN", 2)
+    with pytest.raises(TooLargeError, match="at most 2 variables, and there are 3; choose some"):
+        heat_map(comparison)
+    sections = [part for part in guess_parts(Guess("g", comparison)) if isinstance(part, Section)]
+    (shown,) = (section for section in sections if section.key == "pictures")
+    assert shown.parts[0] == no_heat_map(3)
+    assert len(one_pictures(comparison)) == 1  # the graph
