@@ -138,7 +138,7 @@ def test_the_command_on_a_table(folder: Path) -> None:
         (["@net0.json", "@near-net0-0.json", "a=@no-{truth}.json"], "no-net0.json"),
         (["@net0.json", "@net1.json", "a=@near-{truth}-*.json"], "two groups, and two truths"),
         (["@net0.json", "@net0.json", "a=@near-{truth}-*.json"], "must differ"),
-        ([*MODELS, "--metric", "f1"], "choose one of normalized, fp_share, fn_share"),
+        ([*MODELS, "--metric", "f1"], "choose one of normalized, fn_share, fp_share"),
         (["--table", "@results.csv", "--metric", "SHD"], "Add --better smaller or larger"),
         (["--table", "@results.csv", "--csv", "--json"], "exclude each other"),
     ],

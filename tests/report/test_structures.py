@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from contextwise import Structure, check, read
+from contextwise import Domain, Structure, check, compare, read
 from contextwise.learning import EdgeTrees
+from contextwise.models.directions import bayesian_network
+from contextwise.models.structure import structure_of
 from contextwise.report.page import model_page
 from contextwise.report.parts import Note, Share, Table
 from contextwise.report.pictures import arcs_of, one_pictures, packed_one
-from contextwise.report.plots import plot_structure
+from contextwise.report.plots import plot_graphs, plot_structure
 from contextwise.report.shares import Graph, shares_of
 from contextwise.report.structures import (
     OneModel,
@@ -169,6 +171,17 @@ def test_directions_have_arrows(tmp_path: Path) -> None:
     figure = plot_structure(model)
     assert len(figure.axes[0].patches) == 1
     assert not plot_structure("lung").axes[0].patches
+    inside = compare(model, model, context={"A": "no"})
+    whole = compare(model, model)
+    both = plot_graphs(whole, inside, fixed={"A": "no"}, which="strongest")
+    assert [len(axes.patches) for axes in both.axes] == [1, 0]
+    assert [text.get_text() for text in both.legends[0].get_texts()] == ["dependent"]
+
+
+def test_an_edge_without_a_known_direction_has_no_arrow() -> None:
+    domain = Domain({"A": 2, "B": 2, "C": 2, "D": 2})
+    class_of_dags = bayesian_network(domain, [(), (0, 2), (), ()], undirected=[(2, 3)])
+    assert arcs_of(structure_of(class_of_dags)) == {("A", "B"), ("C", "B")}
 
 
 def test_the_page_about_one_model() -> None:

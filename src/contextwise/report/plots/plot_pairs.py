@@ -270,7 +270,8 @@ def plot_graphs(
 ) -> Figure:
     """Plot both structures as one graph, as far as it can be read, and in a chosen context.
 
-    An edge has a line for each kind of context, as wide as the kind's share.
+    An edge has a line for each kind of context, as wide as the kind's share. A model that is
+    compared with itself is drawn alone, a Bayesian network with arrows.
 
     Parameters
     ----------
@@ -290,6 +291,8 @@ def plot_graphs(
     """
     selection = selection or select_edges(edges_of(comparison), **options)
     graph = graph_of(selection)
+    if comparison.true is comparison.guess:
+        graph = graph._replace(view="one", arcs=arcs_of(comparison.true))
     panels: list[tuple[str, Graph, Mapping[str, str]]] = [(selection.description, graph, {})]
     if in_context is not None:
         inside = edges_between(edges_of(in_context), selection.nodes)
@@ -297,7 +300,9 @@ def plot_graphs(
         inner = select_edges(inside, which=which, around=selection.around)
         text = " & ".join(f"{name}={state}" for name, state in (fixed or {}).items())
         panels[0] = (f"all contexts: {selection.description}", graph, {})
-        panels.append((f"{text}: {inner.description}", Graph(inner, graph.positions), fixed or {}))
+        panels.append(
+            (f"{text}: {inner.description}", graph._replace(selection=inner), fixed or {})
+        )
     figure, row = _panels(len(panels), len(selection.nodes))
     frame = figure.get_figwidth() * row[0].get_position().width
     for axes, (text, shown_graph, assigned) in zip(row, panels, strict=True):
@@ -307,7 +312,7 @@ def plot_graphs(
     top = 1 - 0.04 / figure.get_figheight()
     figure.text(0.5, top, lines, ha="center", va="top", fontsize="small")
     edges = [edge for _, drawn, _ in panels for edge in drawn.edges]
-    entries = handles(graph_legend(edges))
+    entries = handles(graph_legend(edges, graph.view))
     if entries:
         figure.legend(handles=entries, loc="lower center", ncols=3, borderaxespad=0.2)
     return figure
