@@ -10,7 +10,7 @@ import pytest
 
 import contextwise as cw
 from contextwise.convert import by_values
-from contextwise.errors import ContextwiseError, DomainError, OpenResult
+from contextwise.errors import ContextwiseError, DomainError, OpenResult, TooLargeError
 from contextwise.formats import encode, read_stream
 from contextwise.independence.independencies import independencies
 from contextwise.independence.queries import is_independent
@@ -91,6 +91,10 @@ def test_table_by_table_contains_every_dependence(
     exact = by_values(model, tolerance=tolerance)
     monkeypatch.setitem(by_values.__globals__, "CELLS", 0)
     wider = by_values(model, tolerance=tolerance)
+    monkeypatch.setitem(by_values.__globals__, "REGIONS", 0)
+    if len(wider):
+        with pytest.raises(TooLargeError, match="more than 0 regions after"):
+            by_values(model, tolerance=tolerance)
     assert cw.compare(exact, wider).fn == 0
     assert wider.info["by_values"]["pairs_by_table"] == len({*model.structure.pairs()})
 

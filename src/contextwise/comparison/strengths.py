@@ -36,7 +36,7 @@ Kind = Literal["missed", "invented", "found"]
 AGREEMENTS: dict[Kind, Agreement] = {"missed": "fn", "invented": "fp", "found": "tp"}
 WANTED = 200
 """Dependencies to draw of each kind."""
-BATCH = 4_096
+BATCH = 2_048  # the first draws; then four times as many
 MOST = 2**14
 """Most contexts to draw for one kind."""
 MOST_VARIABLES = 3_000
@@ -171,16 +171,18 @@ def _draw(
     pairs = comparison.pairs[has_it]
     sizes = np.array([ratio(size, question.total) for size in question.sizes(pairs)])
     drawn: list[FloatArray] = []
-    for _ in range(MOST // BATCH if len(pairs) else 0):
+    draws, tried = BATCH, 0
+    while len(pairs) and tried < MOST:
         batch = draw_union(
             question.structures[place].features,
             question.structures[1 - place].features,
             pairs,
             sizes,
-            BATCH,
+            draws,
             rng,
             space=question.space,
         )
+        tried, draws = tried + draws, min(4 * draws, MOST)
         if not len(batch.pair):
             break
         mask = batch.first & batch.in_other if kind == "found" else batch.hits

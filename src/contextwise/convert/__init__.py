@@ -1,9 +1,10 @@
 """Convert other representations and packages to structures and back.
 
 Every ``from_*`` function takes the representation first and the domain (a `Domain`, or a mapping
-that makes one) second. It raises `NotRepresentable` if no features make the claims of the
-representation, `TooLargeError` if a table would be too large, and `DomainError` for variables or
-states that the domain lacks. `contextwise.convert.from_claims` has the rule behind all converters.
+that makes one) second. It returns a `Structure` if features make exactly the claims of the
+representation, and `Claims` otherwise. It raises `TooLargeError` if a table would be too large, and
+`DomainError` for variables or states that the domain lacks. `contextwise.convert.from_claims` has
+the rule behind all converters.
 """
 
 from contextwise.convert.by_values import by_values

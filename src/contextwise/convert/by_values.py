@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.convert.from_claims import CubeMap, WantedIndependence, cubes_where, model_for
-from contextwise.errors import DomainError, OpenResult
+from contextwise.errors import DomainError, OpenResult, TooLargeError
 from contextwise.models.claims import claims_of_cubes
 from contextwise.models.domain import Domain
 from contextwise.models.factors import Factor, factors_of, log_odds_ratio
@@ -36,6 +36,10 @@ from contextwise.support.deadline import Deadline
 
 CELLS = 10**7
 """The most cells of the summed tables of a pair."""
+CUBES = 20_000
+"""The most regions of a pair; one with more is taken table by table."""
+REGIONS = 1_000_000
+"""The most regions of all pairs."""
 
 
 def by_values(
@@ -80,7 +84,7 @@ def by_values(
             together.setdefault(pair, []).append(factor)
     dependent: dict[PairIndex, list[CubeMap]] = {}
     independent: dict[PairIndex, list[CubeMap]] = {}
-    pairs_by_table = 0
+    pairs_by_table = regions = 0
     for pair in sorted(together):
         if deadline.passed:
             raise OpenResult(
@@ -89,13 +93,21 @@ def by_values(
             )
         factors = together[pair]
         others = sorted({v for factor in factors for v in factor.scope} - set(pair))
-        if prod(domain.cardinalities[v] for v in (*pair, *others)) <= CELLS:
+        try:
+            if prod(domain.cardinalities[v] for v in (*pair, *others)) > CELLS:
+                raise TooLargeError("the sum of the tables is too large")
             where = log_odds_ratio(_summed(domain, factors, pair, others)) > tolerance
-            dependent[pair] = list(cubes_where(others, where))
-            independent[pair] = list(cubes_where(others, ~where))
-        else:
+            dependent[pair] = [*cubes_where(others, where, CUBES)]
+            independent[pair] = [*cubes_where(others, ~where, CUBES)]
+        except TooLargeError:
             pairs_by_table += 1
             dependent[pair] = list(_by_table(domain, factors, pair, tolerance))
+        regions += len(dependent[pair])
+        if regions > REGIONS:
+            raise TooLargeError(
+                f"the numbers make more than {REGIONS:,} regions after {len(dependent):,} of "
+                f"{len(together):,} pairs; give a larger tolerance, or compare the features"
+            )
     about = {
         "tolerance": tolerance,
         "zeros": bool(np.isneginf(model.weights).any()),

@@ -27,6 +27,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from inspect import cleandoc
 from itertools import combinations, product
+from math import inf
 from typing import Any, TypeVar
 
 import numpy as np
@@ -102,8 +103,12 @@ def cube_index(domain: Domain, axes: Sequence[int], cube: CubeMap) -> Any:
     return np.ix_(*(members(cube.get(v, e)) for v, e in zip(axes, everything, strict=True)))
 
 
-def cubes_where(scope: Sequence[int], where: npt.NDArray[np.bool_]) -> list[dict[int, int]]:
+def cubes_where(
+    scope: Sequence[int], where: npt.NDArray[np.bool_], most: float = inf
+) -> list[dict[int, int]]:
     """Return the true cells of a table as disjoint cubes; states with equal slices share one.
+
+    Raises `TooLargeError` for more than ``most`` cubes.
 
     >>> cubes_where((0, 1), np.array([[True, True, True], [False, True, True]]))
     [{0: 1}, {0: 2, 1: 6}]
@@ -113,11 +118,14 @@ def cubes_where(scope: Sequence[int], where: npt.NDArray[np.bool_]) -> list[dict
     slices: dict[bytes, int] = {}
     for state, part in enumerate(where):
         slices[part.tobytes()] = slices.get(part.tobytes(), 0) | 1 << state
-    cubes = []
+    cubes: list[dict[int, int]] = []
     for allowed in slices.values():
         part = where[members(allowed)[0]]
         literal = {scope[0]: allowed} if len(slices) > 1 else {}
-        cubes += [{**literal, **cube} for cube in cubes_where(scope[1:], part)]
+        inside = cubes_where(scope[1:], part, most - len(cubes))
+        cubes += [{**literal, **cube} for cube in inside]
+        if len(cubes) > most:
+            raise TooLargeError(f"a pair has more than {most} regions")
     return cubes
 
 
