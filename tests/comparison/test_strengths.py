@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from contextwise import Claims, Domain, LogLinear, Structure, compare
+from contextwise.comparison.roles import AGREEMENTS
 from contextwise.comparison.strengths import (
-    AGREEMENTS,
     Strengths,
     StrengthSample,
     strengths_at,

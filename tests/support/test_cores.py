@@ -47,7 +47,7 @@ def test_a_container_limits_the_cores(
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    monkeypatch.setattr(module, "GROUPS", tmp_path)
+    monkeypatch.setattr(module, "GROUPS", str(tmp_path))
     container_cores.cache_clear()
     try:
         assert container_cores() == limit

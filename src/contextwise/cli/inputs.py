@@ -16,7 +16,6 @@ import click
 import contextwise as cw
 from contextwise.errors import ContextwiseError
 from contextwise.support.deadline import Deadline
-from contextwise.support.formatting import printable
 
 if TYPE_CHECKING:
     from contextwise.data.options import RowOptions
@@ -120,7 +119,7 @@ def load_data(
         data = cw.data.rows.as_data(path, states, how)
     if data.notes:
         text = f"{os.path.basename(name)}: {'; '.join(data.notes)}"
-        click.echo(printable(text), err=True)
+        click.echo(cw.support.formatting.printable(text), err=True)
     return data
 
 

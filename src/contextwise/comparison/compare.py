@@ -35,7 +35,6 @@ from contextwise.comparison.question import (
     pose,
 )
 from contextwise.comparison.roles import Roles, peer_names
-from contextwise.comparison.strengths import Strengths, strengths_of
 from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.pair_counts import CountArray, PairCounts, count_rows, tighten
 from contextwise.errors import DomainError, OpenResult, require
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     import pandas
 
     from contextwise.comparison.estimate import OpenEstimates
+    from contextwise.comparison.strengths import Strengths
 
 
 class VariableErrors(NamedTuple):
@@ -252,6 +252,10 @@ class Comparison(Shown, WholeMeasures):
         None if no model has weights, if contexts are canonical or observed rows, or above 3,000
         variables.
         """
+        if not any(self.question.weighted):
+            return None
+        from contextwise.comparison.strengths import strengths_of  # loads random generators
+
         return strengths_of(self)
 
     # -- pairs -----------------------------------------------------------------------------------

@@ -17,6 +17,9 @@ from contextwise.support.formatting import name
 
 Agreement = Literal["tp", "fp", "fn"]
 """The models that have the dependence in a context: both, only the guess, or only the true one."""
+Kind = Literal["missed", "invented", "found"]
+AGREEMENTS: dict[Kind, Agreement] = {"missed": "fn", "invented": "fp", "found": "tp"}
+"""The kinds of dependencies whose strengths are compared."""
 Peers = bool | Sequence[str]
 """Whether neither model is true; names of the models mean yes, and name them."""
 

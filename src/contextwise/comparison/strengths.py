@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from contextwise.comparison.confusion import ratio
-from contextwise.comparison.roles import TRUE_AND_GUESS, Agreement, Roles
+from contextwise.comparison.roles import AGREEMENTS, TRUE_AND_GUESS, Kind, Roles
 from contextwise.counting.assertions import draw_union
 from contextwise.counting.extraction import pair_features
 from contextwise.models.factors import log_odds_ratio
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from contextwise.comparison.compare import Comparison
     from contextwise.comparison.question import Question
 
-Kind = Literal["missed", "invented", "found"]
-
-AGREEMENTS: dict[Kind, Agreement] = {"missed": "fn", "invented": "fp", "found": "tp"}
 WANTED = 200
 """Dependencies to draw of each kind."""
 BATCH = 2_048  # the first draws; then four times as many

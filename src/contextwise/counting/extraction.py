@@ -55,7 +55,7 @@ def scope_pairs(features: Features) -> Iterator[tuple[IntArray, IntArray]]:
         first, second = features.pairs.T.astype(np.int64)
         yield np.arange(len(features)), (first * n + second)[:, None]
         return
-    for length in np.unique(lengths[lengths >= 2]).tolist():
+    for length in (np.flatnonzero(np.bincount(lengths, minlength=2)[2:]) + 2).tolist():
         same_length = np.flatnonzero(lengths == length)
         scopes = features.variables[features.starts[same_length, None] + np.arange(length)]
         first, second = np.triu_indices(length, 1)

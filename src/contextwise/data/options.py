@@ -7,7 +7,6 @@ commas. Nothing here imports NumPy, so that ``--help`` prints at once.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -186,4 +185,6 @@ def find_values(
 
 def command_line(words: Sequence[str]) -> str:
     """Return a command that can be copied into a shell."""
-    return shlex.join(["contextwise", *words])
+    from shlex import join  # only advice needs it, not --help
+
+    return join(["contextwise", *words])

@@ -19,9 +19,8 @@ import numpy as np
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import COUNTS, MEASURES, Number, computed, ratio, shown_in
 from contextwise.comparison.question import Pair
-from contextwise.comparison.roles import TRUE_AND_GUESS, Agreement, Roles
-from contextwise.comparison.strengths import AGREEMENTS, CONFIDENCE
-from contextwise.comparison.strengths import Kind as StrengthKind
+from contextwise.comparison.roles import AGREEMENTS, TRUE_AND_GUESS, Agreement, Roles
+from contextwise.comparison.roles import Kind as StrengthKind
 from contextwise.counting.pair_counts import exact_sum
 from contextwise.models.notation import between, in_words, quoted, where
 from contextwise.report.parts import (
@@ -327,6 +326,8 @@ def strength_parts(strengths: Strengths | None) -> list[Part]:
         quartiles = (sample.quantile(share) for share in (0.25, 0.5, 0.75))
         cells = (f"{q.value:.2g} ({q.low:.2g} to {q.high:.2g})" for q in quartiles)
         rows.append((strengths.label(kind), len(sample), *cells))
+    from contextwise.comparison.strengths import CONFIDENCE
+
     title = (
         "How strong the dependencies are: absolute log odds ratios, with "
         f"{100 * CONFIDENCE:g} % intervals"

@@ -17,8 +17,8 @@ import numpy as np
 
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
-from contextwise.comparison.roles import TRUE_AND_GUESS, Agreement, Roles
-from contextwise.comparison.strengths import AGREEMENTS, Strengths
+from contextwise.comparison.roles import AGREEMENTS, TRUE_AND_GUESS, Agreement, Roles
+from contextwise.comparison.strengths import Strengths
 from contextwise.report.layout import Positions, cut_names, fitted_to, place_labels
 from contextwise.report.parts import COLOURS, DASHES
 from contextwise.report.shares import Edge, View, edge_text

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from functools import cache
 from math import ceil
-from pathlib import Path
 
-GROUPS = Path("/sys/fs/cgroup")
+GROUPS = "/sys/fs/cgroup"
 
 
 def cores() -> int:
@@ -22,12 +21,16 @@ def cores() -> int:
 @cache
 def container_cores() -> int | None:
     """Return the limit of the control group, rounded up; None if there is none."""
-    v1 = [GROUPS / "cpu" / name for name in ("cpu.cfs_quota_us", "cpu.cfs_period_us")]
-    for files in ([GROUPS / "cpu.max"], v1):
+    for names in (["cpu.max"], ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]):
         try:
-            quota, period = " ".join(file.read_text() for file in files).split()
+            quota, period = " ".join(_content(f"{GROUPS}/{name}") for name in names).split()
             if int(quota) > 0:
                 return ceil(int(quota) / int(period))
         except (OSError, ValueError):  # no such file, or "max"
             continue
     return None
+
+
+def _content(path: str) -> str:
+    with open(path, encoding="ascii") as file:  # pathlib would take longer to load
+        return file.read()

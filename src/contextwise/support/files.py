@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
-import lzma
 import os
 import stat
 import zlib
@@ -47,6 +46,8 @@ def unpacked(data: bytes, name: str) -> bytes:
     kind = next((name for magic, name in _PACKED.items() if data.startswith(magic)), None)
     if kind is None:
         return data.removeprefix(_BYTE_ORDER_MARK)
+    import lzma  # here, because few files need it
+
     packed_file = io.BytesIO(data)
     try:
         with gzip.open(packed_file) if kind == "gzip" else lzma.open(packed_file) as file:
@@ -66,6 +67,8 @@ def packed(data: bytes, path: str | os.PathLike[str]) -> bytes:
     """Pack data as the suffix of a path says; equal data give equal files."""
     name = os.fspath(path).lower()
     if name.endswith(".xz"):
+        import lzma
+
         return lzma.compress(data)
     return gzip.compress(data, mtime=0) if name.endswith(".gz") else data
 
