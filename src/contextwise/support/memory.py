@@ -33,9 +33,10 @@ def _left() -> Iterator[int]:
     machine = _numbers(Path("/proc/meminfo"))
     if "MemAvailable:" in machine:
         yield machine["MemAvailable:"] * 1024
-    v1 = GROUPS / "memory"
+    groups = Path(GROUPS)
+    v1 = groups / "memory"
     for limit, used, stat, reclaimable in (
-        (GROUPS / "memory.max", GROUPS / "memory.current", GROUPS, "inactive_file"),
+        (groups / "memory.max", groups / "memory.current", groups, "inactive_file"),
         (v1 / "memory.limit_in_bytes", v1 / "memory.usage_in_bytes", v1, "total_inactive_file"),
     ):
         try:
