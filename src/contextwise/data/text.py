@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from contextwise.data.options import RowOptions
 from contextwise.data.table import (
@@ -191,6 +192,9 @@ class _Cells:
 
     @classmethod
     def of(cls, text: str, name: str, separator: str) -> _Cells:
+        of_codes = _Codes.of_codes(text, separator)
+        if of_codes is not None:
+            return of_codes
         lines, quote = text.split("\n"), _quote(text, separator)
         if quote in text and any(line.count(quote) % 2 for line in lines):
             return cls._of_long_cells(text, name, separator, quote)
@@ -230,6 +234,40 @@ class _Cells:
             codes = np.fromiter(map(place.__getitem__, cells), np.int64, len(cells))
             labels = [cell.strip() for cell in place]
             made.append(Column(name, (), codes[self.codes]).mapped(labels, codes[self.codes]))
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class _Codes(_Cells):
+    """The cells of a file whose cells are single letters or digits, below the first line."""
+
+    body: npt.NDArray[np.uint8]
+
+    @classmethod
+    def of_codes(cls, text: str, separator: str) -> _Codes | None:
+        head, _, below = text.partition("\n")
+        second = below.partition("\n")[0]
+        width, below = len(second) + 1, below if below.endswith("\n") else below + "\n"
+        if width < 6 or len(below) % width or not below.isascii() or '"' in head:
+            return None
+        body = np.frombuffer(below.encode(), np.uint8).reshape(-1, width)
+        first = [cell.strip() for cell in head.split(separator)]
+        signs = (body[:, 1:-1:2] == ord(separator)).all() and (body[:, -1] == 10).all()
+        is_alone = np.array([chr(k).isalnum() and k < 128 for k in range(256)])[body[:, ::2]].all()
+        if not signs or not is_alone or len(first) != width // 2 or not all(first):
+            return None
+        count = len(body) + 1
+        codes = np.minimum(np.arange(count), 1)
+        return cls([first, second.split(separator)], codes, np.arange(1, count + 1), body[:, ::2])
+
+    def columns(self, names: Sequence[str]) -> list[Column]:
+        made = []
+        for name, head, cells in zip(names, self.rows[0], self.body.T, strict=True):
+            seen = np.flatnonzero(np.bincount(cells, minlength=128))
+            places = np.zeros(128, dtype=np.int64)
+            places[seen] = np.arange(1, len(seen) + 1)
+            codes = np.concatenate([[0], places[cells]])
+            made.append(Column(name, (), codes).mapped([head, *map(chr, seen.tolist())], codes))
         return made
 
 
