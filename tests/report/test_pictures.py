@@ -130,7 +130,7 @@ class TestPictures:
         assert [legend.title for legend in legends] == ["only in guess, share of contexts", ""]
         assert [words for _, words in legends[0].entries] == ["≤ 100 %"]
         assert [words for _, words in legends[1].entries] == [
-            "depends, without such errors",
+            "depends otherwise",
             "never depends",
         ]
 

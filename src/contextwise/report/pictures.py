@@ -281,7 +281,7 @@ def heat_legends(heat: HeatMap, codes: npt.NDArray[np.uint8] | None = None) -> l
     others = {
         AGREED: (
             Mark("box", "covered", COVERED, COVERED_OPACITY),
-            f"depends, without such {heat.roles.noun}",
+            "depends otherwise",
         ),
         BLANK: (Mark("box", "blank", "#ffffff", 0.0), "never depends"),
         OPEN: (Mark("box", "open", UNKNOWN), UNDECIDED),

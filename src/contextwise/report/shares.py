@@ -41,6 +41,8 @@ KINDS_SHOWN: Mapping[View, tuple[Agreement, ...]] = {
 Which = Literal["differences", "strongest", "all"]  # the edges that a graph shows
 MOST_EDGES = 40
 MOST_NODES = 40  # the most edges and variables that can be read in one picture
+STRETCH = 1.5
+"""A picture holds this many times as many edges if leaving some out would break a tie."""
 
 
 class Edge(NamedTuple):
@@ -126,7 +128,7 @@ def neighbours(shares: Shares, name: str) -> list[Edge]:
 
 
 class Selection(NamedTuple):
-    """The edges that a picture shows, the strongest first, ``of`` those to choose from."""
+    """The edges that a picture shows, largest shares first, ``of`` those to choose from."""
 
     edges: tuple[Edge, ...]
     of: int
@@ -150,10 +152,14 @@ class Selection(NamedTuple):
         elif count == self.of:
             text = {1: f"the only {noun}", 2: f"both {nouns}"}.get(count, f"all {count:,} {nouns}")
         else:
-            first = "largest" if differ else "strongest"
-            text = f"the {f'{count} ' if count > 1 else ''}{first} of {self.of:,} {nouns}"
+            number = f"{count} " if count > 1 else ""
+            text = f"the {number}largest of {self.of:,} {nouns}"
+            if not differ:
+                text = f"{count} of {self.of:,} {nouns}"
         if self.around:
             text += f" of {' and '.join(map(short, self.around))}"
+        if count < self.of and not differ:
+            text += ", those in the most contexts"
         if self.min_share:
             text += f" in at least {percent(Fraction(self.min_share), 1)} of contexts"
         if self.tied:
@@ -170,7 +176,7 @@ def select_edges(
     most_edges: int = MOST_EDGES,
     most_nodes: int = MOST_NODES,
 ) -> Selection:
-    """Choose the edges that a graph shows: the strongest first, as many as can be read.
+    """Choose the edges that a graph shows: the largest shares first, as many as can be read.
 
     ``which`` is by default "differences", or with ``around`` "strongest".
 
@@ -180,7 +186,8 @@ def select_edges(
     - "all" takes every edge, and raises `TooLargeError` if they are too many to be read.
 
     ``around`` keeps only edges of these variables, ``min_share`` only edges whose share, as ranked,
-    is at least this. Of equally strong edges, those of variables with stronger edges come first.
+    is at least this. With the default limits, equal edges are shown together if that takes at most
+    half as many more; otherwise those of variables with larger edges come first.
     """
     which = which or ("strongest" if around else "differences")
 
@@ -205,6 +212,12 @@ def select_edges(
     )
     drawn: list[Edge] = []
     nodes: set[str] = set()
+    if candidates and (most_edges, most_nodes) == (MOST_EDGES, MOST_NODES):  # nobody chose fewer
+        last = strength(candidates[min(most_edges, len(candidates)) - 1])
+        whole = [edge for edge in candidates if strength(edge) >= last]
+        inside = {name for edge in whole for name in edge.pair}
+        if len(whole) <= STRETCH * most_edges and len(inside) <= STRETCH * most_nodes:
+            most_edges, most_nodes = max(most_edges, len(whole)), max(most_nodes, len(inside))
     for edge in candidates:
         if len(drawn) == most_edges:
             break

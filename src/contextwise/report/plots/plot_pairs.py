@@ -195,8 +195,11 @@ def _draw_legend(axes: Axes, columns: list[tuple[str, list[Artist]]]) -> None:
     for title, marks in columns:
         column = [patch(visible=False, label=title or "on either side"), *marks]
         entries += column + [patch(visible=False, label="") for _ in range(longest - len(column))]
-    for entry in entries:
-        entry.set_label(str(entry.get_label()).replace(", ", ",\n"))  # narrow columns
+    titles = entries[::longest]  # narrow, with as many lines in each
+    texts = [str(entry.get_label()).replace(", ", ",\n") for entry in titles]
+    lines = max((text.count("\n") for text in texts), default=0)
+    for entry, text in zip(titles, texts, strict=True):
+        entry.set_label(text + "\n " * (lines - text.count("\n")))
     axes.legend(
         handles=entries,
         ncols=max(len(columns), 1),
