@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from io import BytesIO
@@ -293,3 +294,19 @@ def test_bad_claims_in_files_are_refused(claim: str, message: str) -> None:
     )
     with pytest.raises(ParseError, match=f"2: claims.*{re.escape(message)}"):
         read_stream(BytesIO(text.encode()))
+
+
+def test_literals_of_one_variable_in_a_file_hold_together() -> None:
+    def read_claim(context: str) -> Any:
+        document = {
+            "format": "contextwise",
+            "version": 1,
+            "variables": [{"name": name, "states": list("012")} for name in "ABC"],
+            "claims": [{"pair": ["A", "B"], "where": [context]}],
+        }
+        return read_stream(BytesIO(json.dumps(document).encode()))
+
+    expected = Claims({"A": 3, "B": 3, "C": 3}, {("A", "B"): ["C=2"]})
+    assert read_claim("C≠0 & C≠1") == expected
+    with pytest.raises(ParseError, match="which no state satisfies"):
+        read_claim("C=0 & C=1")

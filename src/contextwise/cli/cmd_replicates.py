@@ -101,8 +101,9 @@ class Replicates(NamedTuple):
     def _of_models(
         self, truths: list[str], groups: dict[str, list[str]], scope: options.Scope | None
     ) -> Summary:
+        names = _names_of(truths)
         if any(
-            holds_ensembles(matching_files([text.replace("{truth}", "*")], group), False)
+            holds_ensembles(matching_files([text.replace("{truth}", names[0])], group), False)
             for group, patterns in groups.items()
             for text in patterns
         ):

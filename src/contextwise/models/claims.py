@@ -183,5 +183,10 @@ def read_region(domain: Domain, names: tuple[str, str], region: Region) -> tuple
         of_pair = [domain.names[v] for v, _ in cube if v in pair]
         if of_pair:
             raise DomainError(f"{what} mentions {of_pair[0]!r}, one of the two; leave it out")
-        cubes.append(cube)
+        merged: dict[int, int] = {}
+        for v, allowed in cube:  # X≠0 & X≠1 is one literal
+            merged[v] = merged.get(v, allowed) & allowed
+        if not all(merged.values()):
+            raise DomainError(f"{what} has {context!r}, which no state satisfies")
+        cubes.append(list(merged.items()))
     return pair, cubes
