@@ -21,7 +21,8 @@ import numpy as np
 from contextwise.comparison.confusion import ratio
 from contextwise.comparison.roles import AGREEMENTS, TRUE_AND_GUESS, Kind, Roles
 from contextwise.counting.assertions import draw_union
-from contextwise.counting.extraction import pair_features
+from contextwise.counting.extraction import find_pairs, pair_features
+from contextwise.counting.pair_counts import PairShares
 from contextwise.models.factors import log_odds_ratio
 from contextwise.models.structure import LogLinear
 from contextwise.support.arrays import FloatArray, IntArray
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 WANTED = 200
 """Dependencies to draw of each kind."""
-BATCH = 2_048  # the first draws; then four times as many
+BATCH = 512  # the first draws; then four times as many
 MOST = 2**14
 """Most contexts to draw for one kind."""
 MOST_VARIABLES = 3_000
@@ -78,7 +79,7 @@ class StrengthSample:
             below += chance
         low = float(self.values[ranks[0] - 1]) if ranks[0] else 0.0
         high = float(self.values[ranks[-1]]) if ranks[-1] < n else inf
-        return Quantile(float(np.quantile(self.values, share, method="nearest")), low, high)
+        return Quantile(float(np.quantile(self.values, share, method="inverted_cdf")), low, high)
 
     @property
     def median(self) -> float:
@@ -136,6 +137,7 @@ def strengths_of(comparison: Comparison, *, wanted: int = WANTED, rng: int = 0) 
     if len(question.domain) > MOST_VARIABLES:
         return None
     samples: dict[Kind, StrengthSample] = {}
+    cubes: dict[int, PairShares] = {}
     kinds: tuple[tuple[Kind, int], ...] = (
         ("missed", 0),
         ("invented", 1),
@@ -145,7 +147,10 @@ def strengths_of(comparison: Comparison, *, wanted: int = WANTED, rng: int = 0) 
         model = question.weighted[place]
         if model is None:
             continue
-        values = np.sort(_draw(comparison, kind, place, model, wanted, np.random.default_rng(rng)))
+        if place not in cubes:
+            cubes[place] = PairShares(question.structures[place].features, question.space)
+        generator = np.random.default_rng(rng)
+        values = np.sort(_draw(comparison, kind, place, model, cubes[place], wanted, generator))
         if len(values):
             samples[kind] = StrengthSample(kind, "guess" if place else "true", values)
     return Strengths(samples, comparison.roles)
@@ -156,6 +161,7 @@ def _draw(
     kind: Kind,
     place: int,
     model: LogLinear,
+    cubes: PairShares,
     wanted: int,
     rng: np.random.Generator,
 ) -> FloatArray:
@@ -166,8 +172,12 @@ def _draw(
     has_it = comparison.unit_counts[:, column] != 0
     has_it[comparison.unions.open_places] = True
     pairs = comparison.pairs[has_it]
-    sizes = np.array([ratio(size, question.total) for size in question.sizes(pairs)])
-    drawn: list[FloatArray] = []
+    if question.space.weights is None:  # in proportion; the factor does not matter
+        sizes = 1 / np.prod(question.structures[place].features.cardinalities[pairs], axis=1)
+    else:
+        sizes = np.array([ratio(size, question.total) for size in question.sizes(pairs)])
+    chosen_pairs, chosen_states = [np.zeros((0, 2), np.int64)], []
+    found = 0
     draws, tried = BATCH, 0
     while len(pairs) and tried < MOST:
         batch = draw_union(
@@ -178,16 +188,21 @@ def _draw(
             draws,
             rng,
             space=question.space,
+            cubes=cubes,
         )
         tried, draws = tried + draws, min(4 * draws, MOST)
         if not len(batch.pair):
             break
         mask = batch.first & batch.in_other if kind == "found" else batch.hits
-        chosen = rng.permutation(np.flatnonzero(mask))[: wanted - sum(map(len, drawn))]
-        drawn.append(_strengths(model, question, pairs[batch.pair[chosen]], batch.states[chosen]))
-        if sum(map(len, drawn)) == wanted:
+        chosen = rng.permutation(np.flatnonzero(mask))[: wanted - found]
+        chosen_pairs.append(pairs[batch.pair[chosen]])
+        chosen_states.append(batch.states[chosen])
+        found += len(chosen)
+        if found == wanted:
             break
-    return np.concatenate([np.zeros(0), *drawn])
+    if not found:
+        return np.zeros(0)
+    return _strengths(model, question, np.concatenate(chosen_pairs), np.concatenate(chosen_states))
 
 
 def _strengths(
@@ -219,12 +234,11 @@ def strengths_at(model: LogLinear, pairs: IntArray, states: IntArray) -> FloatAr
     """
     features, result = model.structure.features, np.zeros(len(pairs))
     covered, starts, owners = pair_features(features)
-    place_of = {(i, j): k for k, (i, j) in enumerate(covered.tolist())}
     distinct, group = np.unique(pairs, axis=0, return_inverse=True)
-    for k, (i, j) in enumerate(distinct.tolist()):
-        if (i, j) not in place_of:
+    places = find_pairs(covered, distinct, len(model.domain))
+    for k, ((i, j), at) in enumerate(zip(distinct.tolist(), places.tolist(), strict=True)):
+        if at < 0:
             continue
-        at = place_of[i, j]
         features_of_pair = owners[starts[at] : starts[at + 1]]
         rows = np.flatnonzero(group.reshape(-1) == k)
         result[rows] = _pair_strengths(model, (i, j), features_of_pair, states[rows])
@@ -250,12 +264,11 @@ def _pair_strengths(
         bits = np.arange(cards[v])
         mask = values[literals][:, bits // 64] >> (bits % 64).astype(np.uint64) & np.uint64(1)
         allowed.append(mask[np.argsort(owners[literals], kind="stable")].astype(np.float64))
+    first, second = allowed
+    joint = (first[:, :, None] * second[:, None, :]).reshape(len(weights), -1)
     impossible = np.isneginf(weights)
-    finite = np.where(impossible, 0.0, weights)
-    logs = np.einsum("df,f,fa,fb->abd", matches.astype(float), finite, *allowed, optimize=True)
+    logs = (matches * np.where(impossible, 0.0, weights)) @ joint
     if impossible.any():
-        never = np.einsum(
-            "df,f,fa,fb->abd", matches.astype(float), impossible.astype(float), *allowed
-        )
-        logs = np.where(never > 0, -np.inf, logs)
+        logs[(matches * impossible) @ joint > 0] = -np.inf
+    logs = logs.T.reshape(first.shape[1], second.shape[1], -1)
     return log_odds_ratio(logs)

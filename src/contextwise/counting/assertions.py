@@ -31,6 +31,7 @@ import numpy.typing as npt
 
 from contextwise.counting import native
 from contextwise.counting.contexts import UNIFORM, ContextSpace, ValueWeights
+from contextwise.counting.extraction import find_pairs
 from contextwise.counting.pair_counts import PairShares
 from contextwise.models.features import WORD, Features, as_int, members
 from contextwise.support.arrays import FloatArray, IntArray, WordArray
@@ -198,15 +199,19 @@ def draw_union(
     draws: int,
     rng: np.random.Generator,
     space: ContextSpace = UNIFORM,
+    cubes: PairShares | None = None,
 ) -> UnionDraws:
     """Draw contexts from the unions of ``a`` and find those in the unions of ``b``.
 
     Draws that are ``first`` are contexts of the unions of ``a``, each with the same probability.
+    ``cubes`` are the `PairShares` of ``a``, for several calls.
     """
     weights = space.weights or [[1] * c for c in a.cardinalities.tolist()]
-    cubes = PairShares(a, space)
-    place_of = {(i, j): k for k, (i, j) in enumerate(pairs.tolist())}
-    place = np.array([place_of.get((i, j), -1) for i, j in cubes.pairs.tolist()], dtype=np.int64)
+    cubes = PairShares(a, space) if cubes is None else cubes
+    n = len(a.cardinalities)
+    order = np.argsort(pairs @ (n, 1), kind="stable")
+    place = find_pairs(pairs[order], cubes.pairs, n)
+    place[place >= 0] = order[place[place >= 0]]
     places = np.repeat(place, np.diff(cubes.starts))
     owners, covered = cubes.owners[places >= 0], cubes.shares[places >= 0]
     places = places[places >= 0]
@@ -237,26 +242,40 @@ def _contexts(
 ) -> IntArray:
     """Draw for each feature a context in which its literals hold: shape (draws, variables)."""
     states = np.empty((len(weights), len(owners)), dtype=np.int64)
+    alike: dict[tuple[int, ...], list[int]] = {}
     for v, of_values in enumerate(weights):
-        states[v] = _states(of_values, len(owners), rng)
-    literals = np.column_stack([features.variables.astype(np.uint64), features.values])
-    distinct, kinds = np.unique(literals, axis=0, return_inverse=True)
+        alike.setdefault(tuple(of_values), []).append(v)
+    for of_values, variables in alike.items():
+        states[variables] = _states(of_values, (len(variables), len(owners)), rng)
+    distinct, kinds = features.distinct_literals()
     lengths = features.lengths[owners]
     drawn = np.repeat(np.arange(len(owners)), lengths)  # for each literal of each draw
     literal = np.repeat(features.starts[owners] + lengths - np.cumsum(lengths), lengths)
-    kind = kinds.ravel()[literal + np.arange(len(drawn))]
-    # Draw once for all equal literals: there are few of them, and many features.
+    kind = kinds[literal + np.arange(len(drawn))]
+    # Most literals allow one state; draw once for all equal ones of the others.
+    allowed = distinct[:, 1:]
+    word = np.argmax(allowed != 0, axis=1)
+    only = allowed[np.arange(len(distinct)), word]  # its first word that is not 0
+    is_single = ((allowed != 0).sum(axis=1) == 1) & (only & (only - np.uint64(1)) == 0)
+    bit = np.log2(np.where(is_single, only, 1)).astype(np.int64)
+    at = is_single[kind]
+    states[distinct[kind[at], 0].astype(np.int64), drawn[at]] = (64 * word + bit)[kind[at]]
+    kind, drawn = kind[~at], drawn[~at]
+    if not len(kind):
+        return states.T
     ends = np.cumsum(np.bincount(kind, minlength=len(distinct)))
     of_kinds = np.split(drawn[np.argsort(kind, kind="stable")], ends[:-1])
-    for (variable, *allowed), rows in zip(distinct, of_kinds, strict=True):
+    for (variable, *words), rows in zip(distinct, of_kinds, strict=True):
         if len(rows):
-            inside = members(as_int(np.array(allowed)))
+            inside = members(as_int(np.array(words)))
             of_inside = [weights[int(variable)][state] for state in inside]
             states[int(variable), rows] = np.array(inside)[_states(of_inside, len(rows), rng)]
     return states.T
 
 
-def _states(weights: Sequence[int], draws: int, rng: np.random.Generator) -> IntArray:
+def _states(
+    weights: Sequence[int], draws: int | tuple[int, int], rng: np.random.Generator
+) -> IntArray:
     """Draw values with probabilities proportional to their weights."""
     if len(set(weights)) == 1 or not any(weights):
         return rng.integers(0, len(weights), draws)

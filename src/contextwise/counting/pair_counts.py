@@ -249,8 +249,7 @@ class PairShares:
 
 def _literal_shares(features: Features, value_weights: ValueWeights | None) -> FloatArray:
     """Return the share of its variable that each literal allows."""
-    table = np.column_stack([features.variables.astype(np.uint64), features.values])
-    distinct, inverse = np.unique(table, axis=0, return_inverse=True)
+    distinct, inverse = features.distinct_literals()
     shares = np.empty(len(distinct))
     for k, (variable, *words) in enumerate(distinct):
         values = members(as_int(np.array(words, dtype=np.uint64)))
@@ -259,7 +258,7 @@ def _literal_shares(features: Features, value_weights: ValueWeights | None) -> F
         else:
             weights = value_weights[int(variable)]
             shares[k] = Fraction(sum(weights[v] for v in values), sum(weights))
-    return shares[inverse.reshape(-1)]
+    return shares[inverse]
 
 
 def _of_contexts(shares: FloatArray, contexts: Sequence[int], up: int) -> ObjectArray:

@@ -161,8 +161,9 @@ def log_odds_ratio(logs: FloatArray) -> FloatArray:
     It is infinite if the cells above ``-inf`` are not a product of rows and columns, and 0 if all
     cells are ``-inf``.
 
-    >>> log_odds_ratio(np.log([[0.2, 0.4], [0.4, 0.8]])).round(9), log_odds_ratio(np.eye(2))
-    (array(0.), array(2.))
+    >>> tables = np.log([[0.2, 0.4], [0.4, 0.8]]), np.eye(2)
+    >>> [round(float(log_odds_ratio(table)), 9) for table in tables]
+    [0.0, 2.0]
     """
     possible = logs > -np.inf
     product = possible.any(axis=1, keepdims=True) & possible.any(axis=0, keepdims=True)

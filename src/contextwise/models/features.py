@@ -101,6 +101,17 @@ class Features:
         """The number of literals of each feature."""
         return np.diff(self.starts)
 
+    def distinct_literals(self) -> tuple[WordArray, IntArray]:
+        """Return the distinct literals, variable and words, and the place of each literal there."""
+        table = np.column_stack([self.variables.astype(np.uint64), self.values])
+        if self.values.shape[1] == 1 and int(self.cardinalities.max(initial=0)) <= 32:
+            # One number per literal sorts much faster than a row.
+            codes = table[:, 0] << np.uint64(32) | table[:, 1]
+            _, where, inverse = np.unique(codes, return_index=True, return_inverse=True)
+            return table[where], inverse.reshape(-1)
+        distinct, inverse = np.unique(table, axis=0, return_inverse=True)
+        return distinct, inverse.reshape(-1)
+
     @property
     def owners(self) -> IntArray:
         """The feature each literal belongs to."""
