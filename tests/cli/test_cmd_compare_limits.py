@@ -116,6 +116,7 @@ COMMANDS = [
     "check TRUE TRUE_ROWS --overall",
     "stability ROWS --learner edge-trees --resamples 10000",
     "stability ROWS --learner chow-liu --resamples 10000 --consensus agreed.json",
+    "populations ROWS --by v0 --learner chow-liu --permutations 100000",
     "report TRUE GUESS --out page.html --chance --check TRUE_ROWS",
     "report ROWS_MODEL OTHER_MODEL --out page.html --stability ROWS --learner edge-trees",
     "query PIGEONS QUERY",

@@ -46,7 +46,7 @@ def test_the_nearest_and_the_most_typical_guess_are_named() -> None:
     for matrix in (distance_matrix(models, names=names), estimated):
         text = str(tab_guesses.between(Done(matrix), some))
         assert "Nearest to the true model are near and twin, at 6.67 %." in text
-        assert "most typical guess is near" in text
+        assert "most typical model is near" in text
         assert ("estimates from 1,000 random assertions" in text) == (matrix is estimated)
         assert text.count('class="mark') == 4
         assert "<table" in text.split("</details>")[0]

@@ -138,7 +138,7 @@ class Question:
         return replace(
             self,
             structures=tuple(self.structures[m] for m in models),
-            weighted=tuple(self.weighted[m] for m in models),
+            weighted=tuple(self.weighted[m] for m in models) if self.weighted else (),
             peers=tuple(self.peers[m] for m in models) if self.peers else (),
         )
 

@@ -120,7 +120,7 @@ class GoodnessOfFit:
         >>> both = Structure({"A": 2, "B": 2}, ["A=1", "B=1", "A=1 & B=1"])
         >>> large = goodness_of_fit(both, rows)
         >>> small.nested_in(large)
-        LikelihoodRatio(g_squared=20.93..., degrees_of_freedom=1, p_value=4.7...e-06)
+        LikelihoodRatio(g_squared=20.92..., degrees_of_freedom=1, p_value=4.7...e-06)
         >>> large.nested_in(small) is None
         True
         """

@@ -293,7 +293,8 @@ def _sums_of_models(
     if share == Fraction(1, 2):
         return [_whole(distance) for distance in distances]
     models = len(question.structures)
-    everything = replace(question, structures=(Structure(question.domain), *question.structures))
+    structures = (Structure(question.domain), *question.structures)
+    everything = replace(question, structures=structures, weighted=())
     # The distance to a structure without features is the number of dependencies.
     sizes = count_row(
         everything,

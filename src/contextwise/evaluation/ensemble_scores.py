@@ -167,7 +167,7 @@ def _pose(ensembles: Sequence[Ensemble], restriction: Restriction) -> _Posed:
     at = iter([places.setdefault(s, len(places)) for s in question.structures])
     members = [[next(at) for _ in ensemble.distinct] for ensemble in ensembles]
     weights = [list(ensemble.distinct.values()) for ensemble in ensembles]
-    return _Posed(replace(question, structures=tuple(places)), members, weights)
+    return _Posed(replace(question, structures=tuple(places), weighted=()), members, weights)
 
 
 def _matrix(question: Question, effort: Effort) -> DistanceMatrix:
@@ -311,7 +311,7 @@ def _consensus_distance(
         contexts=question.contexts,
     )
     truths = [question.structures[place] for place in posed.places[0]]
-    with_truths = replace(question, structures=(agreed.structure, *truths))
+    with_truths = replace(question, structures=(agreed.structure, *truths), weighted=())
     row = _matrix(with_truths, effort).distances[0, 1:].tolist()
     return sum((w * d for w, d in zip(posed.weights[0], row, strict=True)), start=Fraction(0))
 

@@ -1,5 +1,7 @@
 # Written by tests/compiled/test_stubs.py.
-"""The compiled twin of the counting in contextwise.learning.counted_rows."""
+"""
+The compiled twin of the counting in contextwise.learning.counted_rows.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 
