@@ -41,7 +41,7 @@ def test_differences_are_ranked_over_all_variables() -> None:
 
 
 def test_variables_stay_where_they_are_when_a_state_is_chosen() -> None:
-    n = 60
+    n = 100  # more edges than are drawn
     domain = Domain.of_cardinalities([2] * n)
     chain = [f"v{k}=1 & v{k + 1}=1" for k in range(n - 1)]
     one = shown(Structure(domain, chain), Structure(domain, ["v2=1 & v40=1 & v50=1"]))
