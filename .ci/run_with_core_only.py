@@ -41,6 +41,7 @@ score fitted.json fitted.json --fit berkeley --test sample.csv
 check learned.json berkeley
 check learned.json berkeley --overall
 stability titanic --learner mpl --resamples 5
+populations titanic --by age --learner mpl --permutations 19
 report six six-guess --out report.html
 report learned.json --data berkeley --out one.html
 query six "X1 _||_ X2 | X0=1"
