@@ -793,7 +793,7 @@ def populations(
             "asked": [listed_pairs, listed_variables],
             "seed": seed,
         }
-        store = stack.enter_context(Store(place, configuration))
+        store = stack.enter_context(Store(place, configuration, is_private=folder is None))
         _run(store, plans, permutations, effort)
         records = list(store.records())
     result = _assemble(configuration, records, permutations, alpha)
