@@ -23,7 +23,6 @@ from contextwise.cli import contextwise
 from contextwise.comparison.context_weights import marginals
 from contextwise.data.options import row_options
 from contextwise.data.rows import BUNDLED, as_data, format_rows, infer_domain, parse_data
-from contextwise.data.text import _Codes
 from contextwise.distributions.sampling import labels_of
 from contextwise.errors import ContextwiseError, DomainError, ParseError
 from contextwise.learning import learner_named
@@ -437,16 +436,3 @@ def test_women_math_has_the_published_edges() -> None:
             ("need", "plans"),
         )
     }
-
-
-def test_codes_of_one_sign_are_read_as_other_cells(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(0)
-    for header in ("", "A,B,C\n", "0,1,2\n", "1,1,0\n"):
-        text = header + format_rows(rng.integers(0, 4, (50, 3)))
-        fast = parse_data(text.encode(), "codes")
-        with monkeypatch.context() as patched:
-            patched.setattr(_Codes, "of_codes", lambda *_: None)
-            slow = parse_data(text.encode(), "codes")
-        assert _Codes.of_codes(text, ",") is not None
-        assert fast.domain == slow.domain
-        assert fast.rows.tolist() == slow.rows.tolist()

@@ -50,6 +50,8 @@ class Column:
         kept = dict.fromkeys(
             label for label, keep in zip(labels, used, strict=True) if keep and label is not None
         )
+        if len(kept) == len(labels):  # all occur and differ, so each keeps its place
+            return replace(self, labels=tuple(kept), codes=codes)
         place: dict[str | None, int] = {label: k for k, label in enumerate(kept)}
         moved = np.array([place.get(label, -1) for label in labels] + [-1], dtype=np.int64)
         return replace(self, labels=tuple(kept), codes=moved[codes])

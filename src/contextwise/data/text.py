@@ -15,7 +15,6 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from contextwise.data.options import RowOptions
 from contextwise.data.table import (
@@ -31,6 +30,12 @@ from contextwise.errors import DomainError, ParseError
 from contextwise.models.domain import Domain, listed
 from contextwise.support.arrays import IntArray
 from contextwise.support.formatting import plural
+
+_cells: Any
+try:
+    from contextwise.data import _cells
+except ImportError:  # the extension was not built
+    _cells = None
 
 TOKENS = frozenset({"", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "?", "#N/A"})
 """Cells that are missing values, unless a domain has a state of that name."""
@@ -71,7 +76,7 @@ def text_table(content: bytes, name: str, how: RowOptions) -> Sheet:
     if re.match(r"\s*(\[\s*\{|\{.*\}\s*\n\s*\{)", text):
         advice = "write records as CSV with pandas.read_json(…).to_csv(…, index=False)"
         raise DomainError(f"{name}: this is JSON; {advice}")
-    if re.search(r"(?ims)^\s*@relation\b.*^\s*@data\b", text):
+    if "@" in text and re.search(r"(?ims)^\s*@relation\b.*^\s*@data\b", text):
         return _arff_table(text, name)
     first = text.partition("\n")[0].strip('"')
     if re.fullmatch("sep=.", first):  # a line for Excel
@@ -192,10 +197,11 @@ class _Cells:
 
     @classmethod
     def of(cls, text: str, name: str, separator: str) -> _Cells:
-        of_codes = _Codes.of_codes(text, separator)
-        if of_codes is not None:
-            return of_codes
-        lines, quote = text.split("\n"), _quote(text, separator)
+        quote = _quote(text, separator)
+        plain = _PlainCells.of_plain(text, separator) if quote == '"' else None
+        if plain is not None:
+            return plain
+        lines = text.split("\n")
         if quote in text and any(line.count(quote) % 2 for line in lines):
             return cls._of_long_cells(text, name, separator, quote)
         place = {line: k for k, line in enumerate(dict.fromkeys(lines))}
@@ -238,37 +244,31 @@ class _Cells:
 
 
 @dataclass(frozen=True, eq=False)
-class _Codes(_Cells):
-    """The cells of a file whose cells are single letters or digits, below the first line."""
+class _PlainCells(_Cells):
+    """The cells of a plain table, numbered by compiled code.
 
-    body: npt.NDArray[np.uint8]
+    Such lines are all alike, so the first two stand for the others.
+    """
+
+    coded: IntArray
+    labels: list[list[str]]
 
     @classmethod
-    def of_codes(cls, text: str, separator: str) -> _Codes | None:
-        head, _, below = text.partition("\n")
-        second = below.partition("\n")[0]
-        width, below = len(second) + 1, below if below.endswith("\n") else below + "\n"
-        if width < 6 or len(below) % width or not below.isascii() or '"' in head:
+    def of_plain(cls, text: str, separator: str) -> _PlainCells | None:
+        found = _cells and separator != " " and _cells.coded_columns(text, separator)
+        if not found:
             return None
-        body = np.frombuffer(below.encode(), np.uint8).reshape(-1, width)
-        first = [cell.strip() for cell in head.split(separator)]
-        signs = (body[:, 1:-1:2] == ord(separator)).all() and (body[:, -1] == 10).all()
-        is_alone = np.array([chr(k).isalnum() and k < 128 for k in range(256)])[body[:, ::2]].all()
-        if not signs or not is_alone or len(first) != width // 2 or not all(first):
-            return None
-        count = len(body) + 1
-        codes = np.minimum(np.arange(count), 1)
-        return cls([first, second.split(separator)], codes, np.arange(1, count + 1), body[:, ::2])
+        coded, labels = found
+        first_lines = coded[:, :2].T.tolist()
+        rows = [[cells[k] for cells, k in zip(labels, row, strict=True)] for row in first_lines]
+        numbers = np.arange(coded.shape[1])
+        return cls(rows, np.minimum(numbers, 1), numbers + 1, coded, labels)
 
     def columns(self, names: Sequence[str]) -> list[Column]:
-        made = []
-        for name, head, cells in zip(names, self.rows[0], self.body.T, strict=True):
-            seen = np.flatnonzero(np.bincount(cells, minlength=128))
-            places = np.zeros(128, dtype=np.int64)
-            places[seen] = np.arange(1, len(seen) + 1)
-            codes = np.concatenate([[0], places[cells]])
-            made.append(Column(name, (), codes).mapped([head, *map(chr, seen.tolist())], codes))
-        return made
+        return [
+            Column(name, (), codes).mapped([label.strip() for label in labels], codes)
+            for name, codes, labels in zip(names, self.coded, self.labels, strict=True)
+        ]
 
 
 # -- the header ------------------------------------------------------------------------------------

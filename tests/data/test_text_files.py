@@ -1,0 +1,81 @@
+"""Text files as tables: the compiled splitter agrees with Python's csv module."""
+
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from contextwise.data import text as reading
+from contextwise.data.options import row_options
+from contextwise.data.text import text_table
+from contextwise.errors import ContextwiseError
+
+pytestmark = pytest.mark.skipif(reading._cells is None, reason="the splitter was not built")
+
+CELLS = st.sampled_from(
+    [
+        "yes",
+        "no",
+        " no ",
+        "",
+        "7",
+        "1.5",
+        '"a,b"',
+        '"x"',
+        "é",
+        "\u00a0",
+        "#",
+        "a b",
+        '"a""b"',
+        "'q'",
+    ]
+)
+TABLES = st.integers(1, 4).flatmap(
+    lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width), max_size=12)
+)
+
+
+def result(text: str, separator: str | None) -> Any:
+    try:
+        table = text_table(text.encode(), "a.csv", row_options(separator=separator))
+    except ContextwiseError as error:
+        return str(error)
+    cells = [
+        (column.name, [None if k < 0 else column.labels[k] for k in column.codes])
+        for column in table.columns
+    ]
+    return cells, table.rows, table.notes, None if table.lines is None else table.lines.tolist()
+
+
+def check_both(text: str, separator: str | None = None) -> None:
+    fast = result(text, separator)
+    with patch.object(reading, "_cells", None):
+        assert fast == result(text, separator)
+
+
+@given(TABLES, st.sampled_from([",", ";", "\t"]), st.sampled_from(["", "\n", "\n\n"]))
+def test_tables_are_read_in_both_ways_alike(
+    rows: list[list[str]], separator: str, end: str
+) -> None:
+    check_both("\n".join(separator.join(row) for row in rows) + end, separator)
+
+
+@given(st.text(alphabet='ab1,;\t\n" #', max_size=40))
+@example("a,b\n1,2\n\n3,4\n")
+@example("Title\na,b\n1,2\n")
+@example('a,b\n"1" ,2\n')
+@example("a,b,c\n1,,\n2,3,4\n")
+def test_any_text_is_read_in_both_ways_alike(text: str) -> None:
+    check_both(text)
+
+
+def test_plain_tables_are_read_by_compiled_code() -> None:
+    text = 'a,"b c",d\n' + "".join(f'{k % 3},"x{k}",\n' for k in range(1_000))
+    coded, labels = reading._cells.coded_columns(text, ",")
+    assert coded.shape == (3, 1_001)
+    assert [len(names) for names in labels] == [4, 1_001, 2]
+    check_both(text)
+    for strange in ('a,b\n1"2,3\n', "a,b\n1\n", "a,b\n,\n", "a\n1\n", "", "\n", 'a,"b\nc"\n1,2\n'):
+        assert reading._cells.coded_columns(strange, ",") is None
