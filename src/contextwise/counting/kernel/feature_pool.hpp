@@ -68,7 +68,8 @@ class FeaturePool {
 
   // Returns the number of a feature in the pool. Adds the feature if it is new.
   u32 number_of(const MergedFeatures& merged, u32 c) {
-    const u64 hash = mix(mix(hash_of(merged.scope(c)), hash_of(merged.tests(c))),
+    // Most features test their scope: mixing the hashes of two equal sequences would give zero.
+    const u64 hash = mix(mix(mix(hash_of(merged.scope(c)), 1), hash_of(merged.tests(c))),
                          hash_of(merged.forbidden_by(c)));
     const auto next = static_cast<u32>(merged_.size());
     const u32 known = table_.find_or_insert(mix(hash, 0), next, [&](u32 other) {
