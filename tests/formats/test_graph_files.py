@@ -14,7 +14,7 @@ import pytest
 from contextwise import LogLinear, compare, read, write
 from contextwise.errors import ContextwiseError, DomainError, ParseError
 from contextwise.formats import read_stream
-from contextwise.formats.matrices import ThresholdsUnknown
+from contextwise.formats.matrices import ThresholdsUnknown, WeightsIgnored
 from contextwise.models.directions import moral_pairs
 from contextwise.models.structure import Model, Structure
 
@@ -66,7 +66,7 @@ def test_a_collider_in_each_format(format: str) -> None:
         "A,B,C\nFALSE,TRUE,FALSE\nFALSE,FALSE,FALSE\nFALSE,TRUE,FALSE\n",
         '"","A","B","C"\n"1",0,1,0\n"2",0,0,0\n"3",0,1,0\n',
         ",A,B,C\nC,0,1,0\nA,0,1,0\nB,0,0,0\n",
-        "# arcs\nfrom,to,weight\nA,B,0.5\nC,B,-2\n",
+        "# arcs\nfrom,to,weight\nA,B,0.5\nC,B,0.5\n",
         "A->B\nB<-C\n",
     ],
 )
@@ -229,6 +229,13 @@ def test_bad_graph_files(text: str, format: str, message: str) -> None:
 
 
 WEIGHTS = "A,B,C\n0,0.5,0\n0.5,0,-1.25\n0,-1.25,0\n"
+
+
+def test_weights_of_edges_are_said_to_be_ignored(tmp_path: Path) -> None:
+    path = tmp_path / "arcs.csv"
+    path.write_text("from,to,weight\nA,B,0.5\nC,B,-2\n")
+    with pytest.warns(WeightsIgnored, match="'weight' is ignored"):
+        assert len(read(path).domain) == 3
 
 
 def test_a_symmetric_matrix_has_the_weights_of_an_ising_model() -> None:

@@ -43,6 +43,10 @@ _TIGHT = re.compile(r"(?<=\w)(<-+>?|-+>)(?=\w)")
 _ENDPOINTS = {(-1, 1): "->", (1, -1): "<-", (-1, -1): "--", (1, 1): "<->"}
 
 
+class WeightsIgnored(UserWarning):
+    """A list of edges has weights; the edges are read without them."""
+
+
 class ThresholdsUnknown(UserWarning):
     """A matrix has the weights of pairs, but not those of single variables."""
 
@@ -130,7 +134,12 @@ def _edges(source: Source, table: list[list[str]]) -> Model | None:
     for k, name in enumerate(table[0] if start else ()):
         cells = [row[k] for row in rows]
         is_index = any(cells == [str(i + s) for i in range(len(cells))] for s in (0, 1))
-        if k in (first, second, marks) or is_index or _is_weight(name, cells):
+        if k in (first, second, marks) or is_index:
+            continue
+        if _is_weight(name, cells):
+            if len(set(cells)) > 1:
+                message = f"{source.name}: {name!r} is ignored; the edges are read without weights"
+                warnings.warn(message, WeightsIgnored, stacklevel=5)
             continue
         if len(set(cells)) > 1:
             raise source.error(
@@ -147,7 +156,7 @@ def _edges(source: Source, table: list[list[str]]) -> Model | None:
 
 
 def _is_weight(name: str, cells: Sequence[str]) -> bool:
-    """Return whether a column has the weights of edges, which are not read; 0 is no edge."""
+    """Return whether a column has the weights of edges; 0 would be no edge."""
     try:
         return name.lower() in ("weight", "sign") and all(map(float, cells))
     except ValueError:
