@@ -16,7 +16,7 @@ import click
 import pytest
 
 from contextwise.cli import COMMANDS, contextwise
-from contextwise.formats import read_stream
+from contextwise.formats import FORMATS, read_stream
 from contextwise.learning import LEARNERS
 from contextwise.models.structure import structure_of
 
@@ -164,16 +164,18 @@ def test_the_built_site_is_looked_at(page: str, wrong: list[str], tmp_path: Path
     assert list(problems(tmp_path)) == wrong
 
 
-def test_the_examples_of_the_formats_can_be_read() -> None:
+def test_the_formats_are_listed_and_their_examples_can_be_read() -> None:
     page = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```(?:json)?\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    examples = [read_stream(io.StringIO(text)) for text in blocks if "::=" not in text]
-    assert all(map(len, examples))
-    assert [model.info["format"] for model in examples] == [
-        *("json", "mn", "uai", "bif", "net"),
-        *("modelstring", "tetrad", "dot", "edges", "edges", "bnet"),
-    ]
-    assert len({frozenset(map(frozenset, structure_of(m).pairs())) for m in examples[-6:]}) == 1
+    rows = "".join(line for line in page.splitlines() if line.startswith("| `"))
+    listed = set(re.findall(r"`(\.\w+)`", rows))
+    assert [known.name for known in FORMATS if not listed & {*known.suffixes}] == []
+    for section in page.split("\n## "):
+        blocks = re.findall(r"^```(?:json)?\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+        examples = [read_stream(io.StringIO(text)) for text in blocks if "::=" not in text]
+        assert all(map(len, examples))
+        if section.startswith("Graphs"):
+            edges = {frozenset(map(frozenset, structure_of(model).pairs())) for model in examples}
+            assert len(edges) == 1
 
 
 def test_sections_are_shown_in_the_words_they_have() -> None:

@@ -17,7 +17,7 @@ from contextwise.formats.reading import ClaimsChange
 from contextwise.models.structure import Model
 from contextwise.testing import domains, log_linear_models, structures
 
-WRITABLE = [f for f in FORMATS if f.name in ("mn", "json")]  # those that can hold any model
+WRITABLE = [f for f in FORMATS if "features" in f.holds]
 TEXTS = [f for f in FORMATS if f.example]
 SUFFIXES = [f.suffixes[0] + packing for f in WRITABLE for packing in ("", ".gz", ".xz")]
 

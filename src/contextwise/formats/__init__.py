@@ -63,8 +63,8 @@ class Format(NamedTuple):
     """Empty if the format cannot be written."""
     start: bytes | str = b"(?!)"
     """A pattern of the first bytes of a file, or a function of all of them."""
-    is_directed: bool = False
-    """Whether a file can state that its model is directed."""
+    holds: tuple[str, ...] = ()
+    """What a written file keeps: any features and weights, claims, and facts of `encode`."""
     example: str = ""
     """A small file, for the tests of all formats."""
     words: str = ""
@@ -111,6 +111,7 @@ FORMATS = (
         "libra.read_mn",
         "libra.write_mn",
         start=rb"(?i)[\s0-9,]+mn\s*\{",
+        holds=("features",),
         example='2,3\nMN {\n0.5 +v0_1 -v1_2\n}\ncontextwise 1 {"names": ["A", "B"]}\n',
         words=f"MN contextwise {_LIBRA_WORDS}",
     ),
@@ -120,7 +121,7 @@ FORMATS = (
         "json.read",
         "json.write",
         start=rb"\s*\{",
-        is_directed=True,
+        holds=("features", "claims", "unknown states", "directions", "data"),
         example='{"format": "contextwise", "version": 1, "variables": [{"name": "A", "states": '
         '["no", "yes"]}, {"name": "B", "states": [0, 1, 2]}], "features": [{"A": "yes", "B": '
         '[1, 2]}], "weights": [0.5]}',
@@ -132,7 +133,6 @@ FORMATS = (
         (".bn",),
         "libra.read_bn",
         start=rb"(?i)[\s0-9,]+bn\s*\{",
-        is_directed=True,
         example=_TREES.format("BN"),
         words=f"BN {_LIBRA_WORDS}",
     ),
@@ -160,7 +160,7 @@ FORMATS = (
         "bif.write",
         # Possessive (*+): blanks and comments are matched once, without backtracking.
         start=rb"(?:\s|//[^\n]*\n|/\*[^*]*(?:\*(?!/)[^*]*)*\*/)*+(?:network|variable)\b",
-        is_directed=True,
+        holds=("directions",),
         example="variable A { type discrete [ 2 ] { no, yes }; }\n"
         "variable B { type discrete [ 3 ] { 0, 1, 2 }; }\nprobability ( A ) { table 0.5, 0.5; }\n"
         "probability ( B | A ) { (no) 0.2, 0.3, 0.5; default 0.1, 0.1, 0.8; }\n",
@@ -172,7 +172,6 @@ FORMATS = (
         (".bifxml", ".xmlbif", ".xbif", ".xml"),
         "xml_networks.read_xmlbif",
         start=rb"(?i)(?:\s|<\?[^>]*>|<!--(?:[^-]|-(?!->))*-->)*+<(?:!DOCTYPE\s+)?BIF\b",
-        is_directed=True,
         example='<BIF VERSION="0.3"><NETWORK>\n<VARIABLE TYPE="nature"><NAME>A</NAME>'
         "<OUTCOME>no</OUTCOME><OUTCOME>yes</OUTCOME></VARIABLE>\n<VARIABLE><NAME>B</NAME>"
         "<OUTCOME>x</OUTCOME><OUTCOME>y</OUTCOME></VARIABLE>\n<DEFINITION><FOR>A</FOR><TABLE>0.5 "
@@ -186,7 +185,6 @@ FORMATS = (
         (".net",),
         "hugin.read",
         start=rb"(?:\s|%[^\n]*\n)*+(?:net\s*\{|class\s)",
-        is_directed=True,
         example='net { }\nnode A { states = ("no" "yes"); }\nnode B { states = ("x" "y" "z"); }\n'
         "potential (A) { data = (0.5 0.5); } % even\n"
         "potential (B | A) { data = ((0.2 0.3 0.5) (0.1 0.1 0.8)); }\n",
@@ -197,7 +195,6 @@ FORMATS = (
         (".xdsl",),
         "xml_networks.read_xdsl",
         start=rb"(?:\s|<\?[^>]*>|<!--(?:[^-]|-(?!->))*-->)*+<smile\b",
-        is_directed=True,
         example='<smile version="1.0"><nodes>\n<cpt id="A"><state id="no"/><state id="yes"/>'
         '<probabilities>0.5 0.5</probabilities></cpt>\n<deterministic id="B"><state id="x"/>'
         '<state id="y"/><parents>A</parents><resultingstates>y x</resultingstates>'
@@ -210,7 +207,6 @@ FORMATS = (
         (".dsc",),
         "bif.read_dsc",
         start=rb"\s*(?:belief\s+network\b|node\b)",
-        is_directed=True,
         example='belief network "n"\nnode A { type : discrete [ 2 ] = { "no", "yes" }; }\n'
         'node B { type : discrete [ 2 ] = { "x", "y" }; }\nprobability ( A ) { 0.5, 0.5; }\n'
         "probability ( B | A ) { (0) : 0.2, 0.8; (1) : 0.6, 0.4; }\n",
@@ -221,7 +217,6 @@ FORMATS = (
         (".txt", ".modelstring"),
         "graphs.read_modelstring",
         start=rb"\s*[\"']?\[[^\[\]\n]+\]",
-        is_directed=True,
         example="[A][C][B|A:C]\n",
         words="[ ] | : [A] [B|A] [C|A:B] [ ]",
     ),
@@ -230,7 +225,6 @@ FORMATS = (
         (".txt", ".graph"),
         "graphs.read_tetrad",
         start=rb"(?i)\s*graph nodes:",
-        is_directed=True,
         example="Graph Nodes:\nA;B;C\n\nGraph Edges:\n1. A --> B\n2. C --> B\n",
         words="Graph Nodes: Edges: A;B;C --> --- o-> <-> 1. A B C ;",
     ),
@@ -240,7 +234,6 @@ FORMATS = (
         "graphs.read_dot",
         start=rb"(?:\s|//[^\n]*\n|/\*[^*]*(?:\*(?!/)[^*]*)*\*/)*+"
         rb"(?:strict\s+)?(?:(?:di)?graph|p?dag)\b[^\[]*?\{",
-        is_directed=True,
         example='digraph G {\n  A [label="a b"];\n  edge [dir=forward] A -> B;\n  C -> B\n}\n',
         words='digraph graph dag strict subgraph { } [ ] = ; -> -- <-> A B "C" dir none // /* */',
     ),
@@ -249,7 +242,6 @@ FORMATS = (
         (".gml",),
         "graphs.read_gml",
         start=rb"(?s)(?!\s*[\[{<]).{0,2000}?\bgraph\s*\[",
-        is_directed=True,
         example='graph [\n directed 1\n node [ id 0 label "A" ]\n node [ id 1 label "B" ]\n'
         " edge [ source 0 target 1 ]\n]\n",
         words='graph node edge [ ] id label source target directed 0 1 "A" "B" 1e9999',
@@ -259,7 +251,6 @@ FORMATS = (
         (".bnet",),
         "graphs.read_bnet",
         start=rb"(?i)\s*(?:#[^\n]*\n\s*)*+targets\s*,\s*factors",
-        is_directed=True,
         example="targets, factors\nB, A & !C\nD, B | C\n",
         words="targets, factors A B C , & | ! ( ) # 1 0",
     ),
@@ -268,7 +259,6 @@ FORMATS = (
         (".csv", ".txt", ".tsv", ".edges"),
         "matrices.read",
         start="matrices.is_graph",
-        is_directed=True,
         example="from,to\nA,B\nC,B\n",
         words="from,to source,target A,B A --> B ,0,1 0,1,0 1,0,0 0.5 -1 2 ; , \t",
     ),

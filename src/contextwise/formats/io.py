@@ -195,14 +195,15 @@ def encode(model: Model, format: str) -> bytes:
         able = ", ".join(f.name for f in FORMATS if f.writer)
         raise ContextwiseError(f"cannot write {chosen.name} files; use one of {able}")
     structure = structure_of(model)
-    if chosen.name != "json":
+    if "claims" not in chosen.holds:
         require_features(structure, f"a {chosen.suffixes[0]} file")
     is_directed = structure.directions is not None or structure.info.get("directed")
-    lost = ["that the model is directed"] if is_directed and not chosen.is_directed else []
-    if structure.info.get("unknown_states") and chosen.name != "json":
-        lost.insert(0, "that the states are unknown")
-    if structure.info.get("data") and chosen.name != "json":
-        lost.append("how rows are read (bins, missing values)")
+    facts = (
+        ("unknown states", structure.info.get("unknown_states"), "that the states are unknown"),
+        ("directions", is_directed, "that the model is directed"),
+        ("data", structure.info.get("data"), "how rows are read (bins, missing values)"),
+    )
+    lost = [text for fact, holds, text in facts if holds and fact not in chosen.holds]
     if lost:
         warnings.warn(
             f"a {chosen.suffixes[0]} file does not record {', and '.join(lost)}; write .json to "
