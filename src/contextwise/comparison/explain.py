@@ -23,7 +23,7 @@ from contextwise.comparison.roles import TRUE_AND_GUESS, Roles
 from contextwise.counting.changes import ChangingUnions, changing_unions
 from contextwise.counting.contract import DEFAULT
 from contextwise.counting.cover import Cube
-from contextwise.counting.extraction import find_pairs, pair_space
+from contextwise.counting.extraction import find_codes, find_pairs, pair_space
 from contextwise.counting.pair_counts import MARGIN, TINY, CountArray, PairShares
 from contextwise.counting.regions import Literals, difference
 from contextwise.formats import ModelLike
@@ -507,13 +507,14 @@ class _FeatureChanges(PairCubes):
 
     def __init__(self, comparison: Comparison, deadline: Deadline) -> None:
         super().__init__(comparison, deadline)
+        self._codes = comparison.pairs @ (len(comparison.domain), 1)
         self._unions = cache(self._changing_unions)
 
     def _counted(self, literals: IndexedLiterals) -> tuple[list[PairIndex], IntArray]:
         """Return the compared pairs of a feature, and their places in the comparison."""
         pairs = list(_pairs(literals))
-        indices = np.array(pairs, np.int64).reshape(-1, 2)
-        at = find_pairs(self.comparison.pairs, indices, len(self.comparison.domain))
+        n = len(self.comparison.domain)
+        at = find_codes(self._codes, np.array([i * n + j for i, j in pairs], np.int64))
         return [pair for pair, k in zip(pairs, at, strict=True) if k >= 0], at[at >= 0]
 
     def takes_part(self, kind: Kind, feature: int, errors: CountArray) -> Number:

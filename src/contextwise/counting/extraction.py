@@ -73,9 +73,13 @@ def find_pairs(pairs: IntArray, wanted: IntArray, n: int) -> IntArray:
     >>> find_pairs(np.array([[0, 1], [0, 2]]), np.array([[0, 2], [1, 2]]), 3)
     array([ 1, -1])
     """
-    codes, sought = pairs @ (n, 1), wanted @ (n, 1)
+    return find_codes(pairs @ (n, 1), wanted @ (n, 1))
+
+
+def find_codes(codes: IntArray, sought: IntArray) -> IntArray:
+    """Return the same for pairs given by their codes."""
     if not len(codes):
-        return np.full(len(wanted), -1, dtype=np.int64)
+        return np.full(len(sought), -1, dtype=np.int64)
     at = np.minimum(np.searchsorted(codes, sought), len(codes) - 1)
     return np.where(codes[at] == sought, at, -1)
 
