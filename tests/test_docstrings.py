@@ -67,11 +67,13 @@ def test_functions_of_the_reference_are_complete(place: str) -> None:
 
 @pytest.mark.parametrize("place", _documented(isclass))
 def test_classes_of_the_reference_are_complete(place: str) -> None:
-    """Parameters or Attributes list every field of a dataclass; an example shows it."""
+    """Parameters or Attributes list every field of a class; an example shows it."""
     value = _value(place)
     assert isclass(value)
     text = getdoc(value) or ""
-    if is_dataclass(value):
-        shown = {field.name for field in fields(value) if not field.name.startswith("_")}
-        assert shown <= _listed(text, "Parameters") | _listed(text, "Attributes")
+    names = (
+        [f.name for f in fields(value)] if is_dataclass(value) else getattr(value, "_fields", ())
+    )
+    listed = _listed(text, "Parameters") | _listed(text, "Attributes")
+    assert {name for name in names if not name.startswith("_")} <= listed
     assert issubclass(value, BaseException) or ">>> " in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import pandas as pd
@@ -13,7 +13,7 @@ import pytest
 
 from contextwise.cli import SECTIONS, contextwise, main
 from contextwise.data import UnclearData, as_data, read_data, summarize_data
-from contextwise.data.options import FLAGS
+from contextwise.data.options import FLAGS, RowOptions, row_options
 from contextwise.formats import read, write
 from contextwise.formats.io import FactsLost
 
@@ -34,6 +34,21 @@ class Quirk(NamedTuple):
     """Variables besides those of `PEOPLE`."""
     rows: int = 30
     variables: dict[str, int] = PEOPLE
+    given: dict[str, Any] = {}  # noqa: RUF012
+    """Keywords that the user gives from the start."""
+
+    @property
+    def path(self) -> str:
+        return str(QUIRKS / self.file)
+
+    @property
+    def options(self) -> RowOptions:
+        return row_options(**self.given)
+
+    @property
+    def words(self) -> list[str]:
+        """The path and the given keywords as words of a command."""
+        return [self.path, *self.options.words()]
 
 
 TWO_BINS = {"age": 4, "bmi": 4}
@@ -138,6 +153,9 @@ READ = [
     Quirk("factors.rds", "R"),
     Quirk("table.parquet", "Parquet"),
     Quirk("table.feather", "Feather"),
+    # what the user knows better
+    Quirk("code-99.csv", "27 rows left", rows=27, given={"na": {"item": 99}, "missing": "drop"}),
+    Quirk("wide-counts.csv", rows=4, variables={"no": 4, "yes": 4, "ex": 4}, given={"bins": 2}),
 ]
 REFUSED = [
     Quirk("wide-counts.csv", "a wide table of counts"),
@@ -170,7 +188,7 @@ def require(file: str) -> None:
 
 
 def test_every_file_has_its_line() -> None:
-    assert sorted(q.file for q in (*READ, *REFUSED)) == sorted(p.name for p in QUIRKS.iterdir())
+    assert {q.file for q in (*READ, *REFUSED)} == {path.name for path in QUIRKS.iterdir()}
 
 
 @pytest.mark.parametrize("quirk", READ, ids=lambda q: q.file)
@@ -179,8 +197,7 @@ def test_a_file_is_read_rightly_at_once_or_after_the_printed_advice(
 ) -> None:
     require(quirk.file)
     out = tmp_path / "learned.json"
-    path = str(QUIRKS / quirk.file)
-    code, shown = run(capsys, "learn", "chow-liu", path, "--out", str(out))
+    code, shown = run(capsys, "learn", "chow-liu", *quirk.words, "--out", str(out))
     said = shown
     if quirk.advice:
         assert code == 2
@@ -202,7 +219,7 @@ def test_a_file_that_no_option_helps_is_refused_with_the_reason(
 ) -> None:
     require(quirk.file)
     out = tmp_path / "learned.json"
-    code, shown = run(capsys, "learn", "chow-liu", str(QUIRKS / quirk.file), "--out", str(out))
+    code, shown = run(capsys, "learn", "chow-liu", *quirk.words, "--out", str(out))
     assert code == 2
     assert quirk.said in shown
     assert not out.exists()
@@ -211,12 +228,11 @@ def test_a_file_that_no_option_helps_is_refused_with_the_reason(
 @pytest.mark.parametrize("quirk", [q for q in READ if q.advice], ids=lambda q: q.file)
 def test_the_advice_in_python_gives_the_same_rows(quirk: Quirk) -> None:
     require(quirk.file)
-    path = str(QUIRKS / quirk.file)
     with pytest.raises(UnclearData) as refused:
-        read_data(path)
+        read_data(quirk.path, **quirk.given)
     line = str(refused.value).splitlines()[-2].removeprefix("Try: ")
     data = eval(line, {"read_data": read_data})  # what a user would copy
-    same = as_data(path, None, refused.value.summary.remedy)
+    same = as_data(quirk.path, None, refused.value.summary.remedy)
     assert data.domain == same.domain
     assert data.rows.tolist() == same.rows.tolist()
     assert len(data) == quirk.rows
@@ -225,9 +241,9 @@ def test_the_advice_in_python_gives_the_same_rows(quirk: Quirk) -> None:
 @pytest.mark.parametrize("quirk", [*READ, REFUSED[0], REFUSED[1]], ids=lambda q: q.file)
 def test_info_shows_each_column(quirk: Quirk, capsys: pytest.CaptureFixture[str]) -> None:
     require(quirk.file)
-    code, shown = run(capsys, "info", str(QUIRKS / quirk.file))
+    code, shown = run(capsys, "info", *quirk.words)
     assert code == 0
-    columns = summarize_data(str(QUIRKS / quirk.file)).columns
+    columns = summarize_data(quirk.path, quirk.options).columns
     for column in columns:
         assert any(line.startswith(column.name[:30]) for line in shown.splitlines())
     assert (f"{quirk.advice}\nMore: " in shown) if quirk.advice else "Try: " not in shown
@@ -275,12 +291,6 @@ def test_the_two_lines_of_pandas_melt_a_wide_table(
     data = read_data("long.csv", counts="Freq")
     assert len(data) == pd.read_csv("wide.csv", sep=";").iloc[:, 1:].to_numpy().sum()
     assert data.domain.cardinalities == (4, 3)
-
-
-def test_a_wide_table_can_be_read_as_observations() -> None:
-    data = read_data(QUIRKS / "wide-counts.csv", bins=2)
-    assert len(data) == 4
-    assert set(data.domain.names) == {"no", "yes", "ex"}
 
 
 @pytest.mark.parametrize(

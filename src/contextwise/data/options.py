@@ -20,10 +20,28 @@ Missing = Literal["error", "drop", "state"]
 
 
 class RowOptions(NamedTuple):
-    """How rows are read; `row_options` makes one from keywords.
+    """How rows are read: the keywords of `read_data`, held as the texts of the command line.
 
-    The repeatable options hold the texts of the command line: names, or names separated by commas;
-    for ``bins`` a number or ``name=number``, for ``na`` a token or ``name=token``.
+    Attributes
+    ----------
+    columns, drop : name or list of names
+        Use only these columns; leave out these columns.
+    missing : "error", "drop" or "state"
+        Refuse missing values, drop their rows, or make ``missing`` a state.
+    na : token, list of tokens, or mapping from columns to tokens
+        Values that stand for missing ones, such as 99.
+    bins : int, or mapping from columns to ints
+        Cut numbers into this many bins with about equally many rows.
+    counts : name
+        The column that tells how often each row occurs.
+    category : name or list of names
+        Columns whose values are categories, whatever they look like.
+    header : bool
+        Whether the first line has the names of the columns.
+    separator, encoding : str
+        Of a text file; both are detected by default.
+    domain, learned : what is known about the variables
+        The latter is what a model stores about the rows it was learned from; see `Data.decisions`.
 
     Examples
     --------
@@ -43,7 +61,6 @@ class RowOptions(NamedTuple):
     encoding: str | None = None
     domain: Domain | None = None
     learned: Mapping[str, Any] | None = None
-    """What a model stores about the rows it was learned from; see `Data.decisions`."""
 
     def words(self) -> list[str]:
         """Return the options as words of a command line, those that are set."""

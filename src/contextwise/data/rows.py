@@ -215,23 +215,7 @@ def read_data(data: DataLike, domain: DomainLike | None = None, **keywords: Any)
     domain : Domain, or a mapping that makes one, optional
         The variables and their states. Without it they are inferred from the data.
     **keywords : how to read the rows
-        The keywords that follow.
-    columns, drop : name or list of names
-        Use only these columns; leave out these columns.
-    missing : "error", "drop" or "state"
-        Refuse missing values, drop their rows, or make ``missing`` a state.
-    na : token, list of tokens, or mapping from columns to tokens
-        Values that stand for missing ones, such as 99.
-    bins : int, or mapping from columns to ints
-        Cut numbers into this many bins with about equally many rows.
-    counts : name
-        The column that tells how often each row occurs.
-    category : name or list of names
-        Columns whose values are categories, whatever they look like.
-    header : bool
-        Whether the first line has the names of the columns.
-    separator, encoding : str
-        Of a text file; both are detected by default.
+        The fields of `RowOptions`, such as ``drop="id"`` or ``missing="state"``.
 
     Returns
     -------
