@@ -59,12 +59,19 @@ def test_advice_is_shown_and_followed(tmp_path: Path) -> None:
     assert tab_rows.reading(Done(summary), advised=False).bins == ()
     how = tab_rows.reading(Done(summary), advised=True)
     rows = Upload(str(path), "messy.csv")
-    label, model, words = learn_from(Recipe(rows, how, "chow-liu", ()), quiet)
+    label, model, words, _ = learn_from(Recipe(rows, how, "chow-liu", ()), quiet)
     assert label == "chow-liu on messy.csv"
     assert model.domain.names == ("age", "sex", "city")
     assert words.startswith("200 rows, 3 variables: ")
     with pytest.raises(ContextwiseError, match=r"^messy\.csv"):
         learn_from(Recipe(rows, RowOptions(), "chow-liu", ()), quiet)
+
+
+def test_a_learner_that_finds_too_little_is_named() -> None:
+    rows = Upload("berkeley", "berkeley")
+    missed = learn_from(Recipe(rows, RowOptions(), "independent", ()), quiet).missed
+    assert missed.startswith("3 of 3 pairs that the structure claims to be independent")
+    assert "Try the learner" in missed
 
 
 def test_settings_are_values_of_their_type() -> None:
@@ -91,7 +98,7 @@ def test_every_offered_learner_has_a_form() -> None:
 
 def test_evidence_warns_of_the_rows_that_were_learned_from(tmp_path: Path) -> None:
     titanic = Upload("titanic", "titanic")
-    _, model, _ = learn_from(Recipe(titanic, RowOptions(), "edge-trees", ()), quiet)
+    model = learn_from(Recipe(titanic, RowOptions(), "edge-trees", ()), quiet).model
     one = one_model(model)
     assert evidence_of(one, titanic, quiet).learned_from
     half = tmp_path / "half.csv"
@@ -114,7 +121,7 @@ def test_evidence_warns_of_the_rows_that_were_learned_from(tmp_path: Path) -> No
 
 def test_stability_counts_the_resamples_that_have_a_sentence() -> None:
     recipe = Recipe(Upload("titanic", "titanic"), RowOptions(), "edge-trees", (("depth", "3"),))
-    _, model, _ = learn_from(recipe, quiet)
+    model = learn_from(recipe, quiet).model
     one = stability_of(one_model(model), recipe, 6, quiet)
     assert one.stability is not None
     statements = [statement for pair in (*one.somewhere, *one.never) for statement in pair]

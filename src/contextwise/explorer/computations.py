@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from contextwise.comparison.compare import Comparison, Interrupted, compare
 from contextwise.comparison.estimate import EstimatedMatrix, estimate_matrix
@@ -41,6 +41,7 @@ from contextwise.independence.independencies import (
 from contextwise.independence.queries import Answer, answer_to, parse_statement
 from contextwise.learning import learner_named
 from contextwise.learning.base import Learner
+from contextwise.learning.missed_pairs import advice
 from contextwise.learning.parameters import parse_values
 from contextwise.models.structure import Model, Structure
 from contextwise.report.comparisons import Guess
@@ -308,8 +309,17 @@ class Recipe:
         return kind(**values)
 
 
-def learn_from(recipe: Recipe, tell: Tell) -> tuple[str, Model, str]:
-    """Learn from the rows of a file; return a label, the model, and what was learned."""
+class Learned(NamedTuple):
+    """What was learned: a label, the model, a summary, and whether the learner found too little."""
+
+    label: str
+    model: Model
+    text: str
+    missed: str
+
+
+def learn_from(recipe: Recipe, tell: Tell) -> Learned:
+    """Learn from the rows of a file."""
     rows = recipe.read(tell)
     learner = recipe.make(tell)
     tell("Learning", 0, 0)
@@ -319,7 +329,9 @@ def learn_from(recipe: Recipe, tell: Tell) -> tuple[str, Model, str]:
     pairs = plural(len(covered_pairs(model.structure.features)), "pair")
     words = f"{plural(len(rows), 'row')}, {plural(len(rows.domain), 'variable')}: "
     label = f"{recipe.learner} on {recipe.rows.name}"
-    return label, model, f"{words}{plural(len(model), 'feature')}, {pairs}"
+    tell("Testing what the model claims", 0, 0)
+    missed = f"{fitted.missed_} {advice(recipe.learner)}" if fitted.missed_ else ""
+    return Learned(label, model, f"{words}{plural(len(model), 'feature')}, {pairs}", missed)
 
 
 def stability_of(one: OneModel, recipe: Recipe, resamples: int, tell: Tell) -> OneModel:

@@ -15,6 +15,7 @@ from contextwise.data.options import RowOptions
 from contextwise.evaluation.claim_tests import Check
 from contextwise.explorer import controls
 from contextwise.explorer.computations import (
+    Learned,
     Recipe,
     check_of,
     learn_from,
@@ -27,7 +28,6 @@ from contextwise.explorer.wiring import Input, choice, flag, offer, on, show, te
 from contextwise.formats import encode
 from contextwise.learning import LEARNERS, learner_named
 from contextwise.learning.parameters import Parameter, parameters_of
-from contextwise.models.structure import Model
 from contextwise.report.evaluations import check_parts
 from contextwise.report.parts import Cell, Note, Part, Style, table
 from contextwise.report.structures import OneModel
@@ -220,10 +220,10 @@ def _serve_learning(
     new: reactive.Value[str] = reactive.value("", name="new")
     taken: set[int] = set()
 
-    def learned(result: tuple[str, Model, str]) -> TagChild:
-        label, _, text = result
+    def learned(result: Learned) -> TagChild:
         return TagList(
-            tags.p(f"Learned {label}. {text}.", class_="when"),
+            tags.p(f"Learned {result.label}. {result.text}.", class_="when"),
+            controls.notice(result.missed) if result.missed else None,
             tags.p(HTML(controls.choose("Show it in the overview", SHOW_LEARNED, new())))
             if new()
             else None,
@@ -244,8 +244,7 @@ def _serve_learning(
         known = outcome()
         if isinstance(known, Done) and id(known.value) not in taken:
             taken.add(id(known.value))
-            label, model, _ = known.value
-            key = state.show_new(label, model)
+            key = state.show_new(known.value.label, known.value.model)
             with reactive.isolate():
                 used = recipe()
             if used is not None:
@@ -259,7 +258,7 @@ def _serve_learning(
     on(SHOW_LEARNED, show_learned)
     offer(
         "learned_json",
-        lambda: encode(value_of(outcome(), MISSING)[1], "json").decode(),
+        lambda: encode(value_of(outcome(), MISSING).model, "json").decode(),
         name=lambda: value_of(outcome(), MISSING)[0],
     )
 
