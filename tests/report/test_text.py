@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -14,10 +15,9 @@ import contextwise
 from contextwise import Structure, compare, compare_many, distance_matrix, examples, explain, score
 from contextwise.comparison.compare import Comparison
 from contextwise.evaluation import chance, check, consensus, stability
+from contextwise.report import RENDERERS, rendered
 from contextwise.report.comparisons import Guess, compare_parts
-from contextwise.report.html import as_html
-from contextwise.report.parts import Part, parts_of
-from contextwise.report.text import as_latex, as_text
+from contextwise.report.parts import Entries, Part, Section, Table, parts_of
 from contextwise.support.formatting import Printed, Shown
 from hard import chain, half_known
 
@@ -87,6 +87,17 @@ def shown_classes(base: type) -> set[type]:
     return {base}.union(*map(shown_classes, base.__subclasses__()))
 
 
+def titles_of(part: Part) -> Iterator[str]:
+    """Yield what every renderer shows of a part: the titles of its columns, the labels."""
+    match part:
+        case Table():
+            yield from (column.title for column in part.columns)
+        case Entries():
+            yield from (entry.label for group in part.groups for entry in group)
+        case Section():
+            yield from (title for inner in part.parts for title in titles_of(inner))
+
+
 class TestRenderers:
     def test_every_result_that_shows_itself_has_a_renderer(self) -> None:
         for room in ("comparison", "evaluation"):
@@ -111,13 +122,17 @@ class TestRenderers:
         with pytest.raises(TypeError, match="cannot show a int"):
             parts_of(7)
 
-    @pytest.mark.parametrize("render", [as_text, as_html, as_latex])
-    def test_every_renderer_shows_what_compare_prints(
-        self, render: Callable[[Sequence[Part]], str]
-    ) -> None:
+    @pytest.mark.parametrize("renderer", RENDERERS)
+    def test_every_renderer_shows_what_compare_prints(self, renderer: str) -> None:
         by_chance = chance("six", "six-guess", draws=9)
         guesses = [Guess("six-guess", SIX, chance=by_chance), Guess("other", SIX)]
         for some in (guesses, guesses[:1]):
-            shown = render(compare_parts("six", some, variables=6, features=7, top=3))
+            parts = compare_parts("six", some, variables=6, features=7, top=3)
+            shown = rendered(parts, renderer)
             assert "six: 6 variables, 7 features" in shown
-            assert "FN" in shown
+            assert [t for part in parts for t in titles_of(part) if t not in shown] == []
+
+    def test_every_renderer_is_in_the_reference(self) -> None:
+        page = Path(__file__).parents[2] / "docs" / "reference" / "results.md"
+        named = re.findall(r"^\| (\w+) \|", page.read_text(encoding="utf-8"), re.MULTILINE)
+        assert {*RENDERERS} <= {*named}

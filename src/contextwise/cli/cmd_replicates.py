@@ -216,7 +216,7 @@ replicates_options = options.options_as(
 
 @click.command(cls=options.SectionedCommand)
 @replicates_options
-@options.output("json", "csv", "latex")
+@options.output("json", "csv", *options.RENDERED)
 @options.scope
 def replicates(replicates: Replicates, output: str, scope: options.Scope) -> None:
     """Compare groups of guesses, such as the repeated runs of several learners.
@@ -261,7 +261,4 @@ def replicates(replicates: Replicates, output: str, scope: options.Scope) -> Non
         return
 
     parts = cw.report.evaluations.summary_parts(summary)
-    click.echo(
-        cw.report.text.as_text(parts) if output == "text" else cw.report.text.as_latex(parts),
-        nl=output == "text",
-    )
+    click.echo(cw.report.rendered(parts, output).rstrip("\n"))

@@ -25,6 +25,7 @@ from contextwise.data.options import FLAGS, RowOptions
 from contextwise.errors import ContextwiseError, OpenResult, ParseError
 from contextwise.formats import FORMATS
 from contextwise.models.notation import parse_names
+from contextwise.report import RENDERERS
 
 if TYPE_CHECKING:
     from contextwise.comparison.context_weights import Weights
@@ -475,10 +476,13 @@ chance = options_as(
 
 # -- output ----------------------------------------------------------------------------------------
 
+RENDERED = {name: help for name, (_, help) in RENDERERS.items() if help}
+"""The renderers that are options, for commands that print parts."""
+
 
 def output(*names: str) -> Decorator:
-    """Add ``--json``, ``--csv`` or ``--latex``; the command gets ``output``, "text" for none."""
-    texts = {"json": "Print JSON.", "csv": "Print CSV.", "latex": "Print LaTeX tables."}
+    """Add ``--json``, ``--csv`` or `RENDERED`; the command gets ``output``, "text" for none."""
+    texts = {"json": "Print JSON.", "csv": "Print CSV.", **RENDERED}
 
     def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)

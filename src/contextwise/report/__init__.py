@@ -2,10 +2,12 @@
 
 - `parts` defines tables, entries, notes and pictures as data. `comparisons`, `evaluations` and
   `pictures` make them from results.
-- `text` and `html` render parts; `page` writes the report.
+- `RENDERERS` lists what shows parts; `page` writes the report.
 - `shares` has what pictures draw; `layout` places it; `drawing`, `plots` and ``static/heatmap.js``
   draw it.
 """
+
+from importlib import import_module
 
 TYPE_CHECKING = False
 
@@ -20,7 +22,22 @@ if TYPE_CHECKING:
         structures,
         text,
     )
+    from contextwise.report.parts import Part
 else:
     from contextwise.support.loading import lazy_modules
 
     __getattr__ = lazy_modules(__name__)
+
+RENDERERS = {
+    "text": ("text.as_text", ""),
+    "html": ("html.as_html", ""),
+    "latex": ("text.as_latex", "Print LaTeX tables."),
+}
+"""The functions that show parts, and the help of the option of commands that have one."""
+
+
+def rendered(parts: "list[Part]", renderer: str) -> str:
+    """Show parts with one of `RENDERERS`."""
+    module, _, name = RENDERERS[renderer][0].partition(".")
+    shown: str = getattr(import_module(f"contextwise.report.{module}"), name)(parts)
+    return shown

@@ -9,7 +9,17 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from textwrap import fill
 
-from contextwise.report.parts import TOP, Entries, Note, Part, Section, Table, cell_text, parts_of
+from contextwise.report.parts import (
+    TOP,
+    Entries,
+    Note,
+    Part,
+    Section,
+    Table,
+    cell_text,
+    parts_of,
+    table,
+)
 from contextwise.support.formatting import columns
 
 WIDTH = 100  # the width of the lines of a note
@@ -65,7 +75,7 @@ def _blocks(part: Part) -> Iterator[str]:
 
 
 def as_latex(parts: Iterable[Part]) -> str:
-    """Return the tables of parts as ``tabular`` with rules of booktabs; notes become comments."""
+    """Return tables and numbers as ``tabular`` with rules of booktabs, and notes as comments."""
     return "\n".join(block for part in parts for block in _latex_blocks(part))
 
 
@@ -78,6 +88,9 @@ def _latex_blocks(part: Part) -> Iterator[str]:
             lines += [_latex_row(column.title for column in part.columns), "\\midrule"]
             lines += map(_latex_row, part.texts())
             yield "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
+        case Entries():
+            entries = [(m.label, cell_text(m.value, m.style)) for g in part.groups for m in g]
+            yield from _latex_blocks(table("", {"measure": "text", "value": "text"}, entries))
         case Note():
             yield "".join(f"% {line}\n" for line in part.text.splitlines())
         case Section():
