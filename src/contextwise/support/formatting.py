@@ -15,8 +15,9 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
+from decimal import MAX_EMAX, MAX_PREC, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from importlib import import_module
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
@@ -38,8 +39,23 @@ def printable(text: str) -> str:
 
 
 def digits_of(value: int) -> str:
-    """Return all digits of an int; unlike ``str``, without a limit on their number."""
-    return str(Decimal(value))
+    """Return all digits of an int; unlike ``str``, without a limit on their number.
+
+    >>> digits_of(3 << 10_000) == str(Decimal(3 << 10_000))
+    True
+    """
+    # Counts are often small multiples of the same power of two, which is written once: writing
+    # takes the square of the number of digits, multiplying their number.
+    zeros = max(0, (value & -value).bit_length() - 1) // 64 * 64
+    return str(EXACT.multiply(Decimal(value >> zeros), _power_of_two(zeros)))
+
+
+EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX)
+
+
+@lru_cache(64)
+def _power_of_two(exponent: int) -> Decimal:
+    return Decimal(1 << exponent)
 
 
 def number(value: Number, digits: int = READABLE) -> str:
