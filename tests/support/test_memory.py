@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contextwise import Domain, Structure, compare
+from contextwise import Domain, Structure, compare, distance_matrix, read
 from contextwise.counting.pair_counts import PairCounts
 from contextwise.errors import TooLargeError
+from contextwise.evaluation import chance
 from contextwise.support import memory
 from contextwise.support.memory import SMALL, free_memory, require_memory
 
@@ -96,3 +97,27 @@ def test_exact_counts_that_do_not_fit_are_refused_and_their_sum_is_not() -> None
     assert counts.total(ones) == [1000 * 2**100_000] * 3
     with pytest.raises(TooLargeError, match="exact counts of all pairs"):
         _ = counts.lower
+
+
+@pytest.mark.usefixtures("little")
+def test_chance_that_does_not_fit_is_refused() -> None:
+    domain = Domain({f"X{k}": 2 for k in range(400)})
+    model = Structure(domain, ["X0=1 & X1=1 & X2=1"])
+    with pytest.raises(TooLargeError, match="comparing with chance needs about"):
+        chance(model, model)
+    assert chance(model, model, variables=domain.names[:3], draws=1).draws == 1
+
+
+@pytest.mark.usefixtures("little")
+def test_a_matrix_that_does_not_fit_is_refused() -> None:
+    model = Structure({f"X{k}": 2 for k in range(3)})
+    with pytest.raises(TooLargeError, match="the matrix of these models needs about"):
+        distance_matrix([model] * 200)
+
+
+@pytest.mark.usefixtures("little")
+def test_a_file_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "large.json"
+    path.write_bytes(b" " * 2**20)
+    with pytest.raises(TooLargeError, match=r"reading .*large.json needs about 8.0 MB of memory"):
+        read(path)

@@ -14,6 +14,7 @@ from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import combinations_with_replacement
 from math import inf
+from sys import getsizeof
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -30,6 +31,7 @@ from contextwise.support.arrays import IntArray, ObjectArray
 from contextwise.support.deadline import Deadline, can_enforce
 from contextwise.support.effort import QUIET, Effort
 from contextwise.support.formatting import Shown, number
+from contextwise.support.memory import require_memory
 from contextwise.support.progress import Progress
 
 if TYPE_CHECKING:
@@ -267,6 +269,8 @@ def assemble(
     question: Question, names: tuple[str, ...], blocks: Iterable[Distances]
 ) -> DistanceMatrix:
     """Assemble the blocks of the upper triangle."""
+    size = 16 + sum(map(getsizeof, question.total.as_integer_ratio())) // 2
+    require_memory(size * len(names) ** 2, "the matrix of these models", "compare fewer models")
     lower = np.zeros((len(names), len(names)), dtype=object)
     upper = lower.copy()
     rests_on_ganak = False

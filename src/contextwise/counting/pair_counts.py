@@ -96,11 +96,14 @@ class PairCounts:
         return exact if self.unit == 1 else exact * self.unit
 
     def require_memory(
-        self, numbers: int, instead: str = "use shares, totals or fewer pairs"
+        self,
+        numbers: int,
+        instead: str = "use shares, totals or fewer pairs",
+        what: str = "making the exact counts of all pairs",
     ) -> None:
         """Raise `TooLargeError` if there is no room for this many exact numbers of contexts."""
-        size = getsizeof(self.unit) + 40
-        require_memory(numbers * size, "making the exact counts of all pairs", instead)
+        size = sum(map(getsizeof, self.unit.as_integer_ratio())) + 12
+        require_memory(numbers * size, what, instead)
 
     def total(self, numbers: CountArray) -> Any:
         """Add up numbers of units of all pairs, as numbers of contexts."""

@@ -27,7 +27,7 @@ from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.question import Pair, Question, Restriction, active_pairs
 from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.distances import count_redrawn
-from contextwise.counting.extraction import covered_pairs, pair_features
+from contextwise.counting.extraction import FEWER_PAIRS, covered_pairs, pair_features
 from contextwise.counting.pair_counts import PairCounts, count_rows
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
 from contextwise.formats import ModelLike
@@ -579,8 +579,12 @@ def chance(
                 require_features(comparison.guess, f"the null {chosen.name!r}")
             if question.rows is not None and not len(question.rows):
                 raise DomainError("no row agrees with the context, so there is nothing to compare")
-            shares = _shares(comparison, chosen)
             moves = chosen.moves(comparison.domain.cardinalities)
+            # Exact numbers of each pair, and its distances in a batch, also in the kernel.
+            numbers = 6 * (question.pair_count if moves else len(comparison.pairs))
+            numbers += (4 + (2 * BATCH if draws else 0)) * len(comparison.pairs)
+            comparison.unions.require_memory(numbers, FEWER_PAIRS, "comparing with chance")
+            shares = _shares(comparison, chosen)
             pairs = comparison.question.asked_pairs if moves else comparison.pairs
             density = chosen.densities(
                 comparison.guess.features, question.space.canonical, shares, pairs

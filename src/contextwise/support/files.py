@@ -15,8 +15,11 @@ import zlib
 from errno import EACCES, EISDIR
 
 from contextwise.errors import FileError, ParseError
+from contextwise.support.memory import require_memory
 
 MOST_UNPACKED_BYTES = 2**29
+NEEDED = 8
+"""Bytes of memory for a byte of a file: what a model of a million features takes; others more."""
 PACKINGS = (".gz", ".xz")
 """The suffixes of packed files."""
 _PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz"}
@@ -35,6 +38,8 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """Return the contents of a file, unpacked if it is a gzip file."""
     try:
         with open(path, "rb") as file:
+            needed = NEEDED * os.fstat(file.fileno()).st_size
+            require_memory(needed, f"reading {os.fspath(path)}", "make the file smaller")
             data = file.read()
     except (OSError, ValueError) as error:  # a path with a NUL character is a ValueError
         raise _file_error(path, error) from None
