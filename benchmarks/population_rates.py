@@ -25,7 +25,17 @@ from benchmarks.check_rates import interval, random_model
 from contextwise import Domain, LogLinear
 from contextwise.data.rows import Data
 from contextwise.distributions import sample
-from contextwise.evaluation.group_tests import Plan, _Null, _plan, _values, observe, permute
+from contextwise.evaluation.group_tests import (
+    Plan,
+    Values,
+    _plan,
+    _total,
+    _values,
+    observe,
+    p_value,
+    p_values,
+    permute,
+)
 from contextwise.learning.base import as_learner
 from contextwise.support.maps import choose_map
 
@@ -49,24 +59,22 @@ def plan_of(rows: Rows, labels: Rows, learner: str, resamples: int | None = None
     return _plan(data, "group", None, {}, resamples=resamples, **made)
 
 
-def run_test(plan: Plan, permutations: int, place: int = 0) -> _Null:
-    """Run one test of a plan: all groups, or a pair of them."""
+def run_test(plan: Plan, permutations: int, place: int = 0) -> tuple[Values, list[Values]]:
+    """Run one test of a plan, all groups or a pair: the observed values, and the permuted ones."""
     plans = {plan.by: plan}
     (found,) = observe(plans, plan.by)
-    permuted = permute(plans, (plan.by, place, list(range(permutations))))
-    observed: dict[int, int] = {}
-    for each in found["apart"] if not place else [found["apart"][place - 1]]:
-        for pair, value in _values(each).items():
-            observed[pair] = observed.get(pair, 0) + value
-    return _Null(observed, [_values(record) for record in permuted], len(plan.question.asked_pairs))
+    permuted = permute(plans, (plan.by, place, range(permutations)))
+    apart = found["apart"] if not place else [found["apart"][place - 1]]
+    return _total(map(_values, apart)), [_values(record) for record in permuted]
 
 
-def random_p_value(null: _Null, rng: np.random.Generator) -> float:
+def sums_of(observed: Values, permuted: Sequence[Values]) -> Rows:
+    return np.array([sum(values.values()) for values in (observed, *permuted)])
+
+
+def random_p_value(sums: Rows, rng: np.random.Generator) -> float:
     """Return p with ties broken at random."""
-    total = null.observed.sum()
-    sums = null.permuted.sum(axis=1) if null.columns else np.zeros(len(null.permuted))
-    ties = 1 + int((sums == total).sum())
-    return float((int((sums > total).sum()) + rng.random() * ties) / (len(sums) + 1))
+    return float(((sums > sums[0]).sum() + rng.random() * (sums == sums[0]).sum()) / len(sums))
 
 
 def drawn(model: LogLinear, rows: int, rng: np.random.Generator) -> Rows:
@@ -78,8 +86,8 @@ def null_data_set(number: int, learner: str) -> tuple[float, float]:
     rng = np.random.default_rng([1, number])
     rows = drawn(random_model(CARDINALITIES, rng), 300, rng)
     labels = (np.arange(300) >= 90).astype(np.int64)
-    null = run_test(plan_of(rows, labels, learner), PERMUTATIONS)
-    return null.overall()[2], random_p_value(null, rng)
+    sums = sums_of(*run_test(plan_of(rows, labels, learner), PERMUTATIONS))
+    return p_value(sums), random_p_value(sums, rng)
 
 
 def third_data_set(number: int, learner: str) -> tuple[float, float]:
@@ -88,7 +96,7 @@ def third_data_set(number: int, learner: str) -> tuple[float, float]:
     first, other = random_model(CARDINALITIES, rng), random_model(CARDINALITIES, rng)
     rows = np.concatenate([drawn(first, 300, rng), drawn(other, 300, rng)])
     plan = plan_of(rows, np.repeat([0, 1, 2], [150, 150, 300]), learner)
-    within = run_test(plan, PERMUTATIONS, place=1).overall()
+    within = sums_of(*run_test(plan, PERMUTATIONS, place=1))
     (found,) = observe({"group": plan}, "group")
     total, at_least = sum(found["apart"][0]["apart"]), 1
     for b in range(PERMUTATIONS):
@@ -96,7 +104,7 @@ def third_data_set(number: int, learner: str) -> tuple[float, float]:
         counts = plan.permuted((0, 1, 2), generator)
         (apart,) = plan.apart(plan.learn(counts, (0, 1), generator))
         at_least += sum(apart.values()) >= total
-    return within[2], at_least / (PERMUTATIONS + 1)
+    return p_value(within), at_least / (PERMUTATIONS + 1)
 
 
 def planted(rows: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
@@ -112,9 +120,8 @@ def power_data_set(
 ) -> tuple[float, float]:
     """Return p of all pairs together, and the adjusted p of A–B."""
     plan = plan_of(*planted(rows, np.random.default_rng([3, number])), learner, resamples)
-    null = run_test(plan, POWER_PERMUTATIONS)
-    found = {place: adjusted for place, _, _, adjusted in null.of_pairs([4] * 6)}
-    return null.overall()[2], found.get(0, 1.0)
+    sums, pairs = p_values(*run_test(plan, POWER_PERMUTATIONS), [4] * 6)
+    return p_value(sums), {place: adjusted for place, _, _, adjusted in pairs}.get(0, 1.0)
 
 
 def repeated(

@@ -536,9 +536,8 @@ def populations(
     if picture is not None:
         options.check_out(picture, [".png", ".svg", ".pdf"])
     configured = make_learner(learner or "edge-trees", parameters)
-    how = cw.evaluation.group_tests.grouping_options(row_options, by, keywords["subject"])
-    with cw.evaluation.group_tests.naming_by():
-        rows = load_data(data, how)
+    read = cw.evaluation.group_tests.read_grouped
+    rows = read(partial(load_data, data), row_options, by, keywords["subject"])
     with options.resumable(keywords["folder"]):
         result = cw.populations(rows, list(by), configured, show_progress=True, **keywords)
     if picture is not None:

@@ -112,8 +112,9 @@ class Data:
             raise DomainError(
                 f"the rows have shape {self.rows.shape}; expected {len(self.domain)} columns"
             )
-        beyond = (self.rows < 0) | (self.rows >= np.array(self.domain.cardinalities))
-        for row, variable in np.argwhere(beyond)[:1].tolist():
+        beyond = (self.rows < 0) | (self.rows >= self.domain.cardinalities)
+        if beyond.any():
+            row, variable = np.argwhere(beyond)[0].tolist()
             raise DomainError(
                 f"row {row} of the data: {self.rows[row, variable]} is not the position of a state "
                 f"of {self.domain.names[variable]!r}"

@@ -23,16 +23,14 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 import time
 import warnings
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from itertools import combinations
+from itertools import combinations, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 from zlib import crc32
@@ -46,21 +44,18 @@ from contextwise.counting.extraction import covered_pairs
 from contextwise.data.options import RowOptions, find_names, row_options
 from contextwise.data.rows import Data, DataLike, as_data
 from contextwise.errors import ContextwiseError, DomainError, MissingPackage, OpenResult
-from contextwise.evaluation.ensemble_scores import distances_of_pairs
 from contextwise.evaluation.replicates import holm
-from contextwise.evaluation.resampling import learner_configuration
 from contextwise.formats import encode, write
-from contextwise.formats import json as json_format
+from contextwise.formats.json import read as read_json
 from contextwise.formats.reading import Source
-from contextwise.learning.base import Learner, as_learner, fresh
+from contextwise.learning.base import Learner, as_learner, fresh, learner_configuration
 from contextwise.learning.run import Run
 from contextwise.models.domain import Assignment, Domain
-from contextwise.models.features import Features, restrict
+from contextwise.models.features import Features
 from contextwise.models.notation import Literal as ValueLiteral
 from contextwise.models.notation import between, where
 from contextwise.models.structure import Structure, structure_of
 from contextwise.support.arrays import IntArray, ObjectArray
-from contextwise.support.cores import cores
 from contextwise.support.effort import Effort
 from contextwise.support.formatting import Printed, listed, percent, plural
 from contextwise.support.progress import Progress
@@ -72,8 +67,8 @@ if TYPE_CHECKING:
 __all__ = ["Populations", "PopulationsOfColumns", "populations"]
 
 Design = Literal["separate", "joint"]
-Two = tuple[int, int]
-"""The places of two groups."""
+Values = Mapping[int, int]
+"""The statistic of each pair of variables that has one, by the place of the pair."""
 
 PERMUTATIONS = 499
 ALPHA = 0.05
@@ -83,12 +78,17 @@ FEWEST = 19
 """The fewest permutations after a time limit; fewer cannot reach a p-value of 0.05."""
 MOST_PEOPLE = 10**9
 """NumPy draws from fewer people than this."""
-BATCH_SECONDS, LARGEST_BATCH, BATCHES = 2.0, 50, 8
-"""A unit of work takes about this long, has at most this many permutations, and each process gets
-at least this many units."""
+BATCH_SECONDS, LARGEST_BATCH = 2.0, 25
+"""A unit of work takes about this long, and has at most this many permutations."""
+REMEMBERED = 1_000
+"""Number of comparisons of two structures that are kept: equal ones are compared once."""
 REGIONS = 3
 """Number of regions per pair of variables and pair of groups."""
+MANY_TIES = 0.1
+"""Share of permutations that tie with the observed distance from which results mention it."""
 KIND = "populations"
+KEPT = ("learner", "design", "resamples", "subject", "context")
+"""Keys of a run's configuration that are fields of its result."""
 
 
 # -- results ---------------------------------------------------------------------------------------
@@ -102,16 +102,6 @@ class Group(NamedTuple):
     structure: Structure
     constant: tuple[str, ...] = ()
 
-    def record(self) -> dict[str, object]:
-        """Return the group as one flat mapping."""
-        return {
-            "group": self.name,
-            "rows": self.rows,
-            "features": len(self.structure),
-            "pairs": len(self.structure.pairs()),
-            "constant": list(self.constant),
-        }
-
 
 class GroupDifference(NamedTuple):
     """The distance of two groups, and its p-values."""
@@ -123,57 +113,38 @@ class GroupDifference(NamedTuple):
     p_value: float
     adjusted: float  #: after Holm's correction over all pairs of groups
 
-    def record(self) -> dict[str, object]:
-        """Return the difference as one flat mapping."""
-        return self._asdict() | {"distance": float(self.distance)}
-
 
 class VariablePair(NamedTuple):
     """The share of contexts in which the groups differ on one pair of variables."""
 
-    pair: Pair
+    first: str
+    second: str
     share: Fraction
     p_value: float
     adjusted: float  #: by the largest share of each permutation (max-T)
 
-    def record(self) -> dict[str, object]:
-        """Return the difference as one flat mapping."""
-        return {
-            "first": self.pair[0],
-            "second": self.pair[1],
-            "share": float(self.share),
-            "p_value": self.p_value,
-            "adjusted": self.adjusted,
-        }
+    @property
+    def pair(self) -> Pair:
+        """The names of the two variables."""
+        return self.first, self.second
 
 
 class GroupRegion(NamedTuple):
     """A region of contexts in which two variables depend in one of two groups only."""
 
-    pair: Pair
+    first: str
+    second: str
     only_in: str  #: the group that has the dependence
     not_in: str
-    literals: tuple[ValueLiteral, ...]
+    when: tuple[ValueLiteral, ...]
     share: Fraction  #: of the pair's contexts
 
     def __str__(self) -> str:
         share = "" if self.share == 1 else f" ({percent(self.share, 1)} of contexts)"
         return (
-            f"{between(self.pair)} depend only in {self.only_in}, not in {self.not_in}, "
-            f"{where(self.literals)}{share}"
+            f"{between(self[:2])} depend only in {self.only_in}, not in {self.not_in}, "
+            f"{where(self.when)}{share}"
         )
-
-    def record(self) -> dict[str, object]:
-        """Return the region as one flat mapping."""
-        return {
-            "first": self.pair[0],
-            "second": self.pair[1],
-            "only_in": self.only_in,
-            "not_in": self.not_in,
-            "when": where(self.literals),
-            "share": float(self.share),
-            "sentence": str(self),
-        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -188,6 +159,7 @@ class Populations(Printed):
     pairwise: tuple[GroupDifference, ...]
     variable_pairs: tuple[VariablePair, ...]  #: that differ, the smallest adjusted p first
     permutations: int
+    ties: int  #: permutations with exactly the observed distance; they count in p
     learner: str
     design: str
     resamples: int | None
@@ -217,11 +189,11 @@ class Populations(Printed):
                 "not show that they are equal."
             )
         text = f"The groups of {self.by} differ ({names}): {p}."
-        found = [between(each.pair) for each in self.significant]
-        if not found:
+        pairs = [between(each.pair) for each in self.significant]
+        if not pairs:
             return f"{text} No single pair of variables is significant."
-        more = f" and {len(found) - 3:,} more" if len(found) > 3 else ""
-        return f"{text} Significant on {', '.join(found[:3])}{more}."
+        more = f" and {len(pairs) - 3:,} more" if len(pairs) > 3 else ""
+        return f"{text} Significant on {', '.join(pairs[:3])}{more}."
 
     @property
     def significant(self) -> tuple[VariablePair, ...]:
@@ -233,48 +205,48 @@ class Populations(Printed):
 
         With ``resamples``, these are the structures of all rows of each group.
         """
-        found = []
+        asked: dict[str, Any] = {"pairs": [(first, second)], "context": self.context or None}
+        regions = []
         for one, other in combinations(self.groups, 2):
-            explained = explain(
-                one.structure,
-                other.structure,
-                top=top,
-                pairs=[(first, second)],
-                context=dict(self.context) or None,
-            )
             names = {"true": (one.name, other.name), "guess": (other.name, one.name)}
-            for pair in explained.pairs:
-                found += [
-                    GroupRegion(pair.pair, *names[region.only_in], region.literals, region.share)
-                    for region in pair.regions
+            for pair in explain(one.structure, other.structure, top=top, **asked).pairs:
+                regions += [
+                    GroupRegion(*pair.pair, *names[each.only_in], each.literals, each.share)
+                    for each in pair.regions
                 ]
-        return found
+        return regions
 
     def record(self) -> dict[str, object]:
         """Return everything but the lists as one flat mapping."""
-        keys = ("by", "p_value", "adjusted", "permutations", "expected", "learner", "design")
-        more = {key: getattr(self, key) for key in ("resamples", "subject", "alpha")}
-        values = {key: getattr(self, key) for key in keys}
-        return {**values, "distance": float(self.distance), **more, "context": dict(self.context)}
+        lists = ("groups", "pairwise", "variable_pairs")
+        flat = {key: value for key, value in vars(self).items() if key not in lists}
+        return flat | {"distance": float(self.distance), "context": dict(self.context)}
 
     def records(self) -> list[dict[str, object]]:
         """Return one flat mapping per pair of variables that differs."""
-        return [{"by": self.by, **each.record()} for each in self.variable_pairs]
+        return [{"by": self.by, **_plain(each)} for each in self.variable_pairs]
 
     def document(self, top: int | None = None) -> dict[str, object]:
         """Return everything as a mapping for JSON, with regions of the significant pairs."""
-        regions = [
-            region.record()
-            for each in self.significant[:top]
-            for region in self.regions(*each.pair)
-        ]
+        regions = [each for pair in self.significant[:top] for each in self.regions(*pair.pair)]
         return {
             "verdict": self.verdict,
             **self.record(),
-            "groups": [group.record() for group in self.groups],
-            "pairwise": [each.record() for each in self.pairwise],
-            "variable_pairs": [each.record() for each in self.variable_pairs],
-            "regions": regions,
+            "groups": [
+                {
+                    "group": group.name,
+                    "rows": group.rows,
+                    "features": len(group.structure),
+                    "pairs": len(group.structure.pairs()),
+                    "constant": list(group.constant),
+                }
+                for group in self.groups
+            ],
+            "pairwise": [_plain(each) for each in self.pairwise],
+            "variable_pairs": [_plain(each) for each in self.variable_pairs],
+            "regions": [
+                _plain(each) | {"when": where(each.when), "sentence": str(each)} for each in regions
+            ],
         }
 
     def write_structures(self, folder: str | os.PathLike[str]) -> list[Path]:
@@ -291,6 +263,12 @@ class Populations(Printed):
 
     def __repr__(self) -> str:
         return f"Populations({self.by!r}, {len(self.groups)} groups, p={self.p_value:.3g})"
+
+
+def _plain(values: Any) -> dict[str, object]:
+    """Return a named tuple as a flat mapping."""
+    flat = values._asdict()
+    return {key: float(v) if isinstance(v, Fraction) else v for key, v in flat.items()}
 
 
 class PopulationsOfColumns(Printed, list[Populations]):
@@ -327,53 +305,54 @@ class Plan:
     domain: Domain  # the variables without the group
     cells: IntArray  # the distinct rows
     counts: IntArray  # how often each occurs in each group
-    rows: tuple[IntArray, IntArray] | None  # cell and group of each row, unless rows are counted
-    subjects: IntArray | None
+    rows: tuple[IntArray, ...]  # cell, group and subject of each row; nothing if rows are counted
     learner: Any
     design: Design
     resamples: int | None
     seed: int
 
-    def twos(self) -> list[Two]:
-        """Return all pairs of groups."""
-        return list(combinations(range(len(self.names)), 2))
-
     def tests(self) -> list[tuple[int, ...]]:
         """Return the groups of each test: all of them, then each pair of three or more."""
         every = tuple(range(len(self.names)))
-        return [every, *(self.twos() if len(every) > 2 else [])]
+        return [every, *(combinations(every, 2) if len(every) > 2 else ())]
 
     def generator(self, *numbers: int) -> np.random.Generator:
         """Return the generator of one permutation; other columns do not change it."""
-        return np.random.default_rng([self.seed, crc32(self.by.encode()), *numbers])
+        # The same as the list [seed, hash of the name, *numbers], but faster.
+        return np.random.default_rng(np.array([*self._entropy, *numbers], dtype=np.uint32))
+
+    @cached_property
+    def _entropy(self) -> list[int]:
+        numbers = self.seed, crc32(self.by.encode())
+        return [n >> 32 * k & 0xFFFFFFFF for n in numbers for k in range(1 + (n >= 1 << 32))]
 
     def permuted(self, groups: Sequence[int], generator: np.random.Generator) -> IntArray:
         """Exchange the labels of the people in some groups; return the counts of the cells."""
-        counts = self.counts.copy()
-        if self.rows is None:  # a table of counts: which of the people get a label
-            pool = self.counts[:, groups].sum(axis=1)
+        if not self.rows:  # a table of counts: which of the people get a label
+            counts = self.counts.copy()
+            pool = counts[:, groups].sum(axis=1)
             for group in groups[:-1]:
-                size = int(self.counts[:, group].sum())
-                counts[:, group] = _drawn(pool, size, generator)
+                counts[:, group] = _drawn(pool, int(self.counts[:, group].sum()), generator)
                 pool -= counts[:, group]
             counts[:, groups[-1]] = pool
             return counts
-        cell_of, group_of = self.rows
-        subjects = self.subjects
+        rows = self.rows
         if len(groups) < len(self.names):
-            chosen = np.isin(group_of, groups)
-            cell_of, group_of = cell_of[chosen], group_of[chosen]
-            subjects = None if subjects is None else subjects[chosen]
-        if subjects is None:
-            labels = generator.permutation(group_of)
-        else:
-            labels = np.empty_like(group_of)
+            inside = np.isin(rows[1], groups)
+            rows = tuple(each[inside] for each in rows)
+        cell_of, group_of, *subject_of = rows
+        if subject_of:
+            labels, (subjects,) = np.empty_like(group_of), subject_of
             order = np.lexsort((generator.random(len(subjects)), subjects))
             labels[order] = group_of[np.argsort(subjects, kind="stable")]
-        k = len(self.names)
-        places = np.bincount(cell_of * k + labels, minlength=counts.size).reshape(counts.shape)
-        counts[:, groups] = places[:, groups]
-        return counts
+        else:
+            labels = generator.permutation(group_of)
+        places = np.bincount(cell_of * len(self.names) + labels, minlength=self.counts.size)
+        drawn = places.reshape(self.counts.shape)
+        if len(groups) < len(self.names):
+            others = [group for group in range(len(self.names)) if group not in groups]
+            drawn[:, others] = self.counts[:, others]
+        return drawn
 
     def learn(
         self, counts: IntArray, groups: Sequence[int], generator: np.random.Generator
@@ -384,13 +363,12 @@ class Plan:
             drawn = counts
             if self.resamples is not None:
                 drawn = np.zeros_like(counts)
-                needed = groups if self.design == "separate" else range(len(self.names))
-                for group in needed:
+                for group in groups if self.design == "separate" else range(len(self.names)):
                     half = int(counts[:, group].sum()) // 2
                     drawn[:, group] = _drawn(counts[:, group], half, generator)
-            for place, structure in enumerate(self.structures(drawn, groups)):
-                features = structure.features
-                learned[place].append(restrict(features, self._fixed) if self._fixed else features)
+            for of_group, structure in zip(learned, self.structures(drawn, groups), strict=True):
+                fixed = self.question.context
+                of_group.append((structure.restrict(fixed) if fixed else structure).features)
         return learned
 
     def structures(self, counts: IntArray, groups: Sequence[int]) -> list[Structure]:
@@ -407,83 +385,71 @@ class Plan:
         states = dict(zip(self.domain.names, self.domain.states, strict=True))
         return Domain({**states, self.by: self.names})
 
-    @cached_property
-    def _learner(self) -> Any:
-        return fresh(self.learner)  # the caller's stays unfitted
-
-    @cached_property
-    def _fixed(self) -> dict[int, int]:
-        return dict(self.domain.assignment(dict(self.question.context)))
-
     def _learned(self, domain: Domain, cells: IntArray, counts: IntArray) -> Structure:
         seen = np.flatnonzero(counts)
         data = Data(domain, cells[seen], counts[seen])
-        learner = self._learner
-        if getattr(type(learner), "fit", None) is Learner.fit:  # without a description of the rows
-            return structure_of(learner.learn(data, Run())).aligned_to(domain)
-        fitted = learner.fit(data.expanded, domain=domain)
+        if getattr(type(self.learner), "fit", None) is Learner.fit:  # do not describe the rows
+            return structure_of(self.learner.learn(data, Run())).aligned_to(domain)
+        fitted = self.learner.fit(data.expanded, domain=domain)
         return structure_of(fitted.structure_).aligned_to(domain)
 
     # -- statistics --------------------------------------------------------------------------------
+
+    @property
+    def scale(self) -> int:
+        """The factor that makes statistics of ensembles whole numbers of contexts."""
+        r = self.resamples
+        return 1 if r is None else r * (r - 1) * (r if self.design == "separate" else 1)
+
+    def apart(self, learned: Sequence[Sequence[Features]]) -> list[Values]:
+        """Return the statistics of each pair of groups: numbers of contexts, times `scale`."""
+        if self.resamples is None:
+            return [self._count(a, b) for (a,), (b,) in combinations(learned, 2)]
+        joint = self.design == "joint"
+        across, within = (1, 1) if joint else (self.resamples - 1, self.resamples)
+        apart: list[Values] = []
+        for g, h in combinations(learned, 2):
+            sums: Counter[int] = Counter()
+            for k, a in enumerate(g):
+                for m, b in enumerate(h):
+                    if not (joint and k == m):  # structures of one half are no independent draws
+                        _add(sums, self._count(a, b), across)
+            for a, b in (*combinations(g, 2), *combinations(h, 2)):
+                _add(sums, self._count(a, b), -within)
+            apart.append({place: value for place, value in sums.items() if value})
+        return apart
 
     @cached_property
     def _places(self) -> dict[tuple[int, int], int]:
         return {(i, j): k for k, (i, j) in enumerate(self.question.asked_pairs.tolist())}
 
     @cached_property
-    def _known(self) -> dict[tuple[frozenset[bytes], frozenset[bytes]], dict[int, int]]:
+    def _known(self) -> dict[frozenset[bytes], Values]:
         return {}
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Plan, tuple(getattr(self, name) for name in self.__dataclass_fields__)
-
-    def apart(self, learned: Sequence[Sequence[Features]]) -> list[dict[int, int]]:
-        """Return, for each pair of groups, the statistic of each pair of variables that has one.
-
-        It is a number of contexts, multiplied by `scale_of`.
-        """
-        if self.resamples is None:
-            return [self._count(a[0], b[0]) for a, b in combinations(learned, 2)]
-        return self._ensembles_apart(learned)
-
-    def _count(self, a: Features, b: Features) -> dict[int, int]:
-        key = frozenset(a.rows), frozenset(b.rows)
-        if key[0] == key[1]:
+    def _count(self, a: Features, b: Features) -> Values:
+        """Count the contexts of each pair of variables in which two structures differ."""
+        key = frozenset(
+            features.starts.tobytes() + features.variables.tobytes() + features.values.tobytes()
+            for features in (a, b)
+        )
+        if len(key) == 1:
             return {}
-        if key not in self._known:  # equal structures are compared once
+        if key not in self._known:
             pairs = covered_pairs(a, b, among=self.question.asked)
             counts = get_engine(DEFAULT).count_pairs(a, b, pairs, effort=Effort(threads=1))
             if counts.interrupted:
                 raise KeyboardInterrupt
+            if len(self._known) == REMEMBERED:
+                self._known.clear()
             found = zip(pairs.tolist(), counts.distances.tolist(), strict=True)
             self._known[key] = {self._places[i, j]: int(d) for (i, j), d in found if d}
         return self._known[key]
 
-    def _ensembles_apart(self, learned: Sequence[Sequence[Features]]) -> list[dict[int, int]]:
-        r, k = self.resamples or 1, len(learned)
-        domain = self.question.domain
-        structures = tuple(Structure(domain, f) for each in learned for f in each)
-        found: list[dict[int, int]] = [{} for _ in combinations(learned, 2)]
-        for pair, kinds, cells in distances_of_pairs(replace(self.question, structures=structures)):
-            at = kinds.reshape(k, r)
-            members = np.stack([np.bincount(row, minlength=len(cells)) for row in at])
-            sums = members.astype(object) @ cells @ members.T
-            for two, (g, h) in enumerate(combinations(range(k), 2)):
-                spreads = sums[g, g] + sums[h, h]
-                if self.design == "separate":
-                    value = 2 * (r - 1) * sums[g, h] - r * spreads
-                else:  # the structures of one half are not independent draws
-                    value = 2 * (sums[g, h] - cells[at[g], at[h]].sum()) - spreads
-                if value:
-                    found[two][self._places[pair]] = int(value)
-        return found
 
-
-def scale_of(design: str, resamples: int | None) -> int:
-    """Return the factor that makes statistics of ensembles whole numbers of contexts."""
-    if resamples is None:
-        return 1
-    return 2 * resamples * (resamples - 1) * (resamples if design == "separate" else 1)
+def _add(sums: Counter[int], values: Values, factor: int = 1) -> None:
+    for place, value in values.items():
+        sums[place] += factor * value
 
 
 def _drawn(counts: IntArray, size: int, generator: np.random.Generator) -> IntArray:
@@ -493,27 +459,20 @@ def _drawn(counts: IntArray, size: int, generator: np.random.Generator) -> IntAr
 
 def observe(plans: Mapping[str, Plan], by: str) -> list[dict[str, Any]]:
     """Learn the structures of the groups as they are, and compare them."""
-    plan = plans[by]
-    every = range(len(plan.names))
-    began = time.perf_counter()
-    structures = []
-    for group in every if plan.design == "separate" else [0]:
-        where_from = f"the group {plan.names[group]!r} of {by!r}, "
-        rows = plan.counts[:, group] if plan.design == "separate" else plan.counts
+    plan, began = plans[by], time.perf_counter()
+    every, structures = range(len(plan.names)), []
+    for groups in [[group] for group in every] if plan.design == "separate" else [every]:
         try:
-            chosen = [group] if plan.design == "separate" else every
-            structures += plan.structures(plan.counts, chosen)
+            structures += plan.structures(plan.counts, groups)
         except MissingPackage:
             raise
         except Exception as error:
-            name = where_from if plan.design == "separate" else ""
-            raise ContextwiseError(
-                f"cannot learn from {name}{plural(int(rows.sum()), 'row')}: {error}"
-            ) from error
+            group = f"the group {plan.names[groups[0]]!r} of {by!r}, " if len(groups) == 1 else ""
+            rows = plural(int(plan.counts[:, groups].sum()), "row")
+            raise ContextwiseError(f"cannot learn from {group}{rows}: {error}") from error
     learned = plan.learn(plan.counts, every, plan.generator())
     seconds = time.perf_counter() - began
-    apart = [{"pairs": list(each), "apart": list(each.values())} for each in plan.apart(learned)]
-    groups = [
+    described = [
         {
             "name": name,
             "rows": int(plan.counts[:, group].sum()),
@@ -522,115 +481,110 @@ def observe(plans: Mapping[str, Plan], by: str) -> list[dict[str, Any]]:
         }
         for group, name in enumerate(plan.names)
     ]
-    return [{"by": by, "groups": groups, "apart": apart, "seconds": seconds}]
+    apart = [_record(values) for values in plan.apart(learned)]
+    record = {"by": by, "groups": described, "apart": apart, "scale": plan.scale}
+    return [{**record, "seconds": seconds}]
 
 
 def _constant(plan: Plan, group: int) -> list[str]:
     """Return the variables that vary, but not in this group."""
     inside = plan.cells[plan.counts[:, group] > 0]
-    varies = (plan.cells != plan.cells[0]).any(axis=0)
-    alike = (inside == inside[0]).all(axis=0)
-    return [plan.domain.names[v] for v in np.flatnonzero(varies & alike).tolist()]
+    alike = (inside == inside[0]).all(axis=0) & (plan.cells != plan.cells[0]).any(axis=0)
+    return [plan.domain.names[v] for v in np.flatnonzero(alike).tolist()]
 
 
-def permute(plans: Mapping[str, Plan], batch: tuple[str, int, list[int]]) -> list[dict[str, Any]]:
+def permute(
+    plans: Mapping[str, Plan], batch: tuple[str, int, Iterable[int]]
+) -> list[dict[str, Any]]:
     """Permute, learn and compare: one record per permutation."""
     by, test, numbers = batch
     plan = plans[by]
-    groups = plan.tests()[test]
-    records = []
+    groups, records = plan.tests()[test], []
     for number in numbers:
         generator = plan.generator(test, number)
         learned = plan.learn(plan.permuted(groups, generator), groups, generator)
-        sums: dict[int, int] = defaultdict(int)
-        for two in plan.apart(learned):
-            for place, value in two.items():
-                sums[place] += value
-        values = {"pairs": list(sums), "apart": list(sums.values())}
+        values = _record(_total(plan.apart(learned)))
         records.append({"by": by, "test": test, "number": number, **values})
     return records
+
+
+def _total(apart: Iterable[Values]) -> Values:
+    sums: Counter[int] = Counter()
+    for values in apart:
+        _add(sums, values)
+    return sums
+
+
+def _record(values: Values) -> dict[str, list[int]]:
+    return {"pairs": list(values), "apart": list(values.values())}
+
+
+def _values(record: Mapping[str, Any]) -> Values:
+    return dict(zip(record["pairs"], record["apart"], strict=True))
 
 
 # -- reading ---------------------------------------------------------------------------------------
 
 
-def grouping_options(options: RowOptions, by: Sequence[str], subject: str | None) -> RowOptions:
-    """Return options that read the columns of groups and subjects as categories, not as IDs."""
-    needed = (*by, *([subject] if subject else []))
-    binned = {text.rpartition("=")[0] for text in options.bins}
+def read_grouped(
+    read: Callable[[RowOptions], Data], options: RowOptions, by: Sequence[str], subject: str | None
+) -> Data:
+    """Read rows with the columns of groups and subjects as categories, not as IDs."""
+    needed = [*by, *([subject] if subject else [])]
     for name in needed:
         if name in options.drop:
             raise ContextwiseError(f"the column {name!r} is needed for the groups; do not drop it")
-    return options._replace(
+    binned = {text.rpartition("=")[0] for text in options.bins}
+    how = options._replace(
         category=(*options.category, *(name for name in needed if name not in binned)),
         columns=(*options.columns, *needed) if options.columns else (),
     )
-
-
-@contextmanager
-def naming_by() -> Iterator[None]:
-    """Name the option that the user gave in errors about columns that are read as categories."""
     try:
-        yield
+        rows = read(how)
     except DomainError as error:
-        if str(error).startswith("category: there is no column"):
-            raise DomainError(f"by{str(error).removeprefix('category')}") from None
-        raise
+        if not str(error).startswith("category: there is no column"):
+            raise
+        raise DomainError(f"by{str(error).removeprefix('category')}") from None
+    find_names(needed, rows.domain.names, "by")
+    return rows
 
 
 def _plan(
-    data: Data,
-    by: str,
-    subject: str | None,
-    restriction: Mapping[str, Any],
-    **settings: Any,
+    data: Data, by: str, subject: str | None, restriction: Mapping[str, Any], **settings: Any
 ) -> Plan:
-    domain = data.domain
-    column = domain.position(by)
-    if subject is not None and data.multiplicity is not None:
+    domain, column = data.domain, data.domain.position(by)
+    apart = [column]
+    if subject is not None:
         data = data.expanded
-    apart = [column] if subject is None else [column, domain.position(subject)]
-    group_of = data.rows[:, column]
-    sizes = np.bincount(group_of, data.multiplicity, minlength=domain.cardinalities[column])
+        apart.append(domain.position(subject))
+    sizes = np.bincount(data.rows[:, column], data.multiplicity).astype(int)
     present = np.flatnonzero(sizes)
     names = tuple(domain.states[column][state] for state in present)
-    _check_groups(by, names, sizes[present].astype(int).tolist(), settings["resamples"])
+    _check_groups(by, names, sizes[present].tolist(), settings["resamples"])
     variables = domain.without(apart)
     if len(variables) < 2:
         raise ContextwiseError(
             f"there is nothing to compare: {plural(len(variables), 'variable')} next to {by!r}"
         )
-    place = np.zeros(domain.cardinalities[column], dtype=np.int64)
-    place[present] = np.arange(len(present))
-    group_of = place[group_of]
+    group_of = np.searchsorted(present, data.rows[:, column])
     cells, cell_of = np.unique(np.delete(data.rows, apart, axis=1), axis=0, return_inverse=True)
     cell_of = cell_of.ravel()
-    counts = np.bincount(
-        cell_of * len(names) + group_of, data.multiplicity, minlength=len(cells) * len(names)
-    ).reshape(len(cells), len(names))
-    subjects = None
+    counts = np.zeros((len(cells), len(names)), dtype=np.int64)
+    np.add.at(counts, (cell_of, group_of), data.weights)
+    rows: tuple[IntArray, ...] = () if data.multiplicity is not None else (cell_of, group_of)
     if subject is not None:
-        subjects = data.rows[:, domain.position(subject)]
-        pairs = np.unique(np.stack([subjects, group_of], axis=1), axis=0)
+        subjects = data.rows[:, apart[1]]
+        pairs = np.unique(np.column_stack([subjects, group_of]), axis=0)
         if len(pairs) == len(np.unique(subjects)):
             raise ContextwiseError(
                 f"no value of {subject!r} has rows in two groups of {by!r}, so no labels can be "
                 "exchanged; leave out the subject"
             )
+        rows += (subjects,)
     question = pose([Structure(variables)], **restriction)
     if not question.pair_count:
         raise ContextwiseError("there is nothing to compare: no pair of variables is left")
-    return Plan(
-        by=by,
-        names=names,
-        question=question,
-        domain=variables,
-        cells=cells,
-        counts=counts.astype(np.int64),
-        rows=None if data.multiplicity is not None else (cell_of, group_of),
-        subjects=subjects,
-        **settings,
-    )
+    return Plan(by, names, question, variables, cells, counts, rows, **settings)
 
 
 def _check_groups(
@@ -654,29 +608,6 @@ def _check_groups(
             )
     if sum(sizes) >= MOST_PEOPLE:
         raise ContextwiseError(f"{sum(sizes):,} people are too many to permute")
-
-
-def _check_restriction(
-    names: Iterable[str],
-    pairs: Iterable[Pair] | None,
-    variables: Iterable[str] | None,
-    context: Assignment | None,
-    domain: Domain,
-) -> None:
-    """Raise if a column of groups or subjects is also restricted."""
-    fixed = () if context is None else domain.assignment(context)
-    used = {
-        "pairs": [name for pair in pairs or () for name in pair],
-        "variables": list(variables or ()),
-        "context": [domain.names[v] for v in fixed],
-    }
-    for column in names:
-        for option, columns in used.items():
-            if column in columns:
-                raise ContextwiseError(
-                    f"{column!r} defines the groups, so it cannot be in {option}; the groups "
-                    "themselves are compared"
-                )
 
 
 # -- populations -----------------------------------------------------------------------------------
@@ -764,36 +695,57 @@ def populations(
     v1–v2 depend only in x, not in y, in every context
     """
     columns = [by] if isinstance(by, str) else list(by)
-    chosen = as_learner(learner)
-    _check_settings(columns, chosen, permutations, design, resamples, subject, alpha)
+    chosen = fresh(as_learner(learner))  # the caller's stays unfitted
+    checks = {
+        "by must name at least one column of groups": bool(columns),
+        f"by and subject name a column twice: {', '.join(columns)}": (
+            len({*columns, subject}) == len(columns) + 1
+        ),
+        f"permutations must be >= 1, got {permutations}": permutations >= 1,
+        f"design must be 'separate' or 'joint', got {design!r}": design in ("separate", "joint"),
+        f"resamples must be >= 2, got {resamples}": resamples is None or resamples >= 2,
+        f"alpha must be between 0 and 1, got {alpha}": 0 < alpha < 1,
+        f"{chosen.name} learns plain graphs, whose restrictions to the groups are always equal; "
+        "use the separate design, or a learner of contexts such as edge-trees": (
+            design != "joint" or getattr(chosen, "sees_contexts", True)
+        ),
+    }
+    for problem, passes in checks.items():
+        if not passes:
+            raise ContextwiseError(problem)
     effort = Effort.of(time_limit, n_jobs=n_jobs, cluster=cluster, show_progress=show_progress)
-    options = grouping_options(row_options(**reading), columns, subject)
-    with naming_by():
-        rows = as_data(data, None, options)
-    find_names([*columns, *([subject] if subject else [])], rows.domain.names, "by")
-    listed_pairs = None if pairs is None else list(pairs)
-    listed_variables = None if variables is None else list(variables)
-    asked = (listed_pairs, listed_variables, context)
-    _check_restriction([*columns, *([subject] if subject else [])], *asked, rows.domain)
-    restriction = dict(zip(("pairs", "variables", "context"), asked, strict=True))
+    rows = read_grouped(partial(as_data, data, None), row_options(**reading), columns, subject)
+    asked: dict[str, Any] = {
+        "pairs": None if pairs is None else list(pairs),
+        "variables": None if variables is None else list(variables),
+        "context": context,
+    }
+    mentioned = {name for pair in asked["pairs"] or () for name in pair}
+    mentioned.update(
+        asked["variables"] or (), (rows.domain.names[v] for v in rows.domain.assignment(context))
+    )
+    for column in mentioned.intersection([*columns, subject]):
+        raise ContextwiseError(
+            f"{column!r} defines the groups, so it cannot be in pairs, variables or context; the "
+            "groups themselves are compared"
+        )
     seed = int(np.random.default_rng(rng).integers(2**62))
-    made = {"learner": chosen, "design": design, "resamples": resamples, "seed": seed}
-    plans = {column: _plan(rows, column, subject, restriction, **made) for column in columns}
-    with ExitStack() as stack:
-        place = stack.enter_context(tempfile.TemporaryDirectory()) if folder is None else folder
-        configuration = {
-            "kind": KIND,
-            **learner_configuration(chosen),
-            "data": rows.fingerprint,
-            "by": columns,
-            "design": design,
-            "resamples": resamples,
-            "subject": subject,
-            "context": dict(next(iter(plans.values())).question.context),
-            "asked": [listed_pairs, listed_variables],
-            "seed": seed,
-        }
-        store = stack.enter_context(Store(place, configuration, is_private=folder is None))
+    settings = {"design": design, "resamples": resamples, "seed": seed}
+    plans = {
+        column: _plan(rows, column, subject, asked, learner=chosen, **settings)
+        for column in columns
+    }
+    configuration = {
+        "kind": KIND,
+        **learner_configuration(chosen),
+        "data": rows.fingerprint,
+        "by": columns,
+        "subject": subject,
+        **settings,
+        **asked,
+        "context": dict(plans[columns[0]].question.context),
+    }
+    with Store(folder, configuration) as store:
         _run(store, plans, permutations, effort)
         records = list(store.records())
     result = _assemble(configuration, records, permutations, alpha)
@@ -813,34 +765,6 @@ def read_populations(
     return _assemble(configuration, read_records(folder), None, alpha)
 
 
-def _check_settings(
-    columns: Sequence[str],
-    learner: Any,
-    permutations: int,
-    design: str,
-    resamples: int | None,
-    subject: str | None,
-    alpha: float,
-) -> None:
-    if not columns:
-        raise ContextwiseError("by must name at least one column of groups")
-    if len({*columns, subject}) < len(columns) + 1:
-        raise ContextwiseError(f"by and subject name a column twice: {listed(columns)}")
-    if permutations < 1:
-        raise ContextwiseError(f"permutations must be >= 1, got {permutations}")
-    if design not in ("separate", "joint"):
-        raise ContextwiseError(f"design must be 'separate' or 'joint', got {design!r}")
-    if resamples is not None and resamples < 2:
-        raise ContextwiseError(f"resamples must be >= 2, got {resamples}")
-    if not 0 < alpha < 1:
-        raise ContextwiseError(f"alpha must be between 0 and 1, got {alpha}")
-    if design == "joint" and not getattr(learner, "sees_contexts", True):
-        raise ContextwiseError(
-            f"{learner.name} learns plain graphs, whose restrictions to the groups are always "
-            "equal; use the separate design, or a learner of contexts such as edge-trees"
-        )
-
-
 def _run(store: Store, plans: Mapping[str, Plan], permutations: int, effort: Effort) -> None:
     """Learn and permute what the store does not have, until the time is up."""
     deadline = effort.deadline
@@ -849,7 +773,7 @@ def _run(store: Store, plans: Mapping[str, Plan], permutations: int, effort: Eff
             units = [Unit(f"{by}: observed", by) for by in plans]
             for failed in run_units(store, units, partial(observe, plans), effort).failed:
                 raise failed.problem or ContextwiseError(failed.error or "")
-            units = list(_units(store, plans, permutations, effort.n_jobs))
+            units = list(_units(store, plans, permutations))
             for failed in run_units(store, units, partial(permute, plans), effort).failed:
                 text = f"permutations failed ({failed.key}): {failed.error}"
                 raise ContextwiseError(text) from failed.problem
@@ -857,79 +781,58 @@ def _run(store: Store, plans: Mapping[str, Plan], permutations: int, effort: Eff
         pass  # the permutations so far are kept
 
 
-def _units(
-    store: Store, plans: Mapping[str, Plan], permutations: int, n_jobs: int
-) -> Iterator[Unit]:
-    """Yield batches of the permutations that are missing."""
-    done: dict[tuple[str, int], set[int]] = defaultdict(set)
-    seconds: dict[str, float] = {}
-    for record in store.records():
-        if "number" in record:
-            done[record["by"], record["test"]].add(record["number"])
-        else:
-            seconds[record["by"]] = record["seconds"]
-    processes = n_jobs if n_jobs > 0 else cores()
-    for by, plan in plans.items():
-        size = min(LARGEST_BATCH, int(BATCH_SECONDS / max(seconds[by], 1e-9)))
-        size = max(1, min(size, -(-permutations // (BATCHES * processes))))
-        for test in range(len(plan.tests())):
-            missing = [b for b in range(permutations) if b not in done[by, test]]
-            for start in range(0, len(missing), size):
-                batch = missing[start : start + size]
-                yield Unit(f"{by}: {test:03d} {batch[0]:06d} {batch[-1]:06d}", (by, test, batch))
+def _units(store: Store, plans: Mapping[str, Plan], permutations: int) -> Iterator[Unit]:
+    """Yield batches of permutations; their sizes are the same when a run resumes."""
+    for record in list(store.records()):
+        if "seconds" in record:
+            by = record["by"]
+            size = max(1, min(LARGEST_BATCH, int(BATCH_SECONDS / max(record["seconds"], 1e-9))))
+            for test in range(len(plans[by].tests())):
+                for first in range(0, permutations, size):
+                    batch = range(first, min(first + size, permutations))
+                    yield Unit(f"{by}: {test:03d} {first:06d} {batch[-1]:06d}", (by, test, batch))
 
 
 # -- p-values --------------------------------------------------------------------------------------
 
 
-class _Null:
-    """The statistics of the permutations of one test, next to the observed one."""
-
-    def __init__(
-        self, observed: Mapping[int, int], permuted: Sequence[Mapping[int, int]], all_pairs: int
-    ) -> None:
-        self.columns = sorted({*observed, *(place for each in permuted for place in each)})
-        self.observed = self._array([observed])[0]
-        self.permuted = self._array(permuted)
-        self.rest = all_pairs > len(self.columns)  # pairs whose statistic is always 0
-
-    def _array(self, each: Sequence[Mapping[int, int]]) -> ObjectArray:
-        rows = [[values.get(place, 0) for place in self.columns] for values in each]
-        return np.array(rows, dtype=object).reshape(len(rows), len(self.columns))
-
-    def overall(self) -> tuple[int, float, float]:
-        """Return the observed sum, the mean of the permutations, and p."""
-        sums = self.permuted.sum(axis=1) if self.columns else np.zeros(len(self.permuted), object)
-        total = int(self.observed.sum())
-        return total, float(Fraction(int(sums.sum()), len(sums))), _p_value(sums, total)
-
-    def of_pairs(self, sizes: Sequence[int]) -> Iterator[tuple[int, int, float, float]]:
-        """Yield place, value, p and adjusted p of each pair that differs.
-
-        ``sizes`` are factors that make the values of different pairs comparable.
-        """
-        factors = np.array([sizes[place] for place in self.columns], dtype=object)
-        largest = (self.permuted * factors).max(axis=1, initial=0 if self.rest else -(10**1000))
-        for k, place in enumerate(self.columns):
-            value = int(self.observed[k])
-            if value > 0:
-                adjusted = _p_value(largest, value * sizes[place])
-                yield place, value, _p_value(self.permuted[:, k], value), adjusted
+def p_value(statistics: Any) -> float:
+    """Return the share of values that are at least the first, the observed one."""
+    return float((np.asarray(statistics, dtype=object) >= statistics[0]).mean())
 
 
-def _p_value(permuted: ObjectArray, observed: int) -> float:
-    return (1 + int((permuted >= observed).sum())) / (len(permuted) + 1)
+def p_values(
+    observed: Values, permuted: Sequence[Values], factors: Sequence[int]
+) -> tuple[ObjectArray, list[tuple[int, int, float, float]]]:
+    """Return sums of statistics, and place, value, p and adjusted p of each pair that differs.
+
+    The observed sum comes first, then those of the permutations. ``factors`` make the values of all
+    pairs comparable.
+    """
+    rows = [observed, *permuted]
+    places = sorted({place for values in rows for place in values})
+    table = np.array([[values.get(place, 0) for place in places] for values in rows], dtype=object)
+    table = table.reshape(len(rows), len(places))
+    scaled = table * np.array([factors[place] for place in places], dtype=object)
+    unseen = {"initial": 0} if len(places) < len(factors) else {}  # their statistic is always 0
+    largest = scaled[1:].max(axis=1, **unseen)
+    pairs = [
+        (place, int(each[0]), p_value(each), p_value([value, *largest]))
+        for place, each, value in zip(places, table.T, scaled[0], strict=True)
+        if value > 0
+    ]
+    return table.sum(axis=1), pairs
 
 
 def _assemble(
     configuration: Mapping[str, Any],
-    records: Sequence[Mapping[str, Any]],
+    records: Iterable[Mapping[str, Any]],
     permutations: int | None,
     alpha: float,
 ) -> PopulationsOfColumns:
     """Compute p-values from the records of a run."""
     observed: dict[str, Mapping[str, Any]] = {}
-    permuted: dict[tuple[str, int], dict[int, Mapping[int, int]]] = defaultdict(dict)
+    permuted: dict[tuple[str, int], dict[int, Values]] = defaultdict(dict)
     for record in records:
         if "number" in record:
             permuted[record["by"], record["test"]][record["number"]] = _values(record)
@@ -939,21 +842,20 @@ def _assemble(
         raise OpenResult("the structures of the groups are not learned yet; allow more time")
     results = []
     for by in configuration["by"]:
-        groups = [
-            Group(each["name"], each["rows"], _structure(each["model"]), tuple(each["constant"]))
-            for each in observed[by]["groups"]
-        ]
-        tests = 1 if len(groups) == 2 else 1 + len(list(combinations(groups, 2)))
-        most = permutations or max(len(permuted[by, test]) for test in range(tests))
-        complete = [_prefix(permuted[by, test], most) for test in range(tests)]
-        fewest = min(map(len, complete))
-        if fewest < most:
+        count = len(observed[by]["apart"])
+        of_tests = [permuted[by, test] for test in range(1 if count == 1 else 1 + count)]
+        most = permutations or max(map(len, of_tests))
+        # Up to the first that is missing: fast permutations have no advantage.
+        done = [list(takewhile(each.__contains__, range(most))) for each in of_tests]
+        fewest = min(map(len, done))
+        if fewest < most or not most:
             text = f"{by}: {fewest} of {most} permutations were made"
-            if fewest < min(FEWEST, most):
+            if fewest < max(1, min(FEWEST, most)):
                 raise OpenResult(f"{text}; allow more time, or fewer permutations")
             if permutations is not None:
                 warnings.warn(f"the time limit ended: {text}", stacklevel=3)
-        results.append(_result(configuration, by, groups, observed[by], complete, alpha))
+        values = [[each[b] for b in numbers] for each, numbers in zip(of_tests, done, strict=True)]
+        results.append(_result(configuration, observed[by], values, alpha))
     if len(results) > 1:
         adjusted = holm([each.p_value for each in results])
         results = [replace(r, adjusted=p) for r, p in zip(results, adjusted, strict=True)]
@@ -962,76 +864,59 @@ def _assemble(
 
 def _result(
     configuration: Mapping[str, Any],
-    by: str,
-    groups: Sequence[Group],
     observed: Mapping[str, Any],
-    permuted: Sequence[Sequence[Mapping[int, int]]],
+    permuted: Sequence[Sequence[Values]],
     alpha: float,
 ) -> Populations:
-    kept = {key: configuration[key] for key in ("learner", "design", "resamples", "subject")}
-    context = configuration["context"]
-    pairs, variables = configuration["asked"]
-    question = pose(
-        [groups[0].structure], pairs=pairs, variables=variables, context=context or None
-    )
-    names, cards = question.domain.names, question.domain.cardinalities
-    asked = question.asked_pairs.tolist()
-    factors = [cards[i] * cards[j] for i, j in asked]  # a share is value * factor / assignments
-    sizes = question.sizes(question.asked_pairs)
-    twos = list(combinations(groups, 2))
-    scale = scale_of(kept["design"], kept["resamples"])
-    of_twos = [_values(each) for each in observed["apart"]]
-    sums: dict[int, int] = defaultdict(int)
-    for two in of_twos:
-        for place, value in two.items():
-            sums[place] += value
-    every = _Null(sums, permuted[0], len(asked))
-    whole = scale * len(twos)
-    total, mean, p_value = every.overall()
-    found = [
-        VariablePair(
-            (names[asked[place][0]], names[asked[place][1]]),
-            Fraction(value, whole * sizes[place]),
-            p,
-            adjusted,
-        )
-        for place, value, p, adjusted in every.of_pairs(factors)
+    groups = [
+        Group(each["name"], each["rows"], _structure(each["model"]), tuple(each["constant"]))
+        for each in observed["groups"]
     ]
-    differences = []
-    for place, (one, other) in enumerate(twos):
-        null = every if len(twos) == 1 else _Null(of_twos[place], permuted[1 + place], len(asked))
-        apart, expected, p = null.overall()
-        normalized = Fraction(apart, scale * question.total), expected / (scale * question.total)
-        differences.append(GroupDifference(one.name, other.name, *normalized, p, p))
-    holm_p = holm([each.p_value for each in differences])
+    asked: dict[str, Any] = {
+        key: configuration[key] or None for key in ("pairs", "variables", "context")
+    }
+    question = pose([groups[0].structure], **asked)
+    names, cards = question.domain.names, question.domain.cardinalities
+    pairs, sizes = question.asked_pairs.tolist(), question.sizes(question.asked_pairs)
+    factors = [cards[i] * cards[j] for i, j in pairs]  # a share is value * factor / assignments
+    apart, scale = [_values(each) for each in observed["apart"]], observed["scale"]
+
+    def about(sums: ObjectArray, parts: int = 1) -> tuple[Fraction, float, float]:
+        whole = parts * scale * question.total
+        mean = float(Fraction(int(sums[1:].sum()), len(sums) - 1)) / whole
+        return Fraction(int(sums[0]), whole), mean, p_value(sums)
+
+    sums, differing = p_values(_total(apart), permuted[0], factors)
+    variable_pairs = []
+    for place, value, p, adjusted in differing:
+        first, second = (names[v] for v in pairs[place])
+        share = Fraction(value, len(apart) * scale * sizes[place])
+        variable_pairs.append(VariablePair(first, second, share, p, adjusted))
+    twos = [about(sums)]
+    if len(apart) > 1:
+        of_twos = zip(apart, permuted[1:], strict=True)
+        twos = [about(p_values(*each, factors)[0]) for each in of_twos]
+    corrected = holm([p for _, _, p in twos])
+    distance, expected, p = about(sums, len(apart))
     return Populations(
-        by=by,
+        by=observed["by"],
         groups=tuple(groups),
-        distance=Fraction(total, whole * question.total),
-        expected=mean / (whole * question.total),
-        p_value=p_value,
+        distance=distance,
+        expected=expected,
+        p_value=p,
         pairwise=tuple(
-            each._replace(adjusted=p) for each, p in zip(differences, holm_p, strict=True)
+            GroupDifference(one.name, other.name, *each, holm_p)
+            for (one, other), each, holm_p in zip(
+                combinations(groups, 2), twos, corrected, strict=True
+            )
         ),
-        variable_pairs=tuple(sorted(found, key=lambda each: (each.adjusted, -each.share))),
+        variable_pairs=tuple(sorted(variable_pairs, key=lambda each: (each.adjusted, -each.share))),
         permutations=len(permuted[0]),
+        ties=int((sums[1:] == sums[0]).sum()),
         alpha=alpha,
-        context=context,
-        **kept,
+        **{key: configuration[key] for key in KEPT},
     )
-
-
-def _values(record: Mapping[str, Any]) -> dict[int, int]:
-    return dict(zip(record["pairs"], record["apart"], strict=True))
-
-
-def _prefix(numbered: Mapping[int, Mapping[int, int]], most: int) -> list[Mapping[int, int]]:
-    """Return the permutations up to the first that is missing: fast ones have no advantage."""
-    found: list[Mapping[int, int]] = []
-    while len(found) < most and len(found) in numbered:
-        found.append(numbered[len(found)])
-    return found
 
 
 def _structure(document: Any) -> Structure:
-    return structure_of(json_format.read(Source(json.dumps(document).encode(), "a stored model")))
+    return structure_of(read_json(Source(json.dumps(document).encode(), "a stored model")))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -27,7 +25,7 @@ from contextwise.evaluation.claims import Claim, ClaimSource, NamedClaim, agrees
 from contextwise.evaluation.consensus_search import Consensus, consensus
 from contextwise.evaluation.ensemble_scores import Reliability, reliability
 from contextwise.evaluation.ensembles import Ensemble, EnsembleLike
-from contextwise.learning.base import MANNERS, as_learner, fresh
+from contextwise.learning.base import as_learner, fresh, learner_configuration
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure, features_of, literals_of, structure_of
 from contextwise.support.arrays import FloatArray
@@ -379,10 +377,7 @@ def stability(
         raise ContextwiseError(f"resampling needs at least two rows, got {len(rows)}")
     seed = int(np.random.default_rng(rng).integers(2**62))
     plan = Resampling(chosen, source, rows.domain, len(rows), how, share, seed)
-    with ExitStack() as stack:
-        place = stack.enter_context(tempfile.TemporaryDirectory()) if folder is None else folder
-        is_private = folder is None
-        store = stack.enter_context(Store(place, plan.configuration(rows), is_private=is_private))
+    with Store(folder, plan.configuration(rows)) as store:
         units = [Unit(ALL_ROWS, None), *(Unit(_key(k), k) for k in range(resamples))]
         failed: tuple[str, ...] = ()
         is_late = False
@@ -478,16 +473,6 @@ class Resampling:
             "share": self.share,
             "seed": self.seed,
         }
-
-
-def learner_configuration(learner: Any) -> dict[str, Any]:
-    """Return the name of a learner and its parameters, for the store."""
-    parameters = {
-        k: v if isinstance(v, int | float | str | None) else repr(v)
-        for k, v in learner.get_params(deep=False).items()
-        if k not in MANNERS
-    }
-    return {"learner": learner.name or type(learner).__name__, "parameters": parameters}
 
 
 def learn_resample(plan: Resampling, resample: int | None) -> list[dict[str, Any]]:

@@ -173,13 +173,8 @@ class Learner:
         return self
 
     def _info(self, data: Data) -> dict[str, Any]:
-        plain = (type(None), bool, int, float, str)
-        parameters = {
-            key: value if isinstance(value, plain) else repr(value)
-            for key, value in self.get_params().items()
-            if key not in MANNERS
-        }
-        name, release = self.name, version_of("contextwise")
+        name, parameters = learner_configuration(self).values()
+        release = version_of("contextwise")
         arguments = ", ".join(f"{key}={value}" for key, value in parameters.items())
         return {
             "learner": name,
@@ -366,6 +361,16 @@ def learn(
     if isinstance(fitted, Learner) and fitted.finished_ and fitted.missed_:
         warnings.warn(f"{fitted.missed_} {advice(fitted.name)}", stacklevel=2)
     return fitted
+
+
+def learner_configuration(learner: Any) -> dict[str, Any]:
+    """Return the name of a learner and the parameters that can change its result."""
+    parameters = {
+        key: value if isinstance(value, int | float | str | None) else repr(value)
+        for key, value in learner.get_params(deep=False).items()
+        if key not in MANNERS
+    }
+    return {"learner": learner.name or type(learner).__name__, "parameters": parameters}
 
 
 def fresh(learner: Any, parameters: Mapping[str, Any] | None = None) -> Any:

@@ -331,7 +331,7 @@ def populations_picture(found: Populations) -> Picture:
     names = found.groups[0].structure.domain.names
     place = {name: k for k, name in enumerate(names)}
     each = found.variable_pairs
-    pairs = [sorted((place[a], place[b])) for (a, b), *_ in each]
+    pairs = [sorted((place[a], place[b])) for a, b, *_ in each]
     adjusted = np.array([pair.adjusted for pair in each])
     steps = p_value_steps(adjusted)
     shares = Shares(

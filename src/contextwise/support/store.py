@@ -22,13 +22,14 @@ import sqlite3
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from contextwise.errors import ContextwiseError, MissingPackage, require
@@ -100,9 +101,9 @@ class Outcome:
 class Store:
     """The results of one run, open for writing.
 
-    ``path`` is a folder, which gets ``results.sqlite``, or a file named ``….sqlite``. Raises
-    `ContextwiseError` if another process writes to it, if it holds another configuration, or if it
-    is not a readable store.
+    ``path`` is a folder, which gets ``results.sqlite``, or a file named ``….sqlite``; None is a
+    temporary folder, which `close` removes. Raises `ContextwiseError` if another process writes to
+    it, if it holds another configuration, or if it is not a readable store.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
@@ -116,13 +117,12 @@ class Store:
     {'square': 4}
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], configuration: Record, *, is_private: bool = False
-    ) -> None:
-        self.path = _file_of(path)
+    def __init__(self, path: str | os.PathLike[str] | None, configuration: Record) -> None:
+        self._folder = TemporaryDirectory() if path is None else nullcontext(path)
+        self.path = _file_of(self._folder.__enter__())
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = None if is_private else _lock(self.path)
+            self._lock = None if path is None else _lock(self.path)
         except OSError as error:
             raise ContextwiseError(f"{self.path}: {error.strerror or error}") from None
         self._db: sqlite3.Connection | None = None
@@ -227,6 +227,7 @@ class Store:
             with suppress(OSError):
                 os.unlink(self._lock.lock_file)
             self._lock.release()
+        self._folder.__exit__(None, None, None)
 
     def __enter__(self) -> Store:
         return self
