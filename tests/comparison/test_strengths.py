@@ -82,7 +82,7 @@ def test_the_sample_is_uniform_over_all_dependencies_of_a_kind(seed: int, values
     if values:
         models = by_values(true), by_values(guess, tolerance=0.7)
     every = every_strength(*models)
-    found = strengths_of(compare(*models), wanted=4000)
+    found = strengths_of(compare(*models), wanted=4000, few=0)
     assert found is not None
     assert {kind for kind, strengths in every.items() if strengths} == {*found.samples}
     for kind, sample in found.samples.items():
@@ -91,6 +91,21 @@ def test_the_sample_is_uniform_over_all_dependencies_of_a_kind(seed: int, values
             drawn = np.mean(sample.values <= value + 1e-6)
             error = (share * (1 - share) / len(sample)) ** 0.5
             assert abs(drawn - share) < 4 * error + 1e-9
+
+
+@pytest.mark.parametrize("values", [False, True])
+@pytest.mark.parametrize("seed", range(10))
+def test_few_dependencies_are_all_measured(seed: int, values: bool) -> None:
+    true, guess = random_models(seed)
+    models = (by_values(true), by_values(guess, tolerance=0.7)) if values else (true, guess)
+    every = every_strength(*models)
+    found = compare(*models).strengths
+    assert found is not None
+    assert {kind for kind, strengths in every.items() if strengths} == {*found.samples}
+    for kind, sample in found.samples.items():
+        assert sample.values == pytest.approx(sorted(every[kind]))
+        assert sample.quantile(0.5).low == sample.median == sample.quantile(0.5).high
+    assert "all of them.)" in strength_text(found)
 
 
 def test_the_sample_of_a_context_is_from_that_context() -> None:
@@ -126,7 +141,8 @@ def test_strengths_follow_new_names_and_orders() -> None:
     here, there = compare(claims, guess).strengths, compare(guess, moved).strengths
     assert here is not None
     assert there is not None
-    assert len(here.samples["missed"]) == len(there.samples["invented"]) == 200
+    assert len(here.samples["missed"]) == len(there.samples["invented"])
+    assert here.samples["missed"].values == pytest.approx(there.samples["invented"].values)
 
 
 def sample(kind: str, values: list[float]) -> StrengthSample:

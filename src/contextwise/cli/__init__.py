@@ -13,7 +13,6 @@ import io
 import os
 import sys
 import warnings
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -21,7 +20,6 @@ import click
 
 import contextwise as cw
 from contextwise.errors import ContextwiseError, OpenResult
-from contextwise.support.deadline import OutOfTime
 
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Compare": {
@@ -90,9 +88,11 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        near = get_close_matches(args[0], COMMANDS, n=1)
-        if args[0] not in COMMANDS and near:
-            ctx.fail(f"No such command {args[0]!r}; did you mean {near[0]!r}?")
+        if args[0] not in COMMANDS:
+            from difflib import get_close_matches
+
+            if near := get_close_matches(args[0], COMMANDS, n=1):
+                ctx.fail(f"No such command {args[0]!r}; did you mean {near[0]!r}?")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -154,7 +154,7 @@ def main(arguments: list[str] | None = None) -> None:
             stream.reconfigure(errors="backslashreplace")
     warnings.showwarning = _show_warning
     try:
-        sys.exit(contextwise.main(arguments, prog_name="contextwise", standalone_mode=False))
+        code = contextwise.main(arguments, prog_name="contextwise", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         sys.exit(2)
@@ -171,7 +171,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(INTERRUPTED)
     except MemoryError:
         _fail("there is not enough memory for this")
-    except OutOfTime:
+    except cw.support.deadline.OutOfTime:
         _fail("not finished within the time limit; allow more time", UNDECIDED)
     except OpenResult as error:
         _fail(str(error), UNDECIDED)
@@ -186,6 +186,7 @@ def main(arguments: list[str] | None = None) -> None:
             _fail(f"{os.fsdecode(error.filename)}: {error.strerror}")
         _discard_output()  # an error without a file name is about one of our streams
         _fail(error.strerror or str(error))
+    sys.exit(code)  # inside, it would look at every `except` and import what they name
 
 
 def _fail(message: str, code: int = 2) -> NoReturn:

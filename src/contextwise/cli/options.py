@@ -24,7 +24,6 @@ from contextwise.cli.inputs import short_names
 from contextwise.data.options import FLAGS, RowOptions
 from contextwise.errors import ContextwiseError, OpenResult, ParseError
 from contextwise.formats import FORMATS
-from contextwise.models.notation import parse_names
 from contextwise.report import RENDERERS
 
 if TYPE_CHECKING:
@@ -205,7 +204,7 @@ def _parse_pairs(
 ) -> list[tuple[str, str]] | None:
     pairs = []
     for text in texts:
-        names = parse_names(text)
+        names = cw.models.notation.parse_names(text)
         if len(names) != 2:
             raise click.UsageError(f"--pairs needs two names, as in --pairs A,B; got {text!r}")
         pairs.append((names[0], names[1]))
@@ -214,7 +213,7 @@ def _parse_pairs(
 
 def split_names(ctx: click.Context, param: click.Parameter, text: str | None) -> Any:
     """Parse an option's list of names."""
-    return None if text is None else parse_names(text)
+    return None if text is None else cw.models.notation.parse_names(text)
 
 
 pairs = click.option(

@@ -5,33 +5,37 @@ dependence in a context is the largest absolute log odds ratio of the pair there
 sum of the weights of all features that contain both variables and match i=a, j=b and the context,
 it is the largest \|W[a, b] + W[a', b'] - W[a, b'] - W[a', b]\|.
 
-The dependencies of each kind are drawn at random, all with the same probability, from the cubes of
-the model that has them (see `draw_union`). That needs no regions and works at any size.
+Few dependencies are all measured. Of many, some of each kind are drawn at random, all with the same
+probability, from the cubes of the model that has them (see `draw_union`). That needs no regions and
+works at any size.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import comb, inf, isfinite
+from itertools import product
+from math import comb, inf, isfinite, prod
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from contextwise.comparison.confusion import ratio
 from contextwise.comparison.roles import AGREEMENTS, TRUE_AND_GUESS, Kind, Roles
-from contextwise.counting.assertions import draw_union
-from contextwise.counting.extraction import find_pairs, pair_features
+from contextwise.counting.assertions import Assertions, answers, draw_union, hold_bits
+from contextwise.counting.extraction import scope_pairs
 from contextwise.counting.pair_counts import PairShares
 from contextwise.models.factors import log_odds_ratio
 from contextwise.models.structure import LogLinear
-from contextwise.support.arrays import FloatArray, IntArray
+from contextwise.support.arrays import BoolArray, FloatArray, IntArray, WordArray
 from contextwise.support.formatting import Shown
 
 if TYPE_CHECKING:
     from contextwise.comparison.compare import Comparison
     from contextwise.comparison.question import Question
 
+FEW = 1024
+"""With at most this many assertions, all are measured."""
 WANTED = 200
 """Dependencies to draw of each kind."""
 BATCH = 512  # the first draws; then four times as many
@@ -39,6 +43,8 @@ MOST = 2**14
 """Most contexts to draw for one kind."""
 MOST_VARIABLES = 3_000
 CONFIDENCE = 0.95
+BLOCK = 2**20
+"""Literals and cells of tables to hold in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +58,19 @@ class Quantile:
     low: float
     high: float
 
+    def __str__(self) -> str:
+        ends = "" if self.low == self.high else f" ({self.low:.2g} to {self.high:.2g})"
+        return f"{self.value:.2g}{ends}"
+
 
 @dataclass(frozen=True)
 class StrengthSample:
-    """Strengths of dependencies drawn at random from those of one kind."""
+    """Strengths of dependencies of one kind: of all, or of some drawn at random."""
 
     kind: Kind
     weights_of: Literal["true", "guess"]  #: the model whose weights give the strengths
     values: FloatArray  #: rising; infinite where some joint states are impossible
+    complete: bool = False  #: these are all dependencies of the kind
 
     def __len__(self) -> int:
         return len(self.values)
@@ -70,6 +81,9 @@ class StrengthSample:
         >>> StrengthSample("found", "true", np.arange(200.0)).quantile(0.5)
         Quantile(value=99.0, low=85.0, high=114.0)
         """
+        value = float(np.quantile(self.values, share, method="inverted_cdf"))
+        if self.complete:
+            return Quantile(value, value, value)
         n, tail, below = len(self.values), (1 - CONFIDENCE) / 2, 0.0
         ranks = []  # the first number of values below the quantile that is not too unlikely
         for rank in range(n + 1):
@@ -79,7 +93,7 @@ class StrengthSample:
             below += chance
         low = float(self.values[ranks[0] - 1]) if ranks[0] else 0.0
         high = float(self.values[ranks[-1]]) if ranks[-1] < n else inf
-        return Quantile(float(np.quantile(self.values, share, method="inverted_cdf")), low, high)
+        return Quantile(value, low, high)
 
     @property
     def median(self) -> float:
@@ -88,7 +102,11 @@ class StrengthSample:
 
     def record(self) -> dict[str, object]:
         """Return the numbers as a flat mapping; infinite ones as text."""
-        record: dict[str, object] = {"kind": self.kind, "drawn": len(self)}
+        record: dict[str, object] = {
+            "kind": self.kind,
+            "drawn": len(self),
+            "complete": self.complete,
+        }
         record["weights_of"] = self.weights_of
         for name, share in (("lower_quartile", 0.25), ("median", 0.5), ("upper_quartile", 0.75)):
             found = self.quantile(share)
@@ -103,6 +121,11 @@ class Strengths(Shown):
 
     samples: Mapping[Kind, StrengthSample]  #: the kinds that occur and whose model has weights
     roles: Roles = TRUE_AND_GUESS  #: the words for the two models
+
+    @property
+    def complete(self) -> bool:
+        """Whether all dependencies were measured."""
+        return all(sample.complete for sample in self.samples.values())
 
     def compared(self, kind: Kind) -> Literal["weaker", "stronger", "unclear"] | None:
         """Compare the medians of a kind of error and of the dependencies that were found.
@@ -125,8 +148,10 @@ class Strengths(Shown):
         return [sample.record() for sample in self.samples.values()]
 
 
-def strengths_of(comparison: Comparison, *, wanted: int = WANTED, rng: int = 0) -> Strengths | None:
-    """Draw dependencies of each kind and measure their strengths.
+def strengths_of(
+    comparison: Comparison, *, wanted: int = WANTED, rng: int = 0, few: int = FEW
+) -> Strengths | None:
+    """Measure the strengths of the dependencies of each kind: of all, or of some drawn at random.
 
     Returns None if no model has weights, if contexts are canonical or observed rows, or if there
     are more than `MOST_VARIABLES`: a draw has a state of each variable.
@@ -138,6 +163,8 @@ def strengths_of(comparison: Comparison, *, wanted: int = WANTED, rng: int = 0) 
         return None
     samples: dict[Kind, StrengthSample] = {}
     cubes: dict[int, PairShares] = {}
+    complete = question.space.weights is None and question.total <= few
+    every = _every_assertion(comparison) if complete else None
     kinds: tuple[tuple[Kind, int], ...] = (
         ("missed", 0),
         ("invented", 1),
@@ -147,26 +174,44 @@ def strengths_of(comparison: Comparison, *, wanted: int = WANTED, rng: int = 0) 
         model = question.weighted[place]
         if model is None:
             continue
-        if place not in cubes:
-            cubes[place] = PairShares(question.structures[place].features, question.space)
-        generator = np.random.default_rng(rng)
-        values = np.sort(_draw(comparison, kind, place, model, cubes[place], wanted, generator))
-        if len(values):
-            samples[kind] = StrengthSample(kind, "guess" if place else "true", values)
+        if every is not None:
+            pairs, states, first, second = every
+            wrong = first & ~second if place == 0 else second & ~first
+            chosen = first & second if kind == "found" else wrong
+            pairs, states = pairs[chosen], states[chosen]
+        else:
+            if place not in cubes:
+                cubes[place] = PairShares(question.structures[place].features, question.space)
+            pairs, states = _draw(comparison, kind, place, cubes[place], wanted, rng)
+        if len(pairs):
+            values = np.sort(_strengths(model, question, pairs, states))
+            weights_of: Literal["true", "guess"] = "guess" if place else "true"
+            samples[kind] = StrengthSample(kind, weights_of, values, complete)
     return Strengths(samples, comparison.roles)
 
 
+def _every_assertion(comparison: Comparison) -> tuple[IntArray, IntArray, BoolArray, BoolArray]:
+    """Return all assertions, a pair and states each, and whether they depend in each model."""
+    structures, covered = comparison.question.structures, comparison.pairs
+    cards = structures[0].features.cardinalities
+    pairs, starts = [], [0]
+    rows: list[tuple[int, ...]] = []
+    for pair in covered.tolist():
+        ranges = [range(1 if v in pair else c) for v, c in enumerate(cards.tolist())]
+        rows += product(*ranges)
+        pairs += [pair] * (len(rows) - starts[-1])
+        starts.append(len(rows))
+    states = np.array(rows, dtype=np.int64).reshape(len(rows), len(cards))
+    sample = Assertions(cards, covered, np.array(starts), hold_bits(cards, states))
+    first, second = (answers(model.features, sample)[1] >= 0 for model in structures)
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2), states, first, second
+
+
 def _draw(
-    comparison: Comparison,
-    kind: Kind,
-    place: int,
-    model: LogLinear,
-    cubes: PairShares,
-    wanted: int,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Draw dependencies of one kind from the model at a place; return their strengths."""
-    question = comparison.question
+    comparison: Comparison, kind: Kind, place: int, cubes: PairShares, wanted: int, seed: int
+) -> tuple[IntArray, IntArray]:
+    """Draw dependencies of one kind from the model at a place: their pairs and states."""
+    question, rng = comparison.question, np.random.default_rng(seed)
     # Only pairs that have the kind; a pair that is not finished may have it.
     column = ("tp", "fn", "fp").index(AGREEMENTS[kind])
     has_it = comparison.unit_counts[:, column] != 0
@@ -176,7 +221,8 @@ def _draw(
         sizes = 1 / np.prod(question.structures[place].features.cardinalities[pairs], axis=1)
     else:
         sizes = np.array([ratio(size, question.total) for size in question.sizes(pairs)])
-    chosen_pairs, chosen_states = [np.zeros((0, 2), np.int64)], []
+    chosen_pairs = [np.zeros((0, 2), np.int64)]
+    chosen_states = [np.zeros((0, len(question.domain)), np.int64)]
     found = 0
     draws, tried = BATCH, 0
     while len(pairs) and tried < MOST:
@@ -200,9 +246,7 @@ def _draw(
         found += len(chosen)
         if found == wanted:
             break
-    if not found:
-        return np.zeros(0)
-    return _strengths(model, question, np.concatenate(chosen_pairs), np.concatenate(chosen_states))
+    return np.concatenate(chosen_pairs), np.concatenate(chosen_states)
 
 
 def _strengths(
@@ -233,42 +277,65 @@ def strengths_at(model: LogLinear, pairs: IntArray, states: IntArray) -> FloatAr
     array([0.5, 2.5])
     """
     features, result = model.structure.features, np.zeros(len(pairs))
-    covered, starts, owners = pair_features(features)
-    distinct, group = np.unique(pairs, axis=0, return_inverse=True)
-    places = find_pairs(covered, distinct, len(model.domain))
-    for k, ((i, j), at) in enumerate(zip(distinct.tolist(), places.tolist(), strict=True)):
-        if at < 0:
-            continue
-        features_of_pair = owners[starts[at] : starts[at + 1]]
-        rows = np.flatnonzero(group.reshape(-1) == k)
-        result[rows] = _pair_strengths(model, (i, j), features_of_pair, states[rows])
+    cards = features.cardinalities
+    codes, group = np.unique(pairs @ (len(cards), 1), return_inverse=True)
+    places, covering = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for same_length, code in scope_pairs(features):
+        place = np.minimum(np.searchsorted(codes, code), len(codes) - 1)
+        hit = codes[place] == code
+        places.append(place[hit])
+        covering.append(same_length[np.nonzero(hit)[0]])
+    place = np.concatenate(places)
+    order = np.argsort(place, kind="stable")
+    owners = np.concatenate(covering)[order]
+    starts = np.searchsorted(place[order], np.arange(len(codes) + 1))
+    # Tables of one shape are added up together, as many as fit into a block.
+    number = np.diff(starts)[group]
+    shapes, shape = np.unique(cards[pairs], axis=0, return_inverse=True)
+    cells = number * (features.lengths.max(initial=0) + shapes.prod(axis=1)[shape])
+    by_shape = np.argsort(shape, kind="stable")
+    block = shape[by_shape] + np.cumsum(cells[by_shape]) // BLOCK * len(shapes)
+    for rows in np.split(by_shape, np.flatnonzero(np.diff(block)) + 1):
+        if not number[rows].any():
+            continue  # no feature contains these pairs: their strength is 0
+        row = np.repeat(np.arange(len(rows)), number[rows])
+        nth = np.arange(len(row)) - np.repeat(np.cumsum(number[rows]) - number[rows], number[rows])
+        feature = owners[starts[group[rows]][row] + nth]
+        logs = _tables(model, pairs[rows][row], feature, row, states[rows])
+        result[rows] = log_odds_ratio(logs)
     return result
 
 
-def _pair_strengths(
-    model: LogLinear, pair: tuple[int, int], chosen: IntArray, states: IntArray
+def _tables(
+    model: LogLinear, pair: IntArray, feature: IntArray, row: IntArray, states: IntArray
 ) -> FloatArray:
-    """Return the strength of one pair in several contexts, from the features that contain it."""
-    features = model.structure.features.take(chosen)
-    weights = model.weights[chosen]
-    cards = model.domain.cardinalities
+    """Add up the weights of each joint state of the pair of each row of states.
+
+    A feature that contains a pair adds its weight to a row if its other literals hold there. All
+    pairs have the same shape, which is that of the first two axes of the result.
+    """
+    features = model.structure.features.take(feature)
     variables, values, owners = features.variables, features.values, features.owners
-    state = states[:, variables]  # one column per literal
-    words = values[np.arange(len(variables)), state // 64]
-    holds = (words >> (state % 64).astype(np.uint64) & np.uint64(1)).astype(bool)
-    holds[:, np.isin(variables, pair)] = True
-    matches = np.logical_and.reduceat(holds, features.starts[:-1], axis=1)
-    allowed = []
-    for v in pair:
-        literals = np.flatnonzero(variables == v)  # every feature has one literal on each
-        bits = np.arange(cards[v])
-        mask = values[literals][:, bits // 64] >> (bits % 64).astype(np.uint64) & np.uint64(1)
-        allowed.append(mask[np.argsort(owners[literals], kind="stable")].astype(np.float64))
-    first, second = allowed
-    joint = (first[:, :, None] * second[:, None, :]).reshape(len(weights), -1)
-    impossible = np.isneginf(weights)
-    logs = (matches * np.where(impossible, 0.0, weights)) @ joint
-    if impossible.any():
-        logs[(matches * impossible) @ joint > 0] = -np.inf
-    logs = logs.T.reshape(first.shape[1], second.shape[1], -1)
-    return log_odds_ratio(logs)
+    state = states[row[owners], variables]
+    word = values[np.arange(len(variables)), state // 64]
+    own = variables[:, None] == pair[owners]
+    holds = own.any(axis=1) | (word >> (state % 64).astype(np.uint64) & np.uint64(1)).astype(bool)
+    matches = np.logical_and.reduceat(holds, features.starts[:-1])
+    first, second = (
+        _allowed(values[own[:, side]][matches], model.domain.cardinalities[pair[0, side]])
+        for side in (0, 1)  # every feature has one literal on each variable of its pair
+    )
+    shape = len(states), first.shape[1], second.shape[1]
+    joint = (first[:, :, None] & second[:, None, :]).reshape(len(first), shape[1] * shape[2])
+    cell = row[matches, None] * joint.shape[1] + np.arange(joint.shape[1])
+    weights = model.weights[feature[matches], None]
+    finite = np.where(np.isneginf(weights), 0.0, weights) * joint
+    logs: FloatArray = np.bincount(cell.ravel(), finite.ravel(), prod(shape)).astype(np.float64)
+    logs[cell[joint & np.isneginf(weights)]] = -np.inf
+    return logs.reshape(shape).transpose(1, 2, 0)
+
+
+def _allowed(values: WordArray, cardinality: int) -> BoolArray:
+    """Return a mask of the states that each literal allows."""
+    states = np.arange(cardinality)
+    return (values[:, states // 64] >> (states % 64).astype(np.uint64) & np.uint64(1)).astype(bool)

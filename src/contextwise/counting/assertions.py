@@ -98,12 +98,15 @@ def hold_bits(cardinalities: Sequence[int] | IntArray, states: IntArray) -> Word
     >>> hold_bits([2], np.array([[0], [1], [1]]))
     array([[1], [6]], dtype=uint64)
     """
-    cards = np.asarray(cardinalities).tolist()
-    values = [(v, k) for v, c in enumerate(cards) for k in range(c)]
-    packed = np.zeros((len(values), -(-len(states) // WORD) * 8), dtype=np.uint8)
-    for row, (v, k) in zip(packed, values, strict=True):
-        bits = np.packbits(states[:, v] == k, bitorder="little")
-        row[: len(bits)] = bits
+    cards = np.asarray(cardinalities, dtype=np.int64)
+    first = np.cumsum(cards) - cards  # the row of the first value of each variable
+    most = int(cards.max(initial=0))
+    columns = states.T.astype(np.uint8 if most <= 256 else np.int64)  # bytes compare faster
+    packed = np.zeros((int(cards.sum()), -(-len(states) // WORD) * 8), dtype=np.uint8)
+    for k in range(most):
+        having = np.flatnonzero(cards > k)
+        bits = np.packbits(columns[having] == k, axis=1, bitorder="little")
+        packed[first[having] + k, : bits.shape[1]] = bits
     return packed.view("<u8").astype(np.uint64)
 
 
@@ -233,8 +236,7 @@ def draw_union(
         space.canonical,
     )
     first = answers(a, sample)[1] == owners[drawn]
-    in_b = np.unpackbits(answers(b, sample)[0].astype("<u8").view(np.uint8), bitorder="little")
-    return UnionDraws(shares, places[drawn], states, first, in_b[:draws].astype(bool))
+    return UnionDraws(shares, places[drawn], states, first, answers(b, sample)[1] >= 0)
 
 
 def _contexts(

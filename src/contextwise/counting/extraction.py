@@ -32,9 +32,13 @@ def pair_features(features: Features) -> tuple[IntArray, IntArray, IntArray]:
         codes.append(code.ravel())
         owners.append(np.repeat(same_length, code.shape[1]))
     code, owner = np.concatenate(codes), np.concatenate(owners)
-    order = np.lexsort((owner, code))
-    distinct, starts = np.unique(code[order], return_index=True)
-    return decode_pairs(distinct, n), np.append(starts, len(code)), owner[order]
+    if n * n * len(features) < 2**63:  # one number for both sorts much faster
+        code, owner = np.divmod(np.sort(code * len(features) + owner), max(1, len(features)))
+    else:
+        order = np.lexsort((owner, code))
+        code, owner = code[order], owner[order]
+    starts = np.flatnonzero(np.diff(code, prepend=-1))
+    return decode_pairs(code[starts], n), np.append(starts, len(code)), owner
 
 
 def covering_features(features: Features, pairs: IntArray) -> Features:

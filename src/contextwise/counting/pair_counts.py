@@ -234,8 +234,14 @@ class PairShares:
         logs = feature[owners].astype(np.float64)  # bincount of nothing gives ints
         if not space.canonical and features.pairs is None:
             place = features.owners * n + features.variables
+            of_variable = np.zeros(n)
+            of_variable[features.variables] = literal
+            alike = np.array_equal(of_variable[features.variables], literal)  # as single values are
             for variable in np.repeat(pairs, np.diff(self.starts), axis=0).T:
-                logs -= literal[np.searchsorted(place, owners * n + variable)]
+                if alike:
+                    logs -= of_variable[variable]
+                else:
+                    logs -= literal[np.searchsorted(place, owners * n + variable)]
         self.shares = np.maximum(np.exp(logs), TINY)
         self.variables = n
 
@@ -253,14 +259,15 @@ class PairShares:
 def _literal_shares(features: Features, value_weights: ValueWeights | None) -> FloatArray:
     """Return the share of its variable that each literal allows."""
     distinct, inverse = features.distinct_literals()
-    shares = np.empty(len(distinct))
+    shares: FloatArray = np.empty(len(distinct))
+    if value_weights is None:
+        allowed = np.unpackbits(distinct[:, 1:].copy().view(np.uint8), axis=1).sum(axis=1)
+        shares = allowed / features.cardinalities[distinct[:, 0].astype(np.int64)]
+        return shares[inverse]
     for k, (variable, *words) in enumerate(distinct):
         values = members(as_int(np.array(words, dtype=np.uint64)))
-        if value_weights is None:
-            shares[k] = len(values) / int(features.cardinalities[int(variable)])
-        else:
-            weights = value_weights[int(variable)]
-            shares[k] = Fraction(sum(weights[v] for v in values), sum(weights))
+        weights = value_weights[int(variable)]
+        shares[k] = Fraction(sum(weights[v] for v in values), sum(weights))
     return shares[inverse]
 
 

@@ -261,7 +261,8 @@ def strength_text(strengths: Strengths | None) -> str:
                 )
             sentences.append(words)
     each = f"{min(sizes):,} of each kind" if len(sizes) == 1 < len(samples) else listed(counts)
-    return f"{' '.join(sentences)} ({each}, drawn at random.)"
+    chosen = "all of them" if strengths.complete else "drawn at random"
+    return f"{' '.join(sentences)} ({each}, {chosen}.)"
 
 
 def guess_strength(guess: Guess) -> str:
@@ -319,19 +320,18 @@ def strength_parts(strengths: Strengths | None) -> list[Part]:
     """Return a table of the quartiles of the strengths of each kind, if some model has weights."""
     if strengths is None or not strengths.samples:
         return []
-    columns: dict[str, Style] = {"dependencies": "text", "drawn": "count"}
+    number = "number" if strengths.complete else "drawn"
+    columns: dict[str, Style] = {"dependencies": "text", number: "count"}
     columns |= {"lower quartile": "text", "median": "text", "upper quartile": "text"}
     rows: list[tuple[Cell, ...]] = []
     for kind, sample in strengths.samples.items():
         quartiles = (sample.quantile(share) for share in (0.25, 0.5, 0.75))
-        cells = (f"{q.value:.2g} ({q.low:.2g} to {q.high:.2g})" for q in quartiles)
-        rows.append((strengths.label(kind), len(sample), *cells))
-    from contextwise.comparison.strengths import CONFIDENCE
+        rows.append((strengths.label(kind), len(sample), *map(str, quartiles)))
+    title = "How strong the dependencies are: absolute log odds ratios"
+    if not strengths.complete:
+        from contextwise.comparison.strengths import CONFIDENCE
 
-    title = (
-        "How strong the dependencies are: absolute log odds ratios, with "
-        f"{100 * CONFIDENCE:g} % intervals"
-    )
+        title += f", with {100 * CONFIDENCE:g} % intervals"
     return [table(title, columns, rows, "strengths")]
 
 

@@ -534,9 +534,7 @@ def strengths_svg(strengths: Strengths) -> str:
         low, high = place(median.low), place(median.high)
         box = {"x": low, "y": middle - 0.42 * LANE, "width": high - low, "height": 0.84 * LANE}
         drawn = add(picture, "rect", **box, fill=colour, fill_opacity=0.25)
-        ends = f"({median.low:.2g} to {median.high:.2g})"
-        tip = f"{strengths.label(kind)}: median {median.value:.2g} {ends} of {len(sample):,}"
-        add_tip(drawn, tip)
+        add_tip(drawn, f"{strengths.label(kind)}: median {median} of {len(sample):,}")
         x = place(median.value)
         line = (x, middle - 0.42 * LANE), (x, middle + 0.42 * LANE)
         add_line(picture, *line, stroke="currentColor", stroke_width=2)

@@ -483,9 +483,11 @@ def plane_picture(guesses: Sequence[Guess], summary: Summary | None = None) -> P
 
 def strengths_picture(strengths: Strengths) -> Picture:
     """Return the strengths of missed, invented and found dependencies."""
+    exact = strengths.complete
     caption = (
-        "How strong the dependencies are. Each dot is one drawn at random; the further to the "
-        "right, the larger its log odds ratio. A line is a median, a box its 95 % interval."
+        f"How strong the dependencies are. Each dot is one{'' if exact else ' drawn at random'}; "
+        "the further to the right, the larger its log odds ratio. A line is a median"
+        f"{'' if exact else ', a box its 95 % interval'}."
     )
     if any(np.isinf(sample.values).any() for sample in strengths.samples.values()):
         caption += " At ∞ some joint states are impossible."

@@ -23,7 +23,7 @@ def container_cores() -> int | None:
     """Return the limit of the control group, rounded up; None if there is none."""
     for names in (["cpu.max"], ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]):
         try:
-            quota, period = " ".join(_content(f"{GROUPS}/{name}") for name in names).split()
+            quota, period = " ".join(content(f"{GROUPS}/{name}") for name in names).split()
             if int(quota) > 0:
                 return ceil(int(quota) / int(period))
         except (OSError, ValueError):  # no such file, or "max"
@@ -31,6 +31,9 @@ def container_cores() -> int | None:
     return None
 
 
-def _content(path: str) -> str:
-    with open(path, encoding="ascii") as file:  # pathlib would take longer to load
+def content(path: str) -> str:
+    """Return the text of a file of the system."""
+    with open(
+        path, encoding="utf-8", errors="replace"
+    ) as file:  # pathlib would take longer to load
         return file.read()

@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 from math import inf, isinf
-from numbers import Real
 from types import CodeType, FrameType
 from typing import Any
 
@@ -108,6 +107,8 @@ def can_enforce() -> bool:
 
 
 def _is_number(value: object) -> bool:
+    from numbers import Real  # NumPy's numbers, too
+
     return isinstance(value, Real)
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from contextwise.errors import TooLargeError
-from contextwise.support.cores import GROUPS
+from contextwise.support.cores import GROUPS, content
 
 SMALL = 64 * 2**20
 """Bytes that are never looked up."""
@@ -30,34 +29,33 @@ def free_memory() -> int | None:
 
 
 def _left() -> Iterator[int]:
-    machine = _numbers(Path("/proc/meminfo"))
+    machine = _numbers("/proc/meminfo")
     if "MemAvailable:" in machine:
         yield machine["MemAvailable:"] * 1024
-    groups = Path(GROUPS)
-    v1 = groups / "memory"
-    for limit, used, stat, reclaimable in (
-        (groups / "memory.max", groups / "memory.current", groups, "inactive_file"),
-        (v1 / "memory.limit_in_bytes", v1 / "memory.usage_in_bytes", v1, "total_inactive_file"),
+    for folder, limit, used, reclaimable in (
+        (GROUPS, "max", "current", "inactive_file"),
+        (f"{GROUPS}/memory", "limit_in_bytes", "usage_in_bytes", "total_inactive_file"),
     ):
         try:
-            left = int(limit.read_text()) - int(used.read_text())
+            left = int(content(f"{folder}/memory.{limit}"))
+            left -= int(content(f"{folder}/memory.{used}"))
         except (OSError, ValueError):  # no such file, or "max"
             continue
-        yield max(0, left + _numbers(stat / "memory.stat").get(reclaimable, 0))
+        yield max(0, left + _numbers(f"{folder}/memory.stat").get(reclaimable, 0))
     try:
         import resource
     except ImportError:  # on Windows
         return
     limit_of_process, _ = resource.getrlimit(resource.RLIMIT_AS)
-    size = _numbers(Path("/proc/self/status")).get("VmSize:", 0) * 1024
+    size = _numbers("/proc/self/status").get("VmSize:", 0) * 1024
     if limit_of_process != resource.RLIM_INFINITY:
         yield max(0, limit_of_process - size)
 
 
-def _numbers(path: Path) -> dict[str, int]:
+def _numbers(path: str) -> dict[str, int]:
     """Read the lines ``NAME NUMBER`` of a file of the system; nothing if there is none."""
     try:
-        lines = (line.split() for line in path.read_text().splitlines())
+        lines = (line.split() for line in content(path).splitlines())
     except OSError:
         return {}
     return {words[0]: int(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}
