@@ -69,6 +69,24 @@ def test_the_planted_context_is_found_and_named() -> None:
     assert "guess" not in str(found)
 
 
+def test_ties_are_counted_and_mentioned(tmp_path: Path) -> None:
+    found = populations(planted(60), "group", MPL(), permutations=39, folder=tmp_path)
+    observed, *permuted = sorted(read_records(tmp_path), key=lambda r: r.get("number", -1))
+    total = sum(observed["apart"][0]["apart"])
+    assert found.ties == sum(sum(record["apart"]) == total for record in permuted) > 4
+    assert f"{found.ties} of 39 permutations have exactly this distance" in found.verdict
+    resampled = populations(planted(60), "group", MPL(), resamples=3, permutations=39)
+    assert "exactly" not in resampled.verdict
+
+
+def test_a_difference_without_a_significant_pair_shows_its_regions() -> None:
+    found = populations("titanic", "age", EdgeTrees(), permutations=99)
+    assert found.p_value <= 0.05
+    assert not found.significant
+    assert {region.first for region in found.explained()} == {"class", "sex"}
+    assert "Where the structures differ" in str(found)
+
+
 def test_several_groups_have_the_mean_of_their_distances() -> None:
     rows = planted(600, groups=3)
     found = populations(rows, "group", EdgeTrees(), permutations=19)
@@ -304,6 +322,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "pairs": ({"pairs": [("group", "A")]}, "'group' defines the groups"),
     "dropped": ({"drop": ["group"]}, "do not drop it"),
     "no column": ({"by": "grupp"}, "^by: there is no column 'grupp'; did you mean 'group'"),
+    "no subject": ({"subject": "who"}, "^subject: there is no column 'who'"),
     "twice": ({"by": ["group", "group"]}, "twice"),
     "joint": ({"design": "joint", "learner": "chow-liu"}, "chow-liu learns plain graphs"),
     "design": ({"design": "both"}, "design must be"),

@@ -184,10 +184,12 @@ class Populations(Printed):
         names = listed([group.name for group in self.groups])
         p = f"p = {self.final_p_value:.2g}" + ("" if self.adjusted is None else " after Holm")
         if self.final_p_value > self.alpha:
-            return (
-                f"No evidence that the structures of {self.by} differ ({names}): {p}. That does "
-                "not show that they are equal."
-            )
+            text = f"No evidence that the groups of {self.by} differ ({names}): {p}. That does not "
+            text += "show that they are equal."
+            if self.resamples is None and self.ties >= MANY_TIES * self.permutations:
+                ties = f"{self.ties:,} of {self.permutations:,} permutations"
+                text += f" {ties} have exactly this distance and count in p; resamples break ties."
+            return text
         text = f"The groups of {self.by} differ ({names}): {p}."
         pairs = [between(each.pair) for each in self.significant]
         if not pairs:
@@ -199,6 +201,16 @@ class Populations(Printed):
     def significant(self) -> tuple[VariablePair, ...]:
         """The pairs of variables whose adjusted p-value is at most alpha."""
         return tuple(each for each in self.variable_pairs if each.adjusted <= self.alpha)
+
+    def explained(self, top: int | None = None) -> list[GroupRegion]:
+        """Return regions of the significant pairs; of all, if the groups differ but no pair does.
+
+        ``top`` is the largest number of pairs.
+        """
+        pairs = self.significant
+        if not pairs and self.final_p_value <= self.alpha:
+            pairs = self.variable_pairs
+        return [region for each in pairs[:top] for region in self.regions(*each.pair)]
 
     def regions(self, first: str, second: str, *, top: int = REGIONS) -> list[GroupRegion]:
         """Return where two variables depend in one group only, for each pair of groups.
@@ -227,8 +239,7 @@ class Populations(Printed):
         return [{"by": self.by, **_plain(each)} for each in self.variable_pairs]
 
     def document(self, top: int | None = None) -> dict[str, object]:
-        """Return everything as a mapping for JSON, with regions of the significant pairs."""
-        regions = [each for pair in self.significant[:top] for each in self.regions(*pair.pair)]
+        """Return everything as a mapping for JSON, with the regions of `explained`."""
         return {
             "verdict": self.verdict,
             **self.record(),
@@ -245,7 +256,8 @@ class Populations(Printed):
             "pairwise": [_plain(each) for each in self.pairwise],
             "variable_pairs": [_plain(each) for each in self.variable_pairs],
             "regions": [
-                _plain(each) | {"when": where(each.when), "sentence": str(each)} for each in regions
+                _plain(each) | {"when": where(each.when), "sentence": str(each)}
+                for each in self.explained(top)
             ],
         }
 
@@ -544,7 +556,8 @@ def read_grouped(
     except DomainError as error:
         if not str(error).startswith("category: there is no column"):
             raise
-        raise DomainError(f"by{str(error).removeprefix('category')}") from None
+        option = "subject" if f"column {subject!r}" in str(error) else "by"
+        raise DomainError(f"{option}{str(error).removeprefix('category')}") from None
     find_names(needed, rows.domain.names, "by")
     return rows
 

@@ -276,11 +276,11 @@ def populations_parts(found: Populations, *, top: int = TOP) -> list[Part]:
         )
         parts.append(table(title, columns | {"adjusted p": "probability"}, rows, "variable pairs"))
         parts.append(Note("adjusted", MAX_T))
-    regions = [region for each in found.significant[:top] for region in found.regions(*each.pair)]
+    regions = found.explained(top)
     if regions:
-        title = "Where the significant pairs differ"
+        pairs = "significant pairs differ" if found.significant else "structures differ"
         sentences = [(str(region),) for region in regions]
-        parts.append(table(title, {"": "text"}, sentences, "regions"))
+        parts.append(table(f"Where the {pairs}", {"": "text"}, sentences, "regions"))
     return [*parts, populations_picture(found)]
 
 
@@ -308,10 +308,12 @@ def _population_notes(found: Populations) -> Iterator[str]:
     if found.design == "joint":
         yield f"One structure has {found.by} as a variable; its restrictions are compared."
     if found.resamples is not None:
-        halves = f"{found.resamples} random halves of each group"
-        yield f"Each group is an ensemble of the structures of {halves}. {FAIR}"
+        yield (
+            f"Each group is an ensemble of structures from {found.resamples} random halves of its "
+            "rows. The distance is corrected for that number, so it can be below 0."
+        )
     elif not found.distance:
-        yield "The structures are equal, and ties count, so p is 1. With resamples ties are rare."
+        yield "The structures are equal, and ties count, so p is 1."
     constant = [f"{', '.join(g.constant)} in {g.name}" for g in found.groups if g.constant]
     if constant:
         yield f"Constant: {'; '.join(constant)}: {CONSTANT}"
