@@ -29,12 +29,11 @@ from contextwise.evaluation.group_tests import (
     Plan,
     Values,
     _plan,
-    _total,
-    _values,
     observe,
     p_value,
     p_values,
     permute,
+    total,
 )
 from contextwise.learning.base import as_learner
 from contextwise.support.maps import choose_map
@@ -65,7 +64,7 @@ def run_test(plan: Plan, permutations: int, place: int = 0) -> tuple[Values, lis
     (found,) = observe(plans, plan.by)
     permuted = permute(plans, (plan.by, place, range(permutations)))
     apart = found["apart"] if not place else [found["apart"][place - 1]]
-    return _total(map(_values, apart)), [_values(record) for record in permuted]
+    return total(map(dict, apart)), [dict(record["apart"]) for record in permuted]
 
 
 def sums_of(observed: Values, permuted: Sequence[Values]) -> Rows:
@@ -98,12 +97,12 @@ def third_data_set(number: int, learner: str) -> tuple[float, float]:
     plan = plan_of(rows, np.repeat([0, 1, 2], [150, 150, 300]), learner)
     within = sums_of(*run_test(plan, PERMUTATIONS, place=1))
     (found,) = observe({"group": plan}, "group")
-    total, at_least = sum(found["apart"][0]["apart"]), 1
+    observed, at_least = sum(dict(found["apart"][0]).values()), 1
     for b in range(PERMUTATIONS):
         generator = plan.generator(9, b)
         counts = plan.permuted((0, 1, 2), generator)
         (apart,) = plan.apart(plan.learn(counts, (0, 1), generator))
-        at_least += sum(apart.values()) >= total
+        at_least += sum(apart.values()) >= observed
     return p_value(within), at_least / (PERMUTATIONS + 1)
 
 

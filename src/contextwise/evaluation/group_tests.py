@@ -261,17 +261,13 @@ class Populations(Printed):
             ],
         }
 
-    def write_structures(self, folder: str | os.PathLike[str]) -> list[Path]:
+    def write_structures(self, folder: str | os.PathLike[str]) -> None:
         """Write the structure of each group to a folder, as ``column-group.json``."""
-        place, paths = Path(folder), list[Path]()
-        place.mkdir(parents=True, exist_ok=True)
+        stems: list[str] = []
         for group in self.groups:
             stem = re.sub(r"[^\w.+-]+", "_", f"{self.by}-{group.name}")
-            while (path := place / f"{stem}.json") in paths:
-                stem += "_"
-            write(group.structure, path)
-            paths.append(path)
-        return paths
+            stems.append(stem + "_" * stems.count(stem))
+            write(group.structure, Path(folder) / f"{stems[-1]}.json")
 
     def __repr__(self) -> str:
         return f"Populations({self.by!r}, {len(self.groups)} groups, p={self.p_value:.3g})"
@@ -421,13 +417,17 @@ class Plan:
         across, within = (1, 1) if joint else (self.resamples - 1, self.resamples)
         apart: list[Values] = []
         for g, h in combinations(learned, 2):
+            terms = [  # structures of one half are not independent draws
+                (across, a, b)
+                for k, a in enumerate(g)
+                for m, b in enumerate(h)
+                if not (joint and k == m)
+            ]
+            terms += [(-within, a, b) for each in (g, h) for a, b in combinations(each, 2)]
             sums: Counter[int] = Counter()
-            for k, a in enumerate(g):
-                for m, b in enumerate(h):
-                    if not (joint and k == m):  # structures of one half are no independent draws
-                        _add(sums, self._count(a, b), across)
-            for a, b in (*combinations(g, 2), *combinations(h, 2)):
-                _add(sums, self._count(a, b), -within)
+            for factor, a, b in terms:
+                for place, value in self._count(a, b).items():
+                    sums[place] += factor * value
             apart.append({place: value for place, value in sums.items() if value})
         return apart
 
@@ -459,11 +459,6 @@ class Plan:
         return self._known[key]
 
 
-def _add(sums: Counter[int], values: Values, factor: int = 1) -> None:
-    for place, value in values.items():
-        sums[place] += factor * value
-
-
 def _drawn(counts: IntArray, size: int, generator: np.random.Generator) -> IntArray:
     """Draw people without replacement; return how many have each row."""
     return generator.multivariate_hypergeometric(counts, size, method="marginals")
@@ -493,7 +488,7 @@ def observe(plans: Mapping[str, Plan], by: str) -> list[dict[str, Any]]:
         }
         for group, name in enumerate(plan.names)
     ]
-    apart = [_record(values) for values in plan.apart(learned)]
+    apart = [list(values.items()) for values in plan.apart(learned)]
     record = {"by": by, "groups": described, "apart": apart, "scale": plan.scale}
     return [{**record, "seconds": seconds}]
 
@@ -515,24 +510,17 @@ def permute(
     for number in numbers:
         generator = plan.generator(test, number)
         learned = plan.learn(plan.permuted(groups, generator), groups, generator)
-        values = _record(_total(plan.apart(learned)))
-        records.append({"by": by, "test": test, "number": number, **values})
+        apart = list(total(plan.apart(learned)).items())
+        records.append({"by": by, "test": test, "number": number, "apart": apart})
     return records
 
 
-def _total(apart: Iterable[Values]) -> Values:
+def total(apart: Iterable[Values]) -> Values:
+    """Return the sum over pairs of groups."""
     sums: Counter[int] = Counter()
     for values in apart:
-        _add(sums, values)
+        sums.update(values)
     return sums
-
-
-def _record(values: Values) -> dict[str, list[int]]:
-    return {"pairs": list(values), "apart": list(values.values())}
-
-
-def _values(record: Mapping[str, Any]) -> Values:
-    return dict(zip(record["pairs"], record["apart"], strict=True))
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -573,7 +561,7 @@ def _plan(
     sizes = np.bincount(data.rows[:, column], data.multiplicity).astype(int)
     present = np.flatnonzero(sizes)
     names = tuple(domain.states[column][state] for state in present)
-    _check_groups(by, names, sizes[present].tolist(), settings["resamples"])
+    _check_groups(by, dict(zip(names, sizes[present].tolist(), strict=True)), settings["resamples"])
     variables = domain.without(apart)
     if len(variables) < 2:
         raise ContextwiseError(
@@ -600,27 +588,25 @@ def _plan(
     return Plan(by, names, question, variables, cells, counts, rows, **settings)
 
 
-def _check_groups(
-    by: str, names: Sequence[str], sizes: Sequence[int], resamples: int | None
-) -> None:
-    if len(names) < 2:
-        one = f"one group, {names[0]!r}" if names else "no rows"
+def _check_groups(by: str, sizes: Mapping[str, int], resamples: int | None) -> None:
+    count, rows, least = len(sizes), sum(sizes.values()), 2 if resamples is None else 4
+    if count < 2:
+        one = f"one group, {next(iter(sizes))!r}" if sizes else "no rows"
         raise ContextwiseError(f"{by!r} has {one}; comparing needs at least two groups")
-    if len(names) > 2 and sum(sizes) < LEAST_ROWS * len(names):
+    if count > 2 and rows < LEAST_ROWS * count:
         raise ContextwiseError(
-            f"{by!r} has {len(names):,} values in {plural(sum(sizes), 'row')}, so it looks like an "
-            "ID and not like groups; choose another column, or, if these are numbers, cut them "
-            f"into bins (--bins {by}=2; in Python bins={{{by!r}: 2}})"
+            f"{by!r} has {count:,} values in {plural(rows, 'row')}, so it looks like an ID and not "
+            "like groups; choose another column, or, if these are numbers, cut them into bins "
+            f"(--bins {by}=2; in Python bins={{{by!r}: 2}})"
         )
-    least = 2 if resamples is None else 4
-    for name, size in zip(names, sizes, strict=True):
+    for name, size in sizes.items():
         if size < least:
             raise ContextwiseError(
                 f"the group {name!r} of {by!r} has {plural(size, 'row')}, and learning needs at "
                 f"least {least}; leave out its rows, or merge it with another group"
             )
-    if sum(sizes) >= MOST_PEOPLE:
-        raise ContextwiseError(f"{sum(sizes):,} people are too many to permute")
+    if rows >= MOST_PEOPLE:
+        raise ContextwiseError(f"{rows:,} people are too many to permute")
 
 
 # -- populations -----------------------------------------------------------------------------------
@@ -664,23 +650,17 @@ def populations(
     by : column of the groups, or several; each column is tested, the others stay variables
     learner : Learner, class, name, or function of `Data`; picklable for several processes
     permutations : how often the labels of the groups are permuted
-    design : "separate" or "joint"
-        Learn one structure per group; or one structure with the group as a variable, and compare
-        its restrictions. Joint needs a learner that sees contexts.
-    resamples : learn each structure from this many random halves instead, at least 2
-        The groups are then compared as ensembles, which removes the noise of single structures and
-        costs as many times as much.
+    design : "separate", or "joint"
+        Joint learns one structure with the group as a variable, and compares its restrictions. It
+        needs a learner that sees contexts.
+    resamples : learn from this many random halves of each group, and compare ensembles
+        This breaks ties and costs as many times as much.
     subject : column of the subjects, if rows are paired; labels are exchanged within a subject only
     pairs, variables, context : what to compare, as in `compare`
     alpha : level of the tests
-    folder : where to keep the structures of the groups and all permutations
-        An interrupted run resumes with the same call, and a finished one can be given more
-        permutations.
-    rng : generator or seed; equal seeds give equal results, whatever the number of processes
-    n_jobs : number of processes; -1 means one per core
-    cluster : address of a Dask scheduler, or a Dask client; replaces ``n_jobs``
+    folder : where to keep structures and permutations; the same call resumes or adds to them
+    rng, n_jobs, cluster, show_progress : as in `stability`
     time_limit : seconds; then a warning tells how many permutations were made
-    show_progress : bool, or a function of (units done, all units)
     **reading : keywords of `read_data`, such as ``missing`` and ``bins``
 
     Returns
@@ -848,7 +828,7 @@ def _assemble(
     permuted: dict[tuple[str, int], dict[int, Values]] = defaultdict(dict)
     for record in records:
         if "number" in record:
-            permuted[record["by"], record["test"]][record["number"]] = _values(record)
+            permuted[record["by"], record["test"]][record["number"]] = dict(record["apart"])
         else:
             observed[record["by"]] = record
     if observed.keys() != set(configuration["by"]):
@@ -892,14 +872,14 @@ def _result(
     names, cards = question.domain.names, question.domain.cardinalities
     pairs, sizes = question.asked_pairs.tolist(), question.sizes(question.asked_pairs)
     factors = [cards[i] * cards[j] for i, j in pairs]  # a share is value * factor / assignments
-    apart, scale = [_values(each) for each in observed["apart"]], observed["scale"]
+    apart, scale = [dict(each) for each in observed["apart"]], observed["scale"]
 
     def about(sums: ObjectArray, parts: int = 1) -> tuple[Fraction, float, float]:
         whole = parts * scale * question.total
         mean = float(Fraction(int(sums[1:].sum()), len(sums) - 1)) / whole
         return Fraction(int(sums[0]), whole), mean, p_value(sums)
 
-    sums, differing = p_values(_total(apart), permuted[0], factors)
+    sums, differing = p_values(total(apart), permuted[0], factors)
     variable_pairs = []
     for place, value, p, adjusted in differing:
         first, second = (names[v] for v in pairs[place])
