@@ -14,6 +14,7 @@ from contextwise import Domain, compare, read, write
 from contextwise.cli import contextwise
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation import summarize
+from contextwise.evaluation.replicates import METRICS
 from contextwise.truths.generate import random_structure
 from perturbed import perturb
 
@@ -138,7 +139,7 @@ def test_the_command_on_a_table(folder: Path) -> None:
         (["@net0.json", "@near-net0-0.json", "a=@no-{truth}.json"], "no-net0.json"),
         (["@net0.json", "@net1.json", "a=@near-{truth}-*.json"], "two groups, and two truths"),
         (["@net0.json", "@net0.json", "a=@near-{truth}-*.json"], "must differ"),
-        ([*MODELS, "--metric", "f1"], "choose one of normalized, fn_share, fp_share"),
+        ([*MODELS, "--metric", "f1"], f"choose one of {', '.join(METRICS)}"),
         (["--table", "@results.csv", "--metric", "SHD"], "Add --better smaller or larger"),
         (["--table", "@results.csv", "--csv", "--json"], "exclude each other"),
     ],

@@ -1,8 +1,8 @@
 """Every public distance between structures, listed with its laws; one that is missing here fails.
 
 A distance is a public function or property of the package named ``…distance``, ``hamming`` or
-``normalized``. To add one: list it under its full name with the laws it keeps. (Divergences compare
-distributions, weights included; their laws are with them.)
+``normalized``. To add one: list it under its full name with the laws it keeps; a `Measure` lists
+itself. (Divergences compare distributions, weights included; their laws are with them.)
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from pkgutil import walk_packages
 
@@ -18,7 +19,7 @@ from hypothesis import given, settings
 
 import contextwise
 from contextwise import Structure, compare, distance
-from contextwise.comparison.confusion import Number
+from contextwise.comparison.confusion import Number, Rates, WholeMeasures
 from contextwise.comparison.estimate import estimate_matrix
 from contextwise.comparison.matrix import distance_matrix
 from contextwise.comparison.track import track
@@ -28,6 +29,8 @@ from contextwise.testing import families
 Distance = Callable[[Structure, Structure], Number | float]
 Models = tuple[Structure, ...]
 
+FUNCTION = re.compile(r"([a-z]\w*_)?distance|hamming")
+PROPERTY = re.compile(FUNCTION.pattern + "|normalized")
 FEW = settings(max_examples=10)
 METRIC = frozenset({"identity", "symmetry", "triangle", "relabelling", "claims"})
 """``claims``: equal claims are at distance 0 from each other, whatever their features."""
@@ -40,20 +43,24 @@ def _estimated(a: Structure, b: Structure) -> float:
     return float(estimate_matrix([a, b], assertions=256).normalized[0, 1])
 
 
+def _measured(name: str, a: Structure, b: Structure) -> float:
+    return compare(a, b).rate(name)
+
+
 DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
     "contextwise.comparison.compare.distance": (distance, METRIC),
     "contextwise.comparison.compare.Comparison.distance": (
         lambda a, b: compare(a, b).distance,
         METRIC,
     ),
-    "contextwise.comparison.confusion.Rates.normalized": (
-        lambda a, b: compare(a, b).normalized,
-        METRIC,
-    ),
-    "contextwise.comparison.confusion.WholeMeasures.mean_pair_distance": (
-        lambda a, b: compare(a, b).mean_pair_distance,
-        METRIC,
-    ),
+    **{
+        f"contextwise.comparison.confusion.{owner.__name__}.{name}": (
+            partial(_measured, name),
+            METRIC,
+        )
+        for owner in (Rates, WholeMeasures)
+        for name in filter(PROPERTY.fullmatch, vars(owner))
+    },
     "contextwise.comparison.confusion.Confusion.distance": (
         lambda a, b: compare(a, b).confusion.distance,
         METRIC,
@@ -80,9 +87,6 @@ OF_MANY = {
     "contextwise.evaluation.resampling.Stability.medoid_distance",
 }
 """Summaries of the distances of many structures: no distance of two, so without laws."""
-
-FUNCTION = re.compile(r"([a-z]\w*_)?distance|hamming")
-PROPERTY = re.compile(FUNCTION.pattern + "|normalized")
 
 
 def public_distances() -> Iterator[str]:

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from contextwise import Domain, Structure, compare, compare_many, distance_matrix, explain, score
 from contextwise.comparison.compare import comparison_record
+from contextwise.comparison.confusion import CAUSAL, MEASURES, shown_in
 from contextwise.comparison.explain import explain_comparison
 from contextwise.comparison.neighbours import nearest
 from contextwise.evaluation import compare_ensembles, consensus, score_ensembles
@@ -318,16 +319,18 @@ def test_several_guesses(several: list[Structure]) -> None:
     check_extremes(
         verdict_of(parts), {name: Fraction(errors(c), sum(c)) for name, c in totals.items()}
     )
-    for row in table_of(parts, "guesses").texts():
-        name, features, differs, fn, fp, *rates = row
+    table = table_of(parts, "guesses")
+    rates = [key for key in shown_in("guesses") if key not in ("normalized", "fn", "fp")]
+    for row in table.texts():
+        cells = dict(zip((column.title for column in table.columns), row, strict=True))
+        name = cells["guess"]
         counts = totals[name]
-        assert number_of(features) == len(guesses[names.index(name)])
-        assert reads_as_counted(differs, errors(counts), sum(counts))
-        assert reads_as(fn, Fraction(counts[1], sum(counts)))
-        assert reads_as(fp, Fraction(counts[2], sum(counts)))
-        measures = measures_of(expected[name])
-        for text, key in zip(rates, ("precision", "recall", "f1", "mcc"), strict=True):
-            assert reads_as_rate(text, measures[key])
+        assert number_of(cells["features"]) == len(guesses[names.index(name)])
+        assert reads_as_counted(cells["normalized distance"], errors(counts), sum(counts))
+        assert reads_as(cells["FN"], Fraction(counts[1], sum(counts)))
+        assert reads_as(cells["FP"], Fraction(counts[2], sum(counts)))
+        for key in rates:
+            assert reads_as_rate(cells[MEASURES[key].label], measures_of(expected[name])[key])
 
 
 @FEW
@@ -404,21 +407,16 @@ def test_a_score(pair: list[Structure]) -> None:
     expected = by_pair(*pair)
     result, measures = score(*pair), measures_of(by_pair(*pair))
     record = result.record()
-    for key in ("distance", "tp", "fn", "fp", "tn", "precision", "recall", "f1", "mcc", "kappa"):
-        value = measures[key]
-        assert record[key] == (value if value is None else pytest.approx(value, abs=1e-12))
     table = table_of(parts_of(result), "scores")
     (cells,) = table.texts()
     shown = dict(zip((column.title for column in table.columns), cells, strict=True))
     counts = summed(expected.values())
     assert reads_as_counted(shown["normalized distance"], errors(counts), sum(counts))
-    for label, key in {
-        "precision": "precision",
-        "F1": "f1",
-        "MCC": "mcc",
-        "kappa": "kappa",
-    }.items():
-        assert reads_as_rate(shown[label], measures[key])
+    for key in (key for key in shown_in("score") if key not in CAUSAL):
+        value, measure = measures[key], MEASURES[key]
+        assert record[key] == (value if value is None else pytest.approx(value, abs=1e-12))
+        if measure.style == "rate" and key != "normalized":
+            assert reads_as_rate(shown[measure.label], value)
 
 
 @FEW
