@@ -48,7 +48,7 @@ WRITER = textwrap.dedent("""
     from test_store_faults import CONFIGURATION, UNITS, work
     from contextwise.errors import ContextwiseError
     from contextwise.support.store import Store, run_units
-    if sys.argv[3] != "0":
+    if sys.argv[3] != "-1":
         import resource
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
     print("ready", flush=True)
@@ -61,7 +61,7 @@ WRITER = textwrap.dedent("""
 """)
 
 
-def writer(folder: Path, limit: int = 0) -> subprocess.Popen[str]:
+def writer(folder: Path, limit: int = -1) -> subprocess.Popen[str]:
     """Start a process that has loaded everything and waits for a line before it writes."""
     process = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(folder), str(Path(__file__).parent), str(limit)],
@@ -141,7 +141,10 @@ def full_disk(folder: Path, limit: int) -> str:
     """Limit the size of files, as a full disk does; later the run completes."""
     process = writer(folder, limit)
     start(process)
-    _, errors = process.communicate()
+    try:
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
     if process.returncode:
         assert "refused: " in errors
         assert "free some disk space" in errors
@@ -189,7 +192,7 @@ def test_a_truncated_store_is_found(tmp_path: Path) -> None:
             finished(tmp_path)
 
 
-@pytest.mark.parametrize("limit", [1, 40, 1_000, 9_000, 14_000])
+@pytest.mark.parametrize("limit", [0, 1, 40, 1_000, 9_000, 14_000])
 def test_a_full_disk(tmp_path: Path, limit: int) -> None:
     assert full_disk(tmp_path, limit) == "error that names the remedy"
 
