@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from html import unescape
-from itertools import combinations
+from itertools import combinations, permutations, product
+from random import Random
 from statistics import fmean
 from typing import NamedTuple
 
@@ -20,7 +21,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from contextwise import Domain, Structure, compare, compare_many, distance_matrix, explain, score
+from contextwise import (
+    Domain,
+    Structure,
+    chance,
+    check,
+    compare,
+    compare_many,
+    distance_matrix,
+    explain,
+    score,
+)
 from contextwise.comparison.compare import comparison_record
 from contextwise.comparison.confusion import CAUSAL, MEASURES, shown_in
 from contextwise.comparison.explain import explain_comparison
@@ -29,6 +40,7 @@ from contextwise.evaluation import compare_ensembles, consensus, score_ensembles
 from contextwise.evaluation.ensembles import Ensemble
 from contextwise.evaluation.replicates import summarize
 from contextwise.report.comparisons import Guess, neighbours_parts
+from contextwise.report.html import as_html
 from contextwise.report.page import report_page
 from contextwise.report.parts import Entries, Note, Part, Table, cell_text, parts_of
 from contextwise.support.formatting import as_json
@@ -277,14 +289,18 @@ def test_the_page(several: list[Structure]) -> None:
     true, *guesses = several
     compared = [Guess(f"g{k}", compare(true, guess)) for k, guess in enumerate(guesses)]
     page = report_page("true", compared)
+    for guess in compared:
+        check_page(page, parts_of(guess.comparison, top=10))
+
+
+def check_page(page: str, parts: Sequence[Part]) -> None:
+    """Check that a page states a verdict and all cells of the tables, as they are."""
     text = unescape(re.sub(r"<(script|style).*?</\1>|<br>|<[^>]*>", "\n", page, flags=re.DOTALL))
     lines = set(map(str.strip, text.splitlines()))
-    for guess in compared:
-        parts = parts_of(guess.comparison, top=10)
-        assert lines.issuperset(verdict_of(parts))
-        for part in parts:
-            if isinstance(part, Table):
-                assert lines.issuperset(cell for row in part.texts() for cell in row if cell)
+    assert lines.issuperset(verdict_of(parts))
+    for part in parts:
+        if isinstance(part, Table):
+            assert lines.issuperset(cell for row in part.texts() for cell in row if cell)
 
 
 # -- several models --------------------------------------------------------------------------------
@@ -531,6 +547,13 @@ def test_scores_of_ensembles(several: list[Structure], data: st.DataObject) -> N
         assert reads_as_rate(rows[each.name]["Brier score"], float(each.brier))
         assert reads_as_rate(rows[each.name]["expected distance"], float(each.expected_distance))
     check_best(scores.verdict, brier, expected)
+    for record in json.loads(as_json(scores.records())):
+        name = record["guess"]
+        for key, value in (("brier", brier[name]), ("expected_distance", expected[name])):
+            assert record[key] == float(value)
+            assert Fraction(record[f"{key}_sum"]) == value * len(answers)
+        assert record["assertions"] == len(answers)
+    check_page(as_html(parts_of(scores)), parts_of(scores))
 
 
 def check_best(
@@ -579,6 +602,13 @@ def test_two_ensembles(members: list[Structure], data: st.DataObject) -> None:
     assert sum((part for _, part in found.pairs), start=Fraction(0)) == distance
     parts = [part for _, part in found.pairs]
     assert parts == sorted(parts, reverse=True)
+    record = json.loads(as_json(found.record()))
+    assert record["distance"] == float(distance)
+    assert record["expected_distance"] == float(between)
+    assert Fraction(record["distance_sum"]) == distance * len(p)
+    assert record["assertions"] == len(p)
+    assert [each["distance"] for each in record["pairs"]] == list(map(float, parts))
+    check_page(as_html(parts_of(found)), parts_of(found))
 
 
 # -- an explanation --------------------------------------------------------------------------------
@@ -644,3 +674,125 @@ def test_features_that_a_tie_leaves_out_are_counted(pair: list[Structure], top: 
     assert [feature.takes_part for feature in cut.features] == ranked[:top]
     last = cut.features[-1].takes_part if cut.features else None
     assert cut.tied_features == ranked[top:].count(last)  # type: ignore[arg-type]
+
+
+# -- chance, and rows ------------------------------------------------------------------------------
+
+
+def relabelled(model: Structure) -> list[Structure]:
+    """Exchange the variables of a model, all with two states, and the states, in every way."""
+    names = model.domain.names
+    found = []
+    for places in permutations(names):
+        moved = dict(zip(names, places, strict=True))
+        for flips in product((False, True), repeat=len(names)):
+            flipped = dict(zip(names, flips, strict=True))
+            turn = {name: {"0": "1", "1": "0"} if flipped[name] else {} for name in names}
+            found.append(
+                Structure(
+                    model.domain,
+                    [
+                        {moved[v]: [turn[v].get(k, k) for k in states] for v, states in f.items()}
+                        for f in model
+                    ],
+                )
+            )
+    return found
+
+
+@settings(max_examples=15, deadline=None)
+@given(structures(Domain(dict.fromkeys("ABC", 2)), max_features=3), st.data())
+def test_chance(true: Structure, data: st.DataObject) -> None:
+    """The expectation from all relabellings; p and the words from the distances of the draws."""
+    guess = data.draw(structures(true.domain, max_features=3))
+    found = chance(true, guess, draws=39, rng=0)
+    answers = assertions_of(true)
+    distance = differing(answers, assertions_of(guess))
+    every = [differing(answers, assertions_of(other)) for other in relabelled(guess)]
+    expected = mean_of(map(Fraction, every))
+    record = json.loads(as_json(found.record()))
+    assert Fraction(record["expected"]) == expected
+    assert {*found.distances} <= {*every}
+    nearer = sum(each < distance for each in found.distances)
+    as_near = sum(each == distance for each in found.distances)
+    verdict = found.verdict
+    assert verdict == record["verdict"] == verdict_of(parts_of(found))[0]
+    check_page(as_html(parts_of(found)), parts_of(found))
+    if distance == 0:
+        assert verdict == "The guess makes exactly the claims of the true model."
+        return
+    assert (record["draws_nearer"], record["draws_as_near"]) == (nearer, as_near)
+    if len({*every}) == 1:
+        assert verdict.startswith("Chance cannot be judged")
+        return
+    assert record["skill"] == pytest.approx(float(1 - distance / expected))
+    p = (1 + nearer + as_near) / 40
+    assert record["p_value"] == pytest.approx(p)
+    assert f"(p = {p:.2g})" in verdict or "worse than chance" in verdict
+    assert ("as the best draws" in verdict) == (nearer == 0 and 0.05 < p < 1)
+    assert ("is better than chance" in verdict) == (p <= 0.05)
+
+
+def adjusted(p_values: Sequence[float]) -> list[float]:
+    """Benjamini and Yekutieli: the smallest rate at which each test is significant."""
+    count = len(p_values)
+    factor = count * sum(1 / k for k in range(1, count + 1))
+    rates = [p * factor / sum(other <= p for other in p_values) for p in p_values]
+    least = [min(r for r, q in zip(rates, p_values, strict=True) if q >= p) for p in p_values]
+    return [min(1.0, rate) for rate in least]
+
+
+@settings(max_examples=15, deadline=None)
+@given(structures(Domain(dict.fromkeys("ABC", 2)), max_features=3), st.integers(0, 99))
+def test_a_check(model: Structure, seed: int) -> None:
+    """The rows of the claims, the decisions and every count of the sentences."""
+    random = Random(seed)
+    starts = [random.choice("01") for _ in range(60)]
+    rows = [(a, a if random.random() < 0.8 else "0", random.choice("01")) for a in starts]
+    found = check(model, rows, rng=0)
+    records = json.loads(as_json(found.records()))
+    for pair in combinations("ABC", 2):
+        for dependent in (False, True):
+            wanted = [
+                depends(
+                    model, pair, {v: k for v, k in zip("ABC", row, strict=True) if v not in pair}
+                )
+                == dependent
+                for row in rows
+            ]
+            ours = [
+                record["rows"]
+                for record in records
+                if (record["first"], record["second"]) == pair
+                and (record["claim"] == "dependent") == dependent
+            ]
+            assert sum(ours) == sum(wanted)
+    text = " ".join(part.text for part in parts_of(found) if isinstance(part, Note))
+    assert text.startswith(found.verdict)
+    assert "60 rows, 3 pairs." in text
+    for dependent in (False, True):
+        ours = [r for r in records if (r["claim"] == "dependent") == dependent]
+        tested = [r for r in ours if r["p_value"] is not None]
+        rates = adjusted([r["p_value"] for r in tested])
+        shown = sum(rate <= 0.05 for rate in rates)
+        for record, rate in zip(tested, rates, strict=True):
+            assert record["adjusted_p_value"] == pytest.approx(rate)
+            assert record["rows_show_dependence"] == (rate <= 0.05)
+        counts = len(ours), shown, len(tested) - shown, len(ours) - len(tested)
+        pattern = (
+            r"Claims of dependence: (\d+)\. The rows show a dependence somewhere in the regions of "
+            r"(\d+), show none in those of (\d+) .*?, and cannot test (\d+)"
+            if dependent
+            else r"Claims of independence: (\d+)\. The rows contradict (\d+), do not contradict "
+            r"(\d+), and cannot test (\d+)"
+        )
+        said = re.search(pattern, text)
+        assert (said is None) == (dependent and not ours)
+        assert said is None or tuple(map(int, said.groups())) == counts
+        if not dependent and tested:
+            claims = f"{shown or 'none'} of {len(tested)} claim{'s' * (len(tested) > 1)}"
+            how = "contradict" if shown else "do not contradict"
+            fails = "fail" if shown > 1 else "fails"
+            words = f"The rows {how} the structure: {claims} of independence {fails}."
+            assert found.verdict == words
+    check_page(as_html(parts_of(found)), parts_of(found))
