@@ -18,7 +18,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from contextwise import (
@@ -700,11 +700,14 @@ def relabelled(model: Structure) -> list[Structure]:
     return found
 
 
-@settings(max_examples=15, deadline=None)
-@given(structures(Domain(dict.fromkeys("ABC", 2)), max_features=3), st.data())
-def test_chance(true: Structure, data: st.DataObject) -> None:
+THREE = Domain(dict.fromkeys("ABC", 2))
+
+
+@settings(max_examples=30, deadline=None)
+@given(structures(THREE, max_features=3), structures(THREE, max_features=3))
+@example(Structure(THREE, ["A=0 & B=0 & C=1"]), Structure(THREE, ["A=0 & B=0 & C=0"]))
+def test_chance(true: Structure, guess: Structure) -> None:
     """The expectation from all relabellings; p and the words from the distances of the draws."""
-    guess = data.draw(structures(true.domain, max_features=3))
     found = chance(true, guess, draws=39, rng=0)
     answers = assertions_of(true)
     distance = differing(answers, assertions_of(guess))
@@ -743,7 +746,7 @@ def adjusted(p_values: Sequence[float]) -> list[float]:
 
 
 @settings(max_examples=15, deadline=None)
-@given(structures(Domain(dict.fromkeys("ABC", 2)), max_features=3), st.integers(0, 99))
+@given(structures(THREE, max_features=3), st.integers(0, 99))
 def test_a_check(model: Structure, seed: int) -> None:
     """The rows of the claims, the decisions and every count of the sentences."""
     random = Random(seed)
