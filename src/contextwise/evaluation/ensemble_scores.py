@@ -40,7 +40,7 @@ from contextwise.evaluation.consensus_search import consensus
 from contextwise.evaluation.ensembles import Ensemble, EnsembleLike, as_ensemble
 from contextwise.models.features import PairIndex, concatenated
 from contextwise.models.structure import Structure
-from contextwise.support.arrays import FloatArray, IntArray, ObjectArray
+from contextwise.support.arrays import FloatArray, ObjectArray
 from contextwise.support.effort import Effort
 from contextwise.support.formatting import Printed, listed, rate
 from contextwise.support.progress import Progress
@@ -147,15 +147,12 @@ class _Posed(NamedTuple):
 
     def merged(self, kinds: Sequence[int]) -> _Posed:
         """Return the ensembles with structures of one kind as one structure, at its number."""
-        sums: list[dict[int, Fraction]] = []
-        for places, weights in zip(self.places, self.weights, strict=True):
-            sums.append({})
+        sums: list[dict[int, Fraction]] = [{} for _ in self.places]
+        for each, places, weights in zip(sums, self.places, self.weights, strict=True):
             for place, weight in zip(places, weights, strict=True):
-                kind = kinds[place]
-                sums[-1][kind] = sums[-1].get(kind, Fraction(0)) + weight
-        return self._replace(
-            places=[list(each) for each in sums], weights=[list(each.values()) for each in sums]
-        )
+                each[kinds[place]] = each.get(kinds[place], Fraction(0)) + weight
+        members = [list(each) for each in sums]
+        return self._replace(places=members, weights=[list(each.values()) for each in sums])
 
 
 def _pose(ensembles: Sequence[Ensemble], restriction: Restriction) -> _Posed:
@@ -484,17 +481,12 @@ class EnsembleComparison(Printed):
 
 
 def _means_of_pairs(posed: _Posed) -> Iterator[tuple[PairIndex, _Means]]:
-    """Yield each covered pair with the distances between all structures on it."""
-    for pair, kind_of, cells in distances_of_pairs(posed.question):
-        yield pair, _Means(posed.merged(kind_of.tolist()), cells)
-
-
-def distances_of_pairs(question: Question) -> Iterator[tuple[PairIndex, IntArray, ObjectArray]]:
-    """Yield each covered pair, the kind of each structure there, and the distances of the kinds.
+    """Yield each covered pair with the distances between all structures on it.
 
     Few of the features contain both variables, and structures that have the same of them are equal
     there. So each pair needs the distances of a few structures only.
     """
+    question = posed.question
     if question.rows is not None:
         raise ContextwiseError(
             "cannot split a distance over observed rows by pairs; leave out data"
@@ -516,7 +508,7 @@ def distances_of_pairs(question: Question) -> Iterator[tuple[PairIndex, IntArray
         cells = np.zeros((len(kinds), len(kinds)), dtype=object)
         for (m, k), count in zip(two_models(len(kinds), 0), counts, strict=True):
             cells[m, k] = cells[k, m] = count
-        yield (i, j), kind_of.ravel(), cells
+        yield (i, j), _Means(posed.merged(kind_of.ravel().tolist()), cells)
 
 
 def _distance(means: _Means, corrections: tuple[Fraction, Fraction]) -> Fraction:
