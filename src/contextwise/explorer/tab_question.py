@@ -29,14 +29,19 @@ GIVEN: Input[tuple[str, ...]] = Input("asked_given", texts, ())
 WHEN: Input[tuple[str, ...]] = Input("asked_when", texts, ())
 ASK_PICKED = Input("ask_picked", clicks)
 WIDE = "100%"
+MOST_LISTED = 3_000
+"""Browsers and Shiny take many seconds for lists of more variables."""
 
 
 def panel(domain: Domain, question: str) -> TagList:
     """Return the tab with a first question."""
     chosen = picked(domain, question)
-    names, states = list(domain.names), literals(domain)
+    many = len(domain) > MOST_LISTED
+    names, states = ([], []) if many else (list(domain.names), literals(domain))
     return TagList(
-        tags.form(
+        tags.p(f"{len(domain):,} variables are too many for lists; write the question.")
+        if many
+        else tags.form(
             tags.div(
                 ui.input_selectize(
                     LEFT.key, "Is", names, selected=list(chosen.first[:1]), width=WIDE
@@ -81,7 +86,7 @@ def panel(domain: Domain, question: str) -> TagList:
                 onsubmit="return false",
                 class_="ask",
             ),
-            {"open": ""} if question and not chosen.first else {},
+            {"open": ""} if many or (question and not chosen.first) else {},
             class_="mt-3",
         ),
         tags.div(ui.output_ui("replies"), aria_live="polite", class_="mt-3"),
@@ -167,6 +172,8 @@ def serve(state: State) -> None:
         state.change(question=str(statement).replace("⫫", "_||_"))
 
     def offer_names(domain: Domain) -> None:
+        if len(domain) > MOST_LISTED:
+            return
         names = list(domain.names)
         start = picked(domain, "")
         ui.update_selectize(LEFT.key, choices=names, selected=list(start.first[:1]))

@@ -8,7 +8,7 @@ have the dependence, ``fp`` and ``fn`` those in which only the guess or only the
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -190,14 +190,17 @@ def select_edges(
     half as many more; otherwise those of variables with larger edges come first.
     """
     which = which or ("strongest" if around else "differences")
+    if which == "all" and not (around or min_share) and len(edges) > STRETCH * most_edges:
+        raise _too_many(edges, most_edges, most_nodes)
 
     def strength(edge: Edge) -> float:
         return edge.errors if which == "differences" else edge.tp + edge.errors
 
-    of_variable: Counter[str] = Counter()
+    of_variable: dict[str, float] = defaultdict(float)
     for edge in edges:
+        share = strength(edge)
         for name in edge.pair:
-            of_variable[name] += strength(edge)  # type: ignore[assignment]
+            of_variable[name] += share
     centre = set(around)
     candidates = [
         edge
@@ -207,7 +210,7 @@ def select_edges(
         and (not centre or centre.intersection(edge.pair))
     ]
     candidates.sort(
-        key=lambda edge: (strength(edge), sum(of_variable[name] for name in edge.pair)),
+        key=lambda edge: (strength(edge), of_variable[edge.pair[0]] + of_variable[edge.pair[1]]),
         reverse=True,
     )
     drawn: list[Edge] = []
@@ -225,18 +228,22 @@ def select_edges(
             drawn.append(edge)
             nodes.update(edge.pair)
     if which == "all" and len(drawn) < len(candidates):
-        variables = len({name for edge in candidates for name in edge.pair})
-        raise TooLargeError(
-            f"{len(candidates):,} edges between {variables:,} variables cannot be read in one "
-            f"graph, which holds {most_edges} between {most_nodes}; draw the matrix of pairs "
-            "(plot pairs), the neighbours of one variable (plot neighbours), or fewer edges"
-        )
+        raise _too_many(candidates, most_edges, most_nodes)
     tied = 0
     if drawn and len(drawn) < len(candidates):
         last = strength(drawn[-1])
         same = [edge for edge in candidates if strength(edge) == last]
         tied = len(same) if set(same).difference(drawn) else 0
     return Selection(tuple(drawn), len(candidates), which, tuple(around), min_share, tied)
+
+
+def _too_many(edges: Sequence[Edge], most_edges: int, most_nodes: int) -> TooLargeError:
+    variables = len({name for edge in edges for name in edge.pair})
+    return TooLargeError(
+        f"{len(edges):,} edges between {variables:,} variables cannot be read in one "
+        f"graph, which holds {most_edges} between {most_nodes}; draw the matrix of pairs "
+        "(plot pairs), the neighbours of one variable (plot neighbours), or fewer edges"
+    )
 
 
 class Graph(NamedTuple):
