@@ -235,7 +235,9 @@ def close_pairs(
     except KeyboardInterrupt:
         interrupted = True
     counts = {**known.counted, "ganak": known.counted.get("ganak", 0) + counted}
-    return PairCounts(low, high, counts, seconds, interrupted, known.nodes, known.unit)
+    return replace(
+        known, low=low, high=high, counted=counts, seconds=seconds, interrupted=interrupted
+    )
 
 
 def _died() -> EngineError:

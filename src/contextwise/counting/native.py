@@ -144,7 +144,7 @@ def count_pairs(
     if len(result.open):
         high = low.copy()
         low[result.open], high[result.open] = tighten(low[result.open], result.upper)
-    if known_sizes.is_worth(result.nodes, len(pairs)):
+    if known_sizes.is_worth(result.work["nodes"], len(pairs)):
         for column, model in enumerate((a, b)):
             closed = np.flatnonzero(low[:, column] == high[:, column])
             known_sizes.keep(model, pairs[closed], low[closed, column], unit, space)
@@ -157,7 +157,7 @@ def count_pairs(
     counted = {"native": low.size - unfinished - by_ganak}
     if by_ganak:
         counted["ganak"] = by_ganak
-    return PairCounts(low, high, counted, seconds, result.interrupted, result.nodes, unit)
+    return PairCounts(low, high, counted, seconds, result.interrupted, result.work, unit)
 
 
 def require_memory_for(pairs: int, bits: int = 0) -> None:

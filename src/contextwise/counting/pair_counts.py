@@ -53,7 +53,7 @@ class PairCounts:
     in a common unit of ``unit`` contexts: variables that the features of a pair do not test only
     multiply its counts, so small numbers are enough. ``lower`` and ``upper`` are the exact numbers
     of contexts, made on demand. ``counted`` is the number of unions that each engine counted,
-    ``nodes`` how many nodes the recursion of the kernel visited.
+    ``work`` what the kernel did for them, such as the nodes of its recursion.
 
     The last union of the second pair is known only within bounds.
 
@@ -69,7 +69,7 @@ class PairCounts:
     counted: Mapping[str, int] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     interrupted: bool = False
-    nodes: int = 0
+    work: Mapping[str, int] = field(default_factory=dict)
     unit: int | Fraction = 1
 
     @cached_property
@@ -140,11 +140,7 @@ class PairCounts:
     def refine(self, places: IntArray, later: PairCounts) -> PairCounts:
         """Combine with later counts of the pairs at ``places``."""
         again = int((self.low[places] == self.high[places]).sum())
-        counted, seconds = {**self.counted}, {**self.seconds}
-        for name, count in later.counted.items():
-            counted[name] = counted.get(name, 0) + count - again
-        for name, more in later.seconds.items():
-            seconds[name] = seconds.get(name, 0.0) + more
+        more = {name: count - again for name, count in later.counted.items()}
         unit = gcd(int(self.unit), int(later.unit))
         (low, high), (later_low, later_high) = self._in_unit(unit), later._in_unit(unit)
         low[places] = np.maximum(low[places], later_low)
@@ -152,10 +148,10 @@ class PairCounts:
         return PairCounts(
             low,
             high,
-            counted,
-            seconds,
+            _added(self.counted, more),
+            _added(self.seconds, later.seconds),
             self.interrupted or later.interrupted,
-            self.nodes + later.nodes,
+            _added(self.work, later.work),
             unit,
         )
 
@@ -163,6 +159,10 @@ class PairCounts:
         """Return copies of the counts in a smaller unit, as Python ints."""
         times = int(self.unit) // unit
         return self.low.astype(object) * times, self.high.astype(object) * times
+
+
+def _added(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: ours.get(name, 0) + theirs.get(name, 0) for name in {**ours, **theirs}}
 
 
 def exact_sum(numbers: CountArray) -> Any:

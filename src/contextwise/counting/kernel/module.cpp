@@ -35,6 +35,7 @@ using namespace contextwise;
 
 namespace {
 
+using Numbers = nb::typed<nb::dict, nb::str, nb::int_>;
 using Known = std::tuple<Array<std::int64_t>, Array<u64>>;
 
 Clock::time_point deadline_in(std::optional<double> seconds) {
@@ -75,7 +76,7 @@ struct PairResult {
   nb::object upper;             // upper bounds of these
   u32 limit;
   bool interrupted;  // whether Ctrl-C ended the work
-  u64 nodes;         // visited by the recursion
+  Numbers work;      // see Work
   double indexing;   // the seconds it took to index the models
 };
 
@@ -132,6 +133,8 @@ PairResult count_pairs(const std::vector<std::int64_t>& cardinalities,
   for (const std::int64_t k : open)
     for (const Interval<Natural>& size : sizes[static_cast<std::size_t>(k)].sizes)
       highs.push_back(size.high());
+  nb::dict work;
+  for (const auto& [name, field] : WORK_FIELDS) work[name] = counter->work().*field;
   const bool fits = counter->whole().bits() <= 62;
   return {sizes_table(sizes.size(), fits,
                       [&](std::size_t k, std::size_t union_) -> const Natural& {
@@ -144,7 +147,7 @@ PairResult count_pairs(const std::vector<std::int64_t>& cardinalities,
                       }),
           counter->limit(),
           interrupted,
-          counter->nodes(),
+          Numbers(work),
           counter->seconds_of_indexing()};
 }
 
@@ -333,7 +336,7 @@ NB_MODULE(_kernel, module) {
               nb::for_getter(nb::sig("def upper(self, /) -> numpy.typing.NDArray[typing.Any]")))
       .def_ro("limit", &PairResult::limit)
       .def_ro("interrupted", &PairResult::interrupted)
-      .def_ro("nodes", &PairResult::nodes)
+      .def_ro("work", &PairResult::work)
       .def_ro("indexing", &PairResult::indexing);
   nb::class_<PyTracker>(module, "Tracker")
       .def(nb::init<const std::vector<std::int64_t>&, const Array<u64>&, const Model&, const Model&,

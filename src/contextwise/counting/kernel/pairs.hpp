@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <mutex>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -78,8 +79,8 @@ class PairCounter {
   Natural whole() const { return models_.classes.whole(); }
   // Returns the limit of the numbers; see ValueClasses.
   u32 limit() const { return models_.classes.limit(); }
-  // Returns the number of visited nodes.
-  u64 nodes() const { return nodes_; }
+  // Returns what counting took.
+  const Work& work() const { return work_; }
   // Returns the time that preparing the models took.
   double seconds_of_indexing() const {
     return std::chrono::duration<double>(indexed_ - began_).count();
@@ -117,7 +118,8 @@ class PairCounter {
                   budget, sizes_[k]);
       done_ += sizes_[k].closed();
     }
-    nodes_ += counter.nodes();
+    const std::scoped_lock adding(mutex_);
+    for (const auto& [name, field] : WORK_FIELDS) work_.*field += counter.work().*field;
   }
 
   static bool passed(Clock::time_point time) {
@@ -137,7 +139,8 @@ class PairCounter {
   alignas(64) std::atomic<std::size_t> next_{0};
   alignas(64) std::atomic<std::size_t> done_{0};
   alignas(64) std::atomic<bool> stop_{false};
-  std::atomic<u64> nodes_{0};
+  std::mutex mutex_;
+  Work work_;
 };
 
 }  // namespace contextwise
