@@ -166,7 +166,9 @@ class Comparison(Shown, WholeMeasures):
             return self.distance, self.distance
         lower, upper = tighten(self.unions.low, self.unions.high)
         (a, b, u), (a_most, b_most, u_most) = lower.T, upper.T
+        # |A ∪ B| - |A| are the errors of one kind, |A ∪ B| - |B| those of the other.
         low = np.maximum(u - a_most, 0) + np.maximum(u - b_most, 0)
+        # The two kinds of errors are disjoint parts of the union, so it bounds their sum.
         high = np.minimum(u_most, 2 * u_most - a - b)
         return self.unions.total(low), self.unions.total(high)
 

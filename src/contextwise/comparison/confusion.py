@@ -109,10 +109,12 @@ def _mcc(c: Confusion) -> float | None:
     if not square:
         return None
     squared = Fraction(product * product) / square
+    # A root below 2^-30 would keep fewer than 30 of the 60 binary places.
     if squared < Fraction(1, 4**30):
         root = sqrt(ratio(squared.numerator, squared.denominator))
     else:
         root = isqrt(squared.numerator * 4**60 // squared.denominator) / 2**60
+    # Only perfect agreement may be shown as 1.
     if root == 1 and squared != 1:
         root = nextafter(1.0, 0.0)
     return root if product >= 0 else -root

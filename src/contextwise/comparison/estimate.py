@@ -79,7 +79,9 @@ def binomial_interval(
     from scipy import special  # loads in a third of the time of stats
 
     tail, count, draws = (1 - confidence) / 2, np.asarray(hits, dtype=np.float64), np.asarray(draws)
+    # Without successes (or failures) SciPy gives nan, which the closed end replaces.
     with np.errstate(invalid="ignore"):
+        # Clopper-Pearson: quantiles of beta distributions bound the binomial tails exactly.
         low = np.where(count == 0, 0.0, special.betaincinv(count, draws - count + 1, tail))
         high = np.where(count == draws, 1.0, special.betainccinv(count + 1, draws - count, tail))
     return low, high
@@ -136,6 +138,7 @@ def estimate_open_pairs(
     for kind, interval in drawn.items():
         counts = [row[kind] for row in comparison.known_counts if row[kind] is not None]
         known = ratio(sum(counts), comparison.total) if comparison.total else 0.0
+        # The draws come from all cubes, overlaps included, so hits are a share of their sum.
         whole = float((sizes * interval.shares).sum())
         of_all[kind] = _scaled(
             [interval.hits.sum()], [len(interval.hits)], [whole], confidence, known

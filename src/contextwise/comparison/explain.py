@@ -456,6 +456,7 @@ def _search(
         changes.deadline.check()
         takes_part = changes.takes_part(kind, feature, most[kind])
         if takes_part:
+            # Of equal candidates the later one is smaller, so it leaves the heap first.
             heapq.heappush(best, _Candidate(takes_part, -place, kind, feature))
         if len(best) > top:
             left_out = heapq.heappop(best)
@@ -496,6 +497,7 @@ def _bounds(
     of_pairs = np.repeat(most, entries)
     bounds_of_pairs = np.where(of_pairs > 0, np.minimum(of_pairs, of_cubes + TINY), 0.0)
     np.add.at(total, shares.owners, bounds_of_pairs)
+    # Rounding must not push a bound below the true number.
     return total * (1 + MARGIN)
 
 

@@ -238,9 +238,11 @@ def count_block(block: Block, effort: Effort, engine: str = DEFAULT) -> Distance
 def _count_at_once(block: Block, effort: Effort, engine: str) -> Distances | None:
     """Count all distances of a block together; give up after half of the time that is left."""
     left = effort.deadline.left()
+    # The kernel does not look at the clock here, so only an alarm can stop it.
     if left is not None and not can_enforce():
         return None
     question = block.question
+    # The other half of the time is for the bounds of each pair of models.
     soon = effort.deadline.sooner(inf if left is None else left / 2)
     try:
         with soon.enforced():
@@ -269,6 +271,7 @@ def assemble(
     question: Question, names: tuple[str, ...], blocks: Iterable[Distances]
 ) -> DistanceMatrix:
     """Assemble the blocks of the upper triangle."""
+    # Two pointers per cell; both triangles share their numbers.
     size = 16 + sum(map(getsizeof, question.total.as_integer_ratio())) // 2
     require_memory(size * len(names) ** 2, "the matrix of these models", "compare fewer models")
     lower = np.zeros((len(names), len(names)), dtype=object)
@@ -350,7 +353,9 @@ def _configuration(question: Question, size: int) -> dict[str, Any]:
         features = structure.features
         rows_of = features.take(np.arange(len(features))).rows  # of a copy, which keeps no rows
         digest.update(len(rows_of).to_bytes(8, "little"))
+        # The order of features does not change a model.
         for row in sorted(rows_of):
+            # With its length in front, no two lists of rows give the same bytes.
             digest.update(len(row).to_bytes(8, "little") + row)
     models = {"models": len(question.structures), FINGERPRINT: digest.hexdigest()}
     return {**models, "contexts": question.contexts, "block": size}

@@ -275,6 +275,7 @@ def farthest_first(
             places = [chosen[-1], *others]
             row = count_row(question, places, pairs=pairs, effort=part)
             least = {m: min(least.get(m, d), d) for m, d in zip(others, row, strict=True)}
+            # Of models equally far away, the first one given is chosen.
             chosen.append(max(others, key=lambda place: (least[place], -place)))
             apart.append(least[chosen[-1]])
     return Neighbours(tuple(chosen), tuple(apart), sum(steps), n, question.total)

@@ -191,6 +191,7 @@ class Question:
             numbers = [int(kind // unit) for kind in kinds]
         else:
             numbers, place = [int(self.pair_size / unit)], np.zeros(len(pairs), dtype=np.int64)
+        # So that the sum of two sizes still fits into 64 bits.
         kind = np.int64 if max(numbers, default=0) < 2**62 else object
         return np.array(numbers, dtype=kind)[place]
 
@@ -220,6 +221,7 @@ class Question:
         sums_of_kind = []
         for k, variable in enumerate(first.tolist()):
             pairs = np.stack([np.full(len(first), variable), first], axis=1)
+            # A variable makes no pair with itself.
             others = (counts - (np.arange(len(first)) == k)).tolist()
             sums_of_kind.append(sum(map(mul, others, self.unit_sizes(pairs, unit).tolist())))
         return [sums_of_kind[k] for k in kind.tolist()]
@@ -321,6 +323,7 @@ def _in_context(question: Question, context: Assignment) -> Question:
     domain = question.domain
     fixed = domain.assignment(context)
     stays = np.array([v not in fixed for v in range(len(domain))], dtype=bool)
+    # The new position of each variable that stays.
     place = np.cumsum(stays) - 1
     pairs, rows, weights = question.asked, question.rows, question.space.weights
     if pairs is not None:

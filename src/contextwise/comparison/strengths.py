@@ -86,6 +86,7 @@ class StrengthSample:
             return Quantile(value, value, value)
         n, tail, below = len(self.values), (1 - CONFIDENCE) / 2, 0.0
         ranks = []  # the first number of values below the quantile that is not too unlikely
+        # The number of drawn values below the quantile is binomial: its tails give the ranks.
         for rank in range(n + 1):
             chance = comb(n, rank) * share**rank * (1 - share) ** (n - rank)
             if (below <= tail < below + chance) or (below < 1 - tail <= below + chance):
@@ -197,6 +198,7 @@ def _every_assertion(comparison: Comparison) -> tuple[IntArray, IntArray, BoolAr
     pairs, starts = [], [0]
     rows: list[tuple[int, ...]] = []
     for pair in covered.tolist():
+        # The states of the pair itself do not matter, so one of them is enough.
         ranges = [range(1 if v in pair else c) for v, c in enumerate(cards.tolist())]
         rows += product(*ranges)
         pairs += [pair] * (len(rows) - starts[-1])
@@ -294,11 +296,13 @@ def strengths_at(model: LogLinear, pairs: IntArray, states: IntArray) -> FloatAr
     shapes, shape = np.unique(cards[pairs], axis=0, return_inverse=True)
     cells = number * (features.lengths.max(initial=0) + shapes.prod(axis=1)[shape])
     by_shape = np.argsort(shape, kind="stable")
+    # One number per shape and block of cells; it changes where the next table starts a block.
     block = shape[by_shape] + np.cumsum(cells[by_shape]) // BLOCK * len(shapes)
     for rows in np.split(by_shape, np.flatnonzero(np.diff(block)) + 1):
         if not number[rows].any():
             continue  # no feature contains these pairs: their strength is 0
         row = np.repeat(np.arange(len(rows)), number[rows])
+        # A running number that restarts at each row.
         nth = np.arange(len(row)) - np.repeat(np.cumsum(number[rows]) - number[rows], number[rows])
         feature = owners[starts[group[rows]][row] + nth]
         logs = _tables(model, pairs[rows][row], feature, row, states[rows])
@@ -319,6 +323,7 @@ def _tables(
     state = states[row[owners], variables]
     word = values[np.arange(len(variables)), state // 64]
     own = variables[:, None] == pair[owners]
+    # A context does not fix the pair's own states, so their literals always hold.
     holds = own.any(axis=1) | (word >> (state % 64).astype(np.uint64) & np.uint64(1)).astype(bool)
     matches = np.logical_and.reduceat(holds, features.starts[:-1])
     first, second = (
@@ -329,6 +334,7 @@ def _tables(
     joint = (first[:, :, None] & second[:, None, :]).reshape(len(first), shape[1] * shape[2])
     cell = row[matches, None] * joint.shape[1] + np.arange(joint.shape[1])
     weights = model.weights[feature[matches], None]
+    # Minus infinity times 0 would be nan; impossible cells are set below.
     finite = np.where(np.isneginf(weights), 0.0, weights) * joint
     logs: FloatArray = np.bincount(cell.ravel(), finite.ravel(), prod(shape)).astype(np.float64)
     logs[cell[joint & np.isneginf(weights)]] = -np.inf

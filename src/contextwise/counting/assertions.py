@@ -74,6 +74,7 @@ def draw(
     cards = np.asarray(cardinalities, dtype=np.int64)
     chance = np.ones(len(pairs))
     if space == UNIFORM and rows is None:
+        # A pair has 1 / (its two cardinalities) of all assignments as its contexts.
         chance /= cards[pairs].prod(axis=1)
     drawn = rng.multinomial(count, chance / chance.sum())
     starts = np.concatenate([[0], np.cumsum(drawn[drawn > 0])]).astype(np.int64)
@@ -85,6 +86,7 @@ def draw(
         elif space.weights is None:
             states = rng.integers(0, cardinality, count)
         else:
+            # Weights are exact and may exceed 64 bits.
             shares = np.array(space.weights[v], dtype=object) / sum(space.weights[v])
             states = rng.choice(cardinality, count, p=shares.astype(np.float64))
         holds.append(hold_bits([cardinality], states[:, None]))
@@ -104,6 +106,7 @@ def hold_bits(cardinalities: Sequence[int] | IntArray, states: IntArray) -> Word
     columns = states.T.astype(np.uint8 if most <= 256 else np.int64)  # bytes compare faster
     packed = np.zeros((int(cards.sum()), -(-len(states) // WORD) * 8), dtype=np.uint8)
     for k in range(most):
+        # One comparison per value for all variables, instead of one per variable and value.
         having = np.flatnonzero(cards > k)
         bits = np.packbits(columns[having] == k, axis=1, bitorder="little")
         packed[first[having] + k, : bits.shape[1]] = bits
@@ -149,10 +152,12 @@ def ask_in_python(features: Features, sample: Assertions) -> tuple[WordArray, In
                 for v, row in rows.items():
                     if sample.canonical or v not in pair:
                         part &= row[begin:end]
+                # The first and the last word also hold assertions of the neighbouring pairs.
                 part[0] &= ~np.uint64(0) << np.uint64(inside.start % WORD)
                 part[-1] &= ~np.uint64(0) >> np.uint64(-inside.stop % WORD)
                 holding = np.zeros_like(dependent)
                 holding[begin:end] = part
+                # An assertion keeps the first feature that makes it dependent.
                 fresh = np.unpackbits((holding & ~dependent).view(np.uint8), bitorder="little")
                 first[np.flatnonzero(fresh)] = feature
                 dependent |= holding
@@ -214,6 +219,7 @@ def draw_union(
     n = len(a.cardinalities)
     order = np.argsort(pairs @ (n, 1), kind="stable")
     place = find_pairs(pairs[order], cubes.pairs, n)
+    # `find_pairs` needs rising pairs; translate back to the order of the caller.
     place[place >= 0] = order[place[place >= 0]]
     places = np.repeat(place, np.diff(cubes.starts))
     owners, covered = cubes.owners[places >= 0], cubes.shares[places >= 0]
@@ -225,6 +231,7 @@ def draw_union(
         none = np.zeros(0, dtype=bool)
         return UnionDraws(shares, np.zeros(0, np.int64), np.zeros((0, 0), np.int64), none, none)
     drawn = np.sort(rng.choice(len(owners), draws, p=chance / chance.sum()))
+    # `Assertions` keeps those of one pair together.
     drawn = drawn[np.argsort(places[drawn], kind="stable")]
     states = _contexts(a, owners[drawn], weights, rng)
     pair, starts = np.unique(places[drawn], return_index=True)
@@ -235,6 +242,7 @@ def draw_union(
         hold_bits(a.cardinalities, states),
         space.canonical,
     )
+    # Cubes overlap: a context counts only if its first feature drew it, so none counts twice.
     first = answers(a, sample)[1] == owners[drawn]
     return UnionDraws(shares, places[drawn], states, first, answers(b, sample)[1] >= 0)
 
@@ -252,12 +260,14 @@ def _contexts(
     distinct, kinds = features.distinct_literals()
     lengths = features.lengths[owners]
     drawn = np.repeat(np.arange(len(owners)), lengths)  # for each literal of each draw
+    # Minus the literals of earlier draws, so that adding a running number gives the place.
     literal = np.repeat(features.starts[owners] + lengths - np.cumsum(lengths), lengths)
     kind = kinds[literal + np.arange(len(drawn))]
     # Most literals allow one state; draw once for all equal ones of the others.
     allowed = distinct[:, 1:]
     word = np.argmax(allowed != 0, axis=1)
     only = allowed[np.arange(len(distinct)), word]  # its first word that is not 0
+    # x & (x - 1) clears the lowest bit, so 0 means that there is only one.
     is_single = ((allowed != 0).sum(axis=1) == 1) & (only & (only - np.uint64(1)) == 0)
     bit = np.log2(np.where(is_single, only, 1)).astype(np.int64)
     at = is_single[kind]

@@ -65,6 +65,7 @@ def count_pairs(
             open_before = counts.low != counts.high
             counts = ganak.close_pairs(counts, a, b, pairs, effort, space=space)
             closed = open_before & (counts.low == counts.high)
+            # The third column belongs to both models, so other comparisons cannot use it.
             for column, model in enumerate((a, b)):
                 places = np.flatnonzero(closed[:, column])
                 sizes, unit = counts.low[places, column], int(counts.unit)

@@ -53,6 +53,7 @@ def count_union(cover: Cover, *, deadline: Deadline = NEVER, node_budget: int | 
     """Count the union of the cubes."""
     counter = _Counter(cover, deadline, node_budget)
     everything = (1 << len(cover.bit_weights)) - 1
+    # A cover stores the bits a cube allows; the recursion needs those it forbids.
     cubes = widen([everything ^ cube for cube in cover.cubes], counter.field_at)
     # The recursion branches at most once per variable and cube.
     with _deep_recursion(1000 + 3 * (len(cover.weights) + len(cover.cubes))):
@@ -115,6 +116,7 @@ class _Counter:
         while units := [cube for cube in cubes if len(self.tested(cube)) == 1]:
             for unit in units:
                 (field,) = self.tested(unit)
+                # The unit covers what it allows here, so only its forbidden values stay uncovered.
                 alive &= unit | ~field
                 if not alive & field:
                     return {0}, alive
@@ -140,6 +142,7 @@ class _Counter:
 
     def branched(self, cubes: list[int], alive: int) -> int:
         self.deadline.check()
+        # The memory grows by one per finished node, so its length counts the nodes.
         if self.node_budget is not None and len(self.memory) >= self.node_budget:
             raise OverBudget
         longest = max(cubes, key=lambda cube: len(self.tested(cube)))
@@ -153,6 +156,7 @@ class _Counter:
         left = [
             other & inside
             for other in others
+            # else it allows nothing of the cube on this variable, and they do not meet
             if all(inside & field & ~other for field in self.tested(other))
         ]
         return self.uncovered(others, alive) - self.uncovered(left, inside)
@@ -173,6 +177,7 @@ class _Counter:
         """Split cubes into components, each with the bits of the variables it tests."""
         groups: list[tuple[list[int], int]] = []
         for cube in cubes:
+            # Fields are disjoint, so their sum is their union.
             members, support = [cube], sum(self.tested(cube))
             apart = []
             for group in groups:
@@ -191,6 +196,7 @@ class _Counter:
             worth = GROWTH ** len(tested)
             for field in tested:
                 score[field] = score.get(field, 0.0) + worth
+        # The lowest field wins a tie, so that the number of nodes is reproducible.
         return max(score, key=lambda field: (score[field], -field))
 
     def size(self, alive: int, forbidden: int = 0) -> int:
@@ -250,6 +256,7 @@ def _widened_by(cube: int, neighbours: Iterable[int], field_at: Sequence[int]) -
         beyond = other & ~cube
         if beyond:
             field = field_at[beyond.bit_length() - 1]
+            # Elsewhere the cube lies inside the other, so here it may allow what either allows.
             if not beyond & ~field:
                 cube &= other | ~field
     return cube

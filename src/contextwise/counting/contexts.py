@@ -41,6 +41,7 @@ class ContextSpace:
         each kind (each total weight); the others multiply every count by the same number, the unit.
         """
         times = Counter(self.sizes(cardinalities)).items()
+        # A variable of total weight 0 would make the unit 0.
         return prod(size ** max(0, count - limit) for size, count in times if size)
 
     def bits(self, cardinalities: Sequence[int], limit: int) -> int:
@@ -87,6 +88,7 @@ class ContextSpace:
             return whole * (n * (n - 1) // 2)
         total, times = 0, Counter(sizes)
         for first, second in combinations_with_replacement(times, 2):
+            # Two variables of one size: each pair is met in both orders, so half of them count.
             pairs = times[first] * (times[second] if first != second else times[first] - 1)
             total += whole // (first * second) * (pairs if first != second else pairs // 2)
         return total

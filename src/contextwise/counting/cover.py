@@ -171,4 +171,5 @@ def _classes(cardinality: int, sets: frozenset[int]) -> tuple[int, ...]:
     classes = [(1 << cardinality) - 1]
     for allowed in sets:
         classes = [part for c in classes for part in (c & allowed, c & ~allowed) if part]
+    # c & -c is the lowest bit: the first value of the class.
     return tuple(sorted(classes, key=lambda c: c & -c))

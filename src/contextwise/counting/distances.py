@@ -103,11 +103,13 @@ def distances_in_python(
             classes.setdefault(cubes, []).append(m)
 
         @cache
+        # The default binds the pair of this turn of the loop.
         def size(cubes: Cubes, pair: Two = pair) -> int:
             return count_union(sources[0].cover(pair, sorted(cubes))) if cubes else 0
 
         for (a, first), (b, second) in combinations(classes.items(), 2):
             model_pairs = ((min(m, k), max(m, k)) for m in first for k in second)
+            # With ``rows``, pairs of models on the same side have no cell.
             if cells := [place[models] for models in model_pairs if models in place]:
                 apart = factor * (2 * size(a | b) - size(a) - size(b))
                 for cell in cells:
@@ -190,6 +192,7 @@ def count_redrawn(
         a.cardinalities.tolist(),
         native.weight_rows(space),
         native.arrays(a),
+        # all draws share the scopes, so only the value sets are passed for each
         (b.starts, b.variables, values.reshape(-1, values.shape[2]), b.pairs),
         len(values),
         pairs,

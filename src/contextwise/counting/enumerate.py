@@ -27,10 +27,12 @@ def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
             f"enumerate would visit {cells} cells of a cover, more than {LIMIT}; use engine auto"
         )
     allowed = [_allowed(cover, cube) for cube in cover.cubes]
+    # No sum of weights exceeds the total, so machine integers are exact below this.
     exact_in_words = cover.total // cover.scale < 2**62
     counted = 0
     for first in range(0, cells, BLOCK):
         deadline.check()
+        # NumPy cannot unravel places of an empty shape, which has one cell.
         cell = np.unravel_index(np.arange(first, min(first + BLOCK, cells)), shape) if shape else ()
         covered = np.zeros(min(BLOCK, cells - first), dtype=bool)
         for cube in allowed:

@@ -37,6 +37,7 @@ def pair_features(features: Features) -> tuple[IntArray, IntArray, IntArray]:
     else:
         order = np.lexsort((owner, code))
         code, owner = code[order], owner[order]
+    # No code is -1, so the first entry also starts a pair.
     starts = np.flatnonzero(np.diff(code, prepend=-1))
     return decode_pairs(code[starts], n), np.append(starts, len(code)), owner
 
@@ -59,6 +60,7 @@ def scope_pairs(features: Features) -> Iterator[tuple[IntArray, IntArray]]:
         first, second = features.pairs.T.astype(np.int64)
         yield np.arange(len(features)), (first * n + second)[:, None]
         return
+    # Features of fewer than two variables cover no pair.
     for length in (np.flatnonzero(np.bincount(lengths, minlength=2)[2:]) + 2).tolist():
         same_length = np.flatnonzero(lengths == length)
         scopes = features.variables[features.starts[same_length, None] + np.arange(length)]
@@ -84,6 +86,7 @@ def find_codes(codes: IntArray, sought: IntArray) -> IntArray:
     """Return the same for pairs given by their codes."""
     if not len(codes):
         return np.full(len(sought), -1, dtype=np.int64)
+    # A code above all others has the place past the end; the test below refuses it.
     at = np.minimum(np.searchsorted(codes, sought), len(codes) - 1)
     return np.where(codes[at] == sought, at, -1)
 
@@ -146,6 +149,7 @@ def pair_space(
     """Return the space in which some cubes of a pair can be encoded."""
     if space.canonical:
         return class_space(cardinalities, cubes, space.weights)
+    # A context leaves the pair's own variables open, so they multiply by 1.
     left = [1 if v in pair else size for v, size in enumerate(cardinalities)]
     if space.weights is None:
         return class_space(left, cubes)

@@ -84,6 +84,7 @@ def lookup(
     """Return the places among ``pairs`` whose sizes are known, and the sizes."""
     with _lock:
         owner, sizes = _kept.get(id(features), (None, {}))
+        # The id of an object that is gone may belong to a new one.
         if owner is None or owner() is not features:
             return NOTHING
         _kept.move_to_end(id(features))
@@ -92,6 +93,7 @@ def lookup(
         return NOTHING
     codes = pairs @ (len(features.cardinalities), 1)
     at = np.minimum(np.searchsorted(known.places, codes), len(known.places) - 1)
+    # Ganak errs with a tiny probability, so its sizes are only for callers that allow it.
     places = np.flatnonzero((known.places[at] == codes) & (with_ganak | ~known.by_ganak[at]))
     return KnownSizes(places, known.sizes[at[places]], known.by_ganak[at[places]], known.unit)
 
@@ -116,11 +118,13 @@ def keep(
         parts = [KnownSizes(codes, sizes, np.full(len(sizes), by_ganak), unit), known]
         if by_ganak:
             parts.reverse()  # of equal codes the first part counts
+        # Sizes in either unit are whole numbers of their common divisor.
         unit = gcd(unit, known.unit) if len(known.places) else unit
         all_codes = np.concatenate([part.places for part in parts])
         all_sizes = np.concatenate([part.in_unit(unit) for part in parts])
         marks = np.concatenate([part.by_ganak for part in parts])
         codes, first = np.unique(all_codes, return_index=True)
+        # Replace only if there are new pairs, or an exact engine replaced a size by Ganak.
         if len(codes) > len(known.places) or marks[first].sum() < known.by_ganak.sum():
             kept[space] = KnownSizes(codes, all_sizes[first], marks[first], unit)
             total = 0

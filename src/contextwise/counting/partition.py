@@ -60,6 +60,7 @@ def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
 def cube_difference(f: int, g: int, fields: Sequence[int]) -> list[int]:
     """Return cube f without cube g, as mutually exclusive cubes."""
     meet = f & g
+    # Two cubes without a common value of some variable share no context.
     if not all(meet & field for field in fields):
         return [f]
     pieces = []
@@ -67,5 +68,6 @@ def cube_difference(f: int, g: int, fields: Sequence[int]) -> list[int]:
         outside = f & ~g & field
         if outside:
             pieces.append(f & ~field | outside)
+            # The next pieces stay inside g on this variable, so no context is in two pieces.
             f &= g | ~field
     return pieces

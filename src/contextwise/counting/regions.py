@@ -192,14 +192,17 @@ class _Tree:
         alive, inside, outside = box.alive, list(box.inside), list(box.outside)
         while True:
             outside = minimal(outside)
+            # A cube that forbids all that an outside cube forbids lies inside it.
             inside = [c for c in minimal(inside) if not any(c & o == o for o in outside)]
             if not inside:
                 return None
+            # Values that every inside cube forbids are outside their hull.
             gone = inside[0]
             for cube in inside:
                 gone &= cube
             unit = next((c for c in outside if not c & ~self.field_of(c)), 0)
             if unit:
+                # This outside cube tests one variable only, so the values it allows there are out.
                 gone |= self.field_of(unit) & alive & ~unit
             if not gone:
                 return _Box(alive, tuple(inside), tuple(outside))
