@@ -22,6 +22,7 @@ from contextwise.counting.assertions import (
     draw_union,
 )
 from contextwise.counting.contexts import ContextSpace
+from contextwise.counting.pair_counts import PairShares
 from contextwise.testing import domains, structures
 
 needs_kernel = pytest.mark.skipif(bool(native.missing()), reason=str(native.missing()))
@@ -126,13 +127,12 @@ def test_draws_from_unions_agree_with_exact_differences(
     comparison = compare(one, two, contexts=contexts)
     sizes = np.array(comparison.question.sizes(comparison.pairs), dtype=np.float64)
     found = draw_union(
-        one.features,
+        PairShares(one.features, ContextSpace(canonical)),
         two.features,
         comparison.pairs,
         sizes,
         4000,
         np.random.default_rng(7),
-        space=ContextSpace(canonical),
     )
     whole = float((found.shares * sizes).sum())
     if not len(found.hits):

@@ -127,7 +127,7 @@ class TestRenderers:
         by_chance = chance("six", "six-guess", draws=9)
         guesses = [Guess("six-guess", SIX, chance=by_chance), Guess("other", SIX)]
         for some in (guesses, guesses[:1]):
-            parts = compare_parts("six", some, variables=6, features=7, top=3)
+            parts = compare_parts("six", some, features=7, top=3)
             shown = rendered(parts, renderer)
             assert "six: 6 variables, 7 features" in shown
             assert [t for part in parts for t in titles_of(part) if t not in shown] == []

@@ -146,7 +146,6 @@ def compare(
                 cw.report.comparisons.compare_parts(
                     true_label,
                     compared,
-                    variables=len(first.domain),
                     features=features,
                     top=top,
                     data=os.path.basename(scope.data or ""),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -18,7 +18,19 @@ if TYPE_CHECKING:
     from contextwise.support.store import Outcome
 
 
-study_options = options.stacked(
+class Run(NamedTuple):
+    """The options that all studies have and that are no settings of them."""
+
+    folder: str
+    quick: bool
+    config: str | None
+    n_jobs: int
+    cluster: str | None
+
+
+study_options = options.options_as(
+    "how",
+    Run,
     click.option(
         "--out", "folder", required=True, metavar="FOLDER", help="Write the results to this folder."
     ),
@@ -122,15 +134,11 @@ def _run(
     study: Any,
     run: Callable[..., Outcome],
     publish: Callable[[str], str],
-    *,
-    folder: str,
-    quick: bool,
-    config: str | None,
-    n_jobs: int,
-    cluster: str | None,
+    how: Run,
     **settings: Any,
 ) -> None:
     """Run a study with the settings that the user typed, and publish its results."""
+    folder, quick, config, n_jobs, cluster = how
     typed = {key: value for key, value in settings.items() if value is not None}
     if config is not None and (typed or quick):
         raise click.UsageError("--config sets the whole run; leave out the other settings")

@@ -18,7 +18,6 @@ from contextwise.support.formatting import name as short
 
 if TYPE_CHECKING:
     from contextwise.data.options import RowOptions
-    from contextwise.formats import ZeroWeights
     from contextwise.models.structure import Model
 
 MOST_STATES = 6
@@ -247,7 +246,7 @@ TARGETS = [*(known.name for known in FORMATS if known.writer), *GRAPHS]
 @click.argument("target", metavar="OUT", type=click.Path())
 @click.option(
     "--from",
-    "source_format",
+    "format_name",
     type=click.Choice(options.format_names),
     metavar="FORMAT",
     help=f"Format of IN: {', '.join(options.format_names)}.",
@@ -267,15 +266,14 @@ TARGETS = [*(known.name for known in FORMATS if known.writer), *GRAPHS]
 @options.context
 @options.zero_weights
 @options.by_values
+@options.options_as("reading", options.Reading)
 def convert(
     source: str,
     target: str,
-    source_format: str | None,
     target_format: str | None,
     names_from: str | None,
     context: str | None,
-    zero_weights: ZeroWeights,
-    by_values: float | None,
+    reading: options.Reading,
 ) -> None:
     """Write the model IN to the file OUT in another format; - is standard output.
 
@@ -299,7 +297,7 @@ def convert(
     graph = GRAPHS.get(target_format or suffix)
     if context is not None and graph is None:
         raise click.UsageError("--context needs a graph; write dot, graphml or node-link")
-    model = load(source, source_format, zero_weights, by_values)
+    model = load(source, *reading)
     if names_from is not None:
         only_one_from_stdin([source, names_from])
         with cw.models.structure.named(names_from, source):

@@ -145,8 +145,7 @@ def report(
 
     if not guesses:
         effort = Effort.of(time_limit, n_jobs=n_jobs)
-        rows_file = check_rows or scope.data
-        page, unfinished = _model_page(ctx, true, rows_file, top, naming, scope, effort, again)
+        page, unfinished = _model_page(ctx, true, naming, scope, effort, again)
         write_bytes(out, page.encode("utf-8"))
         ctx.exit(3 if unfinished else 0)
     grouped = None
@@ -259,8 +258,6 @@ def _as_ensembles(
 def _model_page(
     ctx: click.Context,
     model: str,
-    rows: str | None,
-    top: int,
     naming: options.Naming,
     scope: options.Scope,
     effort: Effort,
@@ -272,6 +269,7 @@ def _model_page(
         ctx, [*about_guesses, "pairs", "variables", "context", "weights"]
     ):
         raise click.UsageError(f"{flag} needs a GUESS")
+    rows, top = ctx.params["check_rows"] or scope.data, ctx.params["top"]
     only_one_from_stdin([model, rows, ctx.params["stability_rows"]])
     loaded = load(model, scope.format_name, scope.zero_weights, scope.by_values)
     data = None if rows is None else load_data(rows, scope.row_options, loaded)
@@ -339,11 +337,10 @@ def explore(
     models: tuple[str, ...],
     run: Path | None,
     data: Path | None,
-    host: str,
-    port: int,
     naming: options.Naming,
     no_browser: bool,
     reading: options.Reading,
+    **address: Any,
 ) -> None:
     """Explore one model, where models differ, or rows of DATA, on a local page in the browser.
 
@@ -384,8 +381,7 @@ def explore(
             data=data,
             peers=naming.peers,
         ),
-        host=host,
-        port=port,
         open_browser=not no_browser,
-        tell=lambda address: click.echo(f"The explorer is at {address} (stop it with Ctrl-C)"),
+        tell=lambda shown: click.echo(f"The explorer is at {shown} (stop it with Ctrl-C)"),
+        **address,
     )

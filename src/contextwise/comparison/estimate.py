@@ -35,6 +35,7 @@ from contextwise.counting.assertions import (
     draw,
     draw_union,
 )
+from contextwise.counting.pair_counts import PairShares
 from contextwise.errors import ContextwiseError, enough_memory
 from contextwise.formats import ModelLike
 from contextwise.models.structure import Structure
@@ -121,15 +122,8 @@ def estimate_open_pairs(
     sizes = np.array([ratio(size, comparison.total) for size in question.sizes(pairs)])
 
     def differences(a: Structure, b: Structure) -> UnionDraws:
-        return draw_union(
-            a.features,
-            b.features,
-            pairs,
-            sizes,
-            draws,
-            generator,
-            question.space,
-        )
+        cubes = PairShares(a.features, question.space)
+        return draw_union(cubes, b.features, pairs, sizes, draws, generator)
 
     true, guess = question.structures
     drawn = {FN: differences(true, guess), FP: differences(guess, true)}

@@ -419,7 +419,7 @@ def distance_matrix(
     """
     chosen, labels = label_models(models, names)
     has_names = names is not None or isinstance(models, Mapping)
-    question, engine, effort = _prepare(chosen, labels if has_names else None, **options)
+    question, engine, effort = _prepare(chosen, labels if has_names else None, options)
     if store is not None:
         return count_stored(question, labels, store, engine, effort)
     return matrix_of(question, labels, effort, engine)
@@ -467,7 +467,7 @@ def compare_many(
     [3, 3]
     """
     chosen = listed_models("guesses", guesses)
-    question, engine, effort = _prepare([true, *chosen], None, **options)
+    question, engine, effort = _prepare([true, *chosen], None, options)
     places = range(1, len(question.structures))
     size = 1 if effort.is_here else block_size(len(places), in_process=False)
     units = [(part, question.about(0, *part)) for part in _parts(places, size)]
@@ -514,18 +514,13 @@ def _parts(places: Sequence[int], size: int) -> list[Sequence[int]]:
 
 
 def _prepare(
-    models: Sequence[ModelLike],
-    names: Sequence[str] | None,
-    *,
-    engine: str = DEFAULT,
-    time_limit: float | None = None,
-    n_jobs: int = 1,
-    cluster: Any = None,
-    show_progress: bool | Progress = False,
-    **restriction: Unpack[Restriction],
+    models: Sequence[ModelLike], names: Sequence[str] | None, options: ManyOptions
 ) -> tuple[Question, str, Effort]:
     """Pose the question about many models; also return the engine and the effort."""
-    effort = Effort.of(time_limit, n_jobs=n_jobs, cluster=cluster, show_progress=show_progress)
+    restriction: Any = dict(options)
+    engine = restriction.pop("engine", DEFAULT)
+    how = ("time_limit", "n_jobs", "cluster", "show_progress")
+    effort = Effort.of(**{key: restriction.pop(key) for key in how if key in restriction})
     question = pose(models, names=names, **restriction)
     get_engine(engine)  # raises if it is not available
     return question, engine, effort

@@ -228,16 +228,7 @@ def _draw(
     found = 0
     draws, tried = BATCH, 0
     while len(pairs) and tried < MOST:
-        batch = draw_union(
-            question.structures[place].features,
-            question.structures[1 - place].features,
-            pairs,
-            sizes,
-            draws,
-            rng,
-            space=question.space,
-            cubes=cubes,
-        )
+        batch = draw_union(cubes, question.structures[1 - place].features, pairs, sizes, draws, rng)
         tried, draws = tried + draws, min(4 * draws, MOST)
         if not len(batch.pair):
             break

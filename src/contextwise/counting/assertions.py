@@ -200,22 +200,19 @@ class UnionDraws:
 
 
 def draw_union(
-    a: Features,
-    b: Features,
+    cubes: PairShares,
+    other: Features,
     pairs: IntArray,
     sizes: FloatArray,
     draws: int,
     rng: np.random.Generator,
-    space: ContextSpace = UNIFORM,
-    cubes: PairShares | None = None,
 ) -> UnionDraws:
-    """Draw contexts from the unions of ``a`` and find those in the unions of ``b``.
+    """Draw contexts from the unions of the cubes and find those in the unions of ``other``.
 
-    Draws that are ``first`` are contexts of the unions of ``a``, each with the same probability.
-    ``cubes`` are the `PairShares` of ``a``, for several calls.
+    Draws that are ``first`` are contexts of the unions of cubes, each with the same probability.
     """
+    a, space = cubes.features, cubes.space
     weights = space.weights or [[1] * c for c in a.cardinalities.tolist()]
-    cubes = PairShares(a, space) if cubes is None else cubes
     n = len(a.cardinalities)
     order = np.argsort(pairs @ (n, 1), kind="stable")
     place = find_pairs(pairs[order], cubes.pairs, n)
@@ -244,7 +241,7 @@ def draw_union(
     )
     # Cubes overlap: a context counts only if its first feature drew it, so none counts twice.
     first = answers(a, sample)[1] == owners[drawn]
-    return UnionDraws(shares, places[drawn], states, first, answers(b, sample)[1] >= 0)
+    return UnionDraws(shares, places[drawn], states, first, answers(other, sample)[1] >= 0)
 
 
 def _contexts(

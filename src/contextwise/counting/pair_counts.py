@@ -226,6 +226,7 @@ class PairShares:
     """
 
     def __init__(self, features: Features, space: ContextSpace) -> None:
+        self.features, self.space = features, space
         n = len(features.cardinalities)
         literal = np.log(np.maximum(_literal_shares(features, space.weights), TINY))
         feature = np.bincount(features.owners, weights=literal, minlength=len(features))

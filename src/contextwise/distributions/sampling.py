@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -176,16 +176,22 @@ def sample_frame(
     return require("pandas", "frames").DataFrame(rows, columns=list(names))
 
 
+class ChainOptions(TypedDict, total=False):
+    """The keywords of `gibbs_chains` that `sample` takes too."""
+
+    context: Assignment | None
+    burn_in: int
+    thin: int
+    show_progress: bool | Progress
+
+
 def draw(
     model: ModelLike,
     count: int,
     *,
     rng: Seed,
-    context: Assignment | None = None,
     method: SampleMethod = "auto",
-    burn_in: int = BURN_IN,
-    thin: int = THIN,
-    show_progress: bool | Progress = False,
+    **options: Unpack[ChainOptions],
 ) -> Drawn:
     """Draw encoded rows from a model, with the chains they come from, as `sample` does."""
     model = as_log_linear(model)
@@ -196,7 +202,7 @@ def draw(
     generator = np.random.default_rng(rng)
     if method != "gibbs":
         try:
-            exact = exact_inference(model, pinned=model.domain.assignment(context))
+            exact = exact_inference(model, pinned=model.domain.assignment(options.get("context")))
         except TooLargeError:
             if method == "exact":
                 raise
@@ -205,16 +211,7 @@ def draw(
                 return Drawn(model.domain, exact.sample(count, generator))
     many = min(MOST_CHAINS, max(FEWEST_CHAINS, count // ROWS_PER_CHAIN))
     chains = max(1, min(count, many))
-    drawn = gibbs_chains(
-        model,
-        chains=chains,
-        draws=-(-count // chains),
-        rng=generator,
-        context=context,
-        burn_in=burn_in,
-        thin=thin,
-        show_progress=show_progress,
-    )
+    drawn = gibbs_chains(model, chains=chains, draws=-(-count // chains), rng=generator, **options)
     in_turn = drawn.transpose(1, 0, 2).reshape(-1, len(model.domain))
     return Drawn(model.domain, in_turn[:count], drawn)
 

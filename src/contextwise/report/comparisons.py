@@ -135,7 +135,6 @@ def compare_parts(
     true: str,
     guesses: Sequence[Guess],
     *,
-    variables: int,
     features: int,
     top: int,
     data: str = "",
@@ -144,8 +143,8 @@ def compare_parts(
 ) -> list[Part]:
     """Return what ``contextwise compare`` prints: the verdict, the models, then the guesses.
 
-    ``true`` is the name of the true model; ``variables``, ``features`` and ``zero_weights`` are its
-    size and how many of its features have weight 0. ``data`` is the name of a file of rows.
+    ``true`` is the name of the true model; ``features`` and ``zero_weights`` are how many features
+    it has, and how many of them have weight 0. ``data`` is the name of a file of rows.
     """
     several = len(guesses) > 1
     verdicts: list[str] = []
@@ -174,6 +173,7 @@ def compare_parts(
     if not several:
         size = comparison.guess.size_text(guesses[0].feature_count)
         sizes.append((labels[1], guesses[0].title, size))
+    variables = len(comparison.domain) + len(comparison.question.context)
     rows = [
         (role, f"{name(title)}: {plural(variables, 'variable')}, {size}")
         for role, title, size in sizes
