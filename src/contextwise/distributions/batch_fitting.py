@@ -118,6 +118,7 @@ def fit_many(
         raise DomainError(f"each target must have {count} states, got shape {wanted.shape[1:]}")
     if (wanted < 0).any() or not np.allclose(wanted.sum(axis=1), 1):
         raise DomainError("each target must be nonnegative and sum to 1")
+    # The penalty is divided by the rows, so infinitely many make it 0.
     rows = np.broadcast_to(np.asarray(np.inf if sizes is None else sizes, float), (len(wanted),))
     if (rows <= 0).any():
         raise DomainError("sizes must be > 0")
@@ -147,6 +148,7 @@ def _basis(design: FloatArray) -> tuple[FloatArray, FloatArray]:
     if not design.shape[1]:
         return np.zeros((len(design), 0)), np.zeros((0, 0))
     left, scale, right = np.linalg.svd(design, full_matrices=False)
+    # Smaller singular values are rounding: such directions of the weights change nothing.
     rank = int((scale > scale[0] * 1e-10).sum())
     return left[:, :rank] * scale[:rank], np.ascontiguousarray(right[:rank].T)
 
@@ -188,6 +190,7 @@ def _pseudo_likelihood(domain: Domain) -> _Objective:
             value += float((shares * logs).sum())
             gradient[family] += shares - mass * p
             blocks = mass[..., None] * (p[:, :, None] * (np.eye(p.shape[1]) - p[:, None, :]))
+            # Each state is in one context only, so no place is repeated, which += would add once.
             curvature[family[:, :, None], family[:, None, :]] += blocks
         return _Local(value, gradient, curvature)
 
@@ -216,6 +219,7 @@ def _newton(
         gradient = basis.T @ local.gradient - ridge * point
         step = np.linalg.solve(basis.T @ local.curvature @ basis + floor, gradient)
         gain = float(gradient @ step)
+        # On the quadratic model, a full Newton step gains half of gradient · step.
         if gain / 2 < tolerance:
             return point, True
         length = 1.0

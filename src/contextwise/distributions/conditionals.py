@@ -69,11 +69,13 @@ class Conditionals:
         for variable, literals, patterns in _patterns(features, rows):
             cardinality = int(features.cardinalities[variable])
             if cardinality == 1:
+                # Such a variable has probability 1; `log_conditionals` finds an appended 0 at -1.
                 settings[variable] = -1
                 continue
             settings[variable], first = distinct(patterns)
             settings[variable] += before
             sizes.append(np.full(len(first), cardinality - 1))
+            # Potentials are relative to value 0, so that value needs no option.
             effects = allowed[literals, 1:cardinality].astype(np.int8) - allowed[literals, :1]
             blocks.append((before, patterns[first], effects, features.owners[literals]))
             before += len(first)
@@ -105,6 +107,7 @@ class Conditionals:
         """Return log p(the value in the row | the others): shape (variables, rows)."""
         potentials, log_totals, _ = self.options.at(weights)
         places = self.options.starts[self.settings] + self.values - 1
+        # Value 0 has potential 0, which is appended at place -1.
         chosen = np.append(potentials, 0.0)[np.where(self.values > 0, places, -1)]
         logs: FloatArray = chosen - np.append(log_totals, 0.0)[self.settings]
         return logs
@@ -123,6 +126,7 @@ def _patterns(features: Features, rows: IntArray) -> Iterator[tuple[int, IntArra
         matters = np.full((len(literals), holds.shape[1]), 255, dtype=np.uint8)
         for place in range(int(lengths[features_with].max(initial=0))):
             others = features.starts[features_with] + place
+            # A feature matters to the variable where all its other literals hold.
             here = np.flatnonzero((place < lengths[features_with]) & (others != literals))
             matters[here] &= holds[kinds[others[here]]]
         yield variable, literals, _turned(matters, len(rows))
@@ -131,6 +135,7 @@ def _patterns(features: Features, rows: IntArray) -> Iterator[tuple[int, IntArra
 def _turned(bits: Bytes, count: int) -> Bytes:
     """Transpose packed bits."""
     turned = np.zeros((count, (len(bits) + 7) // 8), dtype=np.uint8)
+    # A multiple of 8, so that every block starts at a byte.
     step = max(8, CELLS // max(1, len(bits)) // 8 * 8)
     for first in range(0, count, step):
         block = np.unpackbits(bits[:, first // 8 : (first + step) // 8], axis=1)

@@ -178,6 +178,7 @@ def _exact_kl(p: LogLinear, q: LogLinear) -> Estimate | None:
     except TooLargeError:
         return None
     expected = both.expectations()[places]
+    # KL = E_p[log p̃ - log q̃] + log Z_q - log Z_p.
     gap = float(p.weights @ expected[: len(p)] - q.weights @ expected[len(p) :])
     value = gap + log_z - both.log_partition
     return Estimate(max(value, 0.0), how="exact by elimination")
@@ -190,8 +191,10 @@ def _sampled(
     drawn = _exact_samples(p, q, samples, np.random.default_rng(rng))
     if drawn is None:
         drawn = bridge(p, q, samples=samples, rng=rng, show_progress=show_progress)
+    # expm1 may overflow where q is far above p; the maximum with 0 removes it.
     with np.errstate(over="ignore"):
         r_p, r_q = (drawn.log_ratio[:, None] - part for part in (drawn.in_p, drawn.in_q))
+        # With r = log p/q: E_p r, -E_q r, Jensen-Shannon, and E_p max(0, 1 - q/p).
         terms = [
             r_p.mean(axis=1),
             -r_q.mean(axis=1),
@@ -288,6 +291,7 @@ def estimated_log_partition(
     model = as_log_linear(model)
     uniform = LogLinear(Structure(model.domain), np.zeros(0))
     ladder = bridge(uniform, model, samples=samples, rng=rng, show_progress=show_progress)
+    # Without weights, Z is the number of states.
     return mean_of(sum(map(log, model.domain.cardinalities)) + ladder.log_ratio, ladder.how)
 
 
@@ -302,6 +306,7 @@ def bennett(below: FloatArray, above: FloatArray) -> float:
     margin = log(1 + max(len(below), len(above)))
     low = float(min(below.min(), above.min())) - margin
     high = float(max(below.max(), above.max())) + margin
+    # 60 halvings leave an error far below that of the samples.
     for _ in range(60):
         middle = (low + high) / 2
         if _logistic(below - middle).mean() > _logistic(middle - above).mean():

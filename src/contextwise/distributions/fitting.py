@@ -237,6 +237,7 @@ def _by_likelihood(
         slope = penalty.slope(weights, gradient + penalty.ridge * weights)
         steep = bool(np.abs(slope).max(initial=0) >= 1e-8 * loss.total)
         converged = gap <= tolerance or not steep
+        # A whole search gained no more than rounding.
         stuck = objective >= before * (1 - 1e-15)
         if not np.isfinite(gap) and objective >= before * (1 - 1e-4 * tolerance):
             converged = True  # without a penalty there is no bound; a whole search gained nothing
@@ -263,6 +264,7 @@ class _Likelihood:
         expected = self.total * calibrated.expectations()
         log_z = self.total * calibrated.log_partition
         loss = log_z - float(weights @ self.seen)
+        # The entropy of a log-linear model is log Z - Σ w E[f].
         return loss, expected - self.seen, log_z - float(weights @ expected)
 
 
@@ -285,6 +287,7 @@ def _in_orthant(
     if not len(start):  # SciPy needs at least one variable
         return start, 0
     total, ridge, priced = loss.total, penalty.ridge, bool(penalty.prices.any())
+    # Where expected counts equal the seen ones, this is the variance of each count.
     curvature = loss.seen * (1 - loss.seen / total)
     unit = 1.0 / np.sqrt(curvature + max(ridge, 1e-6 * total))  # the weight at a coordinate of 1
     gradient = loss.at(start)[1] + ridge * start

@@ -128,6 +128,7 @@ class GoodnessOfFit:
             raise DomainError("nested models must be fitted to the same rows")
         if self.parameters is None or larger.parameters is None:
             return None
+        # The larger structure contains this one if their union spans nothing more.
         if dimension(self.structure | larger.structure) != larger.parameters:
             return None
         g_squared = max(0.0, 2 * (larger.log_likelihood - self.log_likelihood))
@@ -221,6 +222,7 @@ def _values(structure: Structure, rng: np.random.Generator) -> FloatArray:
         for variable in np.unique(features.variables).tolist():
             literals = np.flatnonzero(features.variables == variable)
             residues = rng.integers(0, PRIME, (len(block), cards[variable]))
+            # The indicators of a variable's values add up to 1, so their random stand-ins must too.
             residues[:, 0] += 1 - residues.sum(axis=1)
             sums = residues @ allowed[literals, : cards[variable]].T % PRIME
             owners = features.owners[literals]  # each once, as a feature has a variable once
@@ -237,6 +239,7 @@ def _echelon(block: FloatArray) -> tuple[list[int], FloatArray]:
         nonzero = np.flatnonzero(block)
         if not len(nonzero):
             return [], block[:0]
+        # pow(x, -1, PRIME) is the inverse modulo the prime; the pivot becomes 1.
         inverse = pow(int(block[0, nonzero[0]]), -1, PRIME)
         return [int(nonzero[0])], _residues(block * inverse)
     half = len(block) // 2

@@ -185,6 +185,7 @@ def _box(literals: Mapping[int, int], scope: Sequence[int], shape: Sequence[int]
     axes: list[slice | list[int]] = []
     for variable, size in zip(scope, shape, strict=True):
         values = members(literals[variable]) if variable in literals else list(range(size))
+        # Adjacent values become a slice, which NumPy adds to without a copy.
         runs = values[-1] - values[0] + 1 == len(values)
         axes.append(slice(values[0], values[-1] + 1) if runs else values)
     if all(isinstance(axis, slice) for axis in axes):
@@ -235,6 +236,7 @@ def _block(model: LogLinear, scope: Sequence[int], pinned: Pinned) -> FloatArray
     table = TableShape.of(scope, model.domain.cardinalities, pattern, alive).fill(model.weights)
     dead = np.ones(len(model), dtype=bool)
     dead[alive] = False
+    # A feature that must hold cannot hold in this block.
     if (model.weights[dead] == np.inf).any():
         table[...] = -np.inf
     return table.reshape(-1)
@@ -276,6 +278,7 @@ def plan(
         elif not literals:
             constants.append(feature)
         else:
+            # A feature goes into the table of its first variable to be summed out.
             factors_of[min(number[v] for v in literals)].append(feature)
     return Plan(
         structure,
@@ -369,8 +372,10 @@ class Calibrated:
         for variable, state in self.plan.pinned.items():
             rows[:, variable] = state
         steps = list(zip(self.plan.tables, self.conditionals, strict=True))
+        # In reverse order, the variables that a table is conditioned on are already drawn.
         for table, conditional in reversed(steps):
             variable, *separator = table.scope
+            # Without the last limit, which rounding may leave below the draw.
             up_to = np.cumsum(np.exp(conditional), axis=0)[:-1]
             limits = np.moveaxis(up_to, 0, -1)[tuple(rows[:, v] for v in separator)]
             rows[:, variable] = (rng.random(count)[:, None] >= limits).sum(axis=1)
@@ -381,6 +386,7 @@ def calibrate(plan: Plan, weights: FloatArray) -> Calibrated:
     """Sum the variables out with these weights."""
     tables = [table.fill(weights) for table in plan.tables]
     satisfied = weights[plan.constants]
+    # A feature of infinite weight that always holds changes nothing.
     log_partition = float(satisfied[np.isfinite(satisfied)].sum())
     if (satisfied == -np.inf).any() or (weights[plan.refused] == np.inf).any():
         log_partition = -np.inf
@@ -402,6 +408,7 @@ def calibrate(plan: Plan, weights: FloatArray) -> Calibrated:
 def log_sum_exp(table: FloatArray) -> FloatArray:
     """Return log Σ exp over the first axis."""
     top = table.max(axis=0)
+    # -inf minus -inf would be nan.
     safe = np.where(np.isneginf(top), 0.0, top)
     with np.errstate(divide="ignore"):
         total: FloatArray = np.log(np.exp(table - safe).sum(axis=0)) + safe

@@ -174,6 +174,7 @@ def _groups(domain: Domain, groups: int | Sequence[Iterable[str]]) -> list[list[
 def _exactly(model: LogLinear, rows: IntArray, group: list[int]) -> FloatArray:
     """Return Σ log p(x_i | outside) of each row from tables of (row, state of the group)."""
     whole, domain = model.structure.features, model.domain
+    # Other features add the same to every state of the group, so they cancel.
     touching = np.unique(whole.owners[np.isin(whole.variables, group)])
     features, weights = whole.take(touching), model.weights[touching]
     inside = np.isin(features.variables, group)
@@ -186,6 +187,7 @@ def _exactly(model: LogLinear, rows: IntArray, group: list[int]) -> FloatArray:
     for first in range(0, len(rows), step):
         block = rows[first : first + step]
         outside = _failing(features, ~inside, block) == 0
+        # A feature holds in a cell if its parts outside and inside both hold.
         potentials = (outside.T * weights) @ holds_inside
         p = np.exp(potentials - potentials.max(axis=1, keepdims=True))
         p /= p.sum(axis=1, keepdims=True)
@@ -215,12 +217,14 @@ def _by_gibbs(
         chains = sampler.begin(repeated, rng)
         tally = np.zeros((len(group), len(repeated)))
         for variable in sampler.unrelated.tolist():
+            # No feature mentions it, so its conditional is uniform in every draw.
             tally[place[variable]] = DRAWS / cards[variable]
         for sweep in range(BURN_IN + DRAWS):
             for colour in sampler.colours:
                 p = sampler.conditionals(chains, colour)
                 if sweep >= BURN_IN:
                     for k, variable in enumerate(colour.variables.tolist()):
+                        # Averaging conditional probabilities varies less than counting draws.
                         chosen = p[repeated[:, variable], k, np.arange(len(repeated))]
                         tally[place[variable]] += chosen
                 sampler.move(chains, colour, p, rng)

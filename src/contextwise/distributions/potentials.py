@@ -84,6 +84,7 @@ def literal_bits(features: Features, rows: IntArray) -> tuple[IntArray, Bytes]:
         for allows, variable in zip(allowed, features.variables[first].tolist(), strict=True)
     ]
     width = (len(rows) + 7) // 8
+    # NumPy 2.0 returns the inverse as a column.
     return kinds.reshape(-1), np.array(holds, dtype=np.uint8).reshape(len(first), width)
 
 
@@ -98,6 +99,7 @@ def frequencies(features: Features, rows: IntArray, share: FloatArray) -> FloatA
         for place in range(int(features.lengths[block].max(initial=0))):
             long = np.flatnonzero(features.lengths[block] > place)
             holds[long] &= bits[kinds[features.starts[block[long]] + place]]
+        # `count` drops the padding of the last byte.
         total[block] = np.unpackbits(holds, axis=1, count=len(rows)) @ share
     return total
 
@@ -109,11 +111,13 @@ def distinct(table: npt.NDArray[Any]) -> tuple[IntArray, IntArray]:
     padded = np.zeros((len(table), (size + 7) // 8 * 8), dtype=np.uint8)
     padded[:, :size] = table.view(np.uint8).reshape(len(table), size)
     words = padded.view(np.uint64)
+    # Sorting one hash per row is much faster than sorting rows.
     keys = np.zeros(len(words), dtype=np.uint64)
     for word in words.T:
         keys = (keys ^ word) * np.uint64(0x9E3779B97F4A7C15)
         keys ^= keys >> np.uint64(29)
     _, first, numbers = np.unique(keys, return_index=True, return_inverse=True)
+    # Two different rows have the same hash.
     if not np.array_equal(words[first[numbers]], words):
         _, first, numbers = np.unique(words, axis=0, return_index=True, return_inverse=True)
     return numbers.reshape(-1), first

@@ -109,7 +109,9 @@ class PackedMatrix:
         for block in self.blocks:
             of_bits = np.zeros(8 * len(block.bits))
             of_bits[: len(block.columns)] = weights[block.columns] * block.signs
+            # One lookup per byte instead of eight additions.
             sums = of_bits.reshape(-1, 8) @ BITS  # of each byte
+            # A view: what is added to it is added to the product.
             total = product[block.rows]
             for of_byte, values in zip(block.bits, sums, strict=True):
                 total += values[of_byte]
@@ -130,6 +132,7 @@ class PackedMatrix:
 
         place = np.full(self.shape[1], -1, dtype=np.int32)
         place[chosen] = np.arange(len(chosen), dtype=np.int32)
+        # With √D on both factors, Aᵀ D A is one symmetric product.
         roots = np.sqrt(scale).astype(np.float32)
         total = sparse.csr_array((len(chosen), len(chosen)))
         parts: list[tuple[Any, Any, Any]] = []
@@ -200,6 +203,7 @@ class Options:
     def at(self, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the potentials of all options, the log total of each setting, probabilities."""
         potentials = self.matrix @ weights
+        # The 0 is the potential of value 0, which has no option.
         top = np.maximum(self.reduce(np.maximum, potentials), 0.0)
         odds = np.exp(potentials - self.spread(top))
         total = np.exp(-top) + self.reduce(np.add, odds)
@@ -214,6 +218,7 @@ class Options:
         if self.binary:
             return of_options
         of_settings = np.zeros(len(self.starts) - 1)
+        # `reduceat` would return a neighbour's value for an empty range.
         some = np.flatnonzero(np.diff(self.starts))
         if len(some):
             of_settings[some] = function.reduceat(of_options, self.starts[some])
@@ -276,6 +281,7 @@ class LossAt:
         shape = (len(options.starts) - 1, len(options.owners))
         means = type(options.matrix)((p, np.arange(shape[1]), options.starts), shape=shape)
         mean = means @ part
+        # The covariance: mean of products minus product of means.
         return whole - gram(mean, mean.T.tocsr(), self.loss.totals, every)
 
     def entropy(self, share: float) -> float:
@@ -332,6 +338,7 @@ class Penalty:
         pulls = self.norms(gradient)[self.groups]
         with np.errstate(invalid="ignore", divide="ignore"):
             inside = gradient + prices * np.where(sizes > 0, weights / sizes, 0.0)
+            # A group at 0 stays there while the gradient is below its price.
             at_zero = gradient * np.maximum(0.0, 1.0 - np.where(pulls > 0, prices / pulls, 1.0))
         return np.where(sizes > 0, inside, at_zero)
 
@@ -344,6 +351,7 @@ class Penalty:
             return -np.inf
         pulls = self.norms(gradient)
         with np.errstate(divide="ignore"):
+            # Scaled by this share, no group pulls more than its price: a feasible dual point.
             share = float(np.min(self.prices[paid] / pulls[paid], initial=1.0))
         if not self.ridge:
             reach = LARGEST * self.norms(weights)[~paid] + 1.0
@@ -351,6 +359,7 @@ class Penalty:
         bounds = []
         for s in {1.0, share}:
             beyond = np.maximum(s * pulls - self.prices, 0.0)
+            # The ridge pays for the rest of the pull: its conjugate is pull² / (2 ridge).
             bounds.append(entropy(s) - float(beyond @ beyond) / (2 * self.ridge))
         return max(bounds)
 
@@ -535,6 +544,7 @@ def _working(
     coming: BoolArray = ~alive & (excess > -0.5 * float(penalty.norms(slope).max()))
     most = max(FEWEST, int(alive.sum()))
     if coming.sum() > most:
+        # Only the groups nearest to becoming nonzero, about as many as are nonzero now.
         coming &= excess >= np.partition(excess[coming], -most)[-most]
     return alive | coming
 
@@ -606,6 +616,7 @@ def descend_in_python(
     tolerance: float,
 ) -> FloatArray:
     """The readable twin of ``descent.hpp``, at least fifty times slower."""
+    # The caller keeps its arrays.
     x, pull = point.copy(), pull.copy()
     bounds = starts.tolist()
     visit_all = True
@@ -623,6 +634,7 @@ def descend_in_python(
             violation = max(violation, off)
             moved = old - pull[a:b] / curvatures[group]
             size = float(np.linalg.norm(moved))
+            # The minimum of the quadratic plus the price: shrink towards 0, or be 0.
             shorter = max(0.0, 1.0 - price / curvatures[group] / size) if size > 0 else 1.0
             x[a:b] = moved * shorter
             for j in np.flatnonzero(x[a:b] != old) + a:
@@ -630,6 +642,7 @@ def descend_in_python(
                 pull[indices[row]] += (x[j] - old[j - a]) * data[row]
         if violation <= tolerance and visit_all:
             break
+        # First settle the nonzero groups, then see whether another one wants to enter.
         visit_all = violation <= tolerance or done % ALL_GROUPS == 0
     return x
 

@@ -212,6 +212,7 @@ def draw(
     many = min(MOST_CHAINS, max(FEWEST_CHAINS, count // ROWS_PER_CHAIN))
     chains = max(1, min(count, many))
     drawn = gibbs_chains(model, chains=chains, draws=-(-count // chains), rng=generator, **options)
+    # One row of each chain in turn, so that the cut takes equally many of all.
     in_turn = drawn.transpose(1, 0, 2).reshape(-1, len(model.domain))
     return Drawn(model.domain, in_turn[:count], drawn)
 
@@ -374,6 +375,7 @@ class Gibbs:
 
     def conditionals(self, chains: Chains, colour: Colour) -> FloatArray:
         """Return p(value | the others): shape (values, variables of the colour, chains)."""
+        # All other literals hold: no literal fails, or only this one.
         speaks = chains.failing[colour.owners] == chains.fails[colour.literals]
         count = chains.values.shape[1]
         potentials = np.zeros((len(colour.effect) + 1, len(colour.variables), count))
@@ -390,6 +392,7 @@ class Gibbs:
     def move(self, chains: Chains, colour: Colour, p: FloatArray, rng: np.random.Generator) -> None:
         """Draw the variables of a colour from these conditionals."""
         draws = rng.random(p.shape[1:])
+        # Without the last limit, which rounding may leave below the draw.
         up_to = np.cumsum(p[:-1], axis=0)
         values = (draws >= up_to).sum(axis=0)
         chains.values[colour.variables] = values
@@ -398,6 +401,7 @@ class Gibbs:
         for value, refused in enumerate(colour.refused[1:], start=1):
             fails |= refused & (at_literals == value)
         before = chains.fails[colour.literals]
+        # No feature has two variables of one colour, so no owner repeats; bools cannot subtract.
         chains.failing[colour.owners] += fails.view(np.int8) - before.view(np.int8)
         chains.fails[colour.literals] = fails
 
@@ -429,6 +433,7 @@ def _colour(features: Features, weights: FloatArray, variables: list[int]) -> Co
     numbers = allowed.T.astype(np.float64)
     chosen = np.array(variables, dtype=np.int64)
     values = np.arange(1, len(numbers))[:, None]
+    # Variables of a colour may have fewer values than the array has room for.
     possible = np.where(values < features.cardinalities[chosen], 0.0, -np.inf)
     return Colour(
         chosen,

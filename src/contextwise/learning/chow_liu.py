@@ -132,6 +132,7 @@ def mutual_information(data: Data, prior: float = 1.0) -> FloatArray:
     information = np.zeros((len(cards), len(cards)))
     for first, last in _blocks(starts):
         a, b = starts[first], starts[last]
+        # One product counts the tables of all pairs at once.
         joint = (counted[:, a:b].T @ states).astype(np.float64)
         spread = per_state[a:b, None] / np.repeat(cards, cards)
         joint = (joint + spread) / total

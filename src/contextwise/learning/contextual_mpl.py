@@ -99,6 +99,7 @@ class ContextualMPL(EdgeContexts):
                 absent[pair].append(context)
                 for v, other in (pair, pair[::-1]):
                     nodes[v].merge(other, context)
+                # Only the two variables of this pair have new classes.
                 gains |= {p: _gains(nodes, p, left[p]) for p in pairs if set(p) & set(pair)}
                 if progress:
                     progress(sum(map(len, absent.values())), total)

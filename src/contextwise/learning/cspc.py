@@ -143,6 +143,7 @@ def _delete_edges(
     Return the sets that are neighbours of a variable in some row with enough rows to test; only
     their supersets can matter later.
     """
+    # Neighbours as of now, so that the order of the sets does not matter.
     before, useful = edges.copy(), []
     for given in sets:
         groups, count = table.groups(given)

@@ -168,6 +168,7 @@ def _joined(lines: IntArray) -> tuple[IntArray, IntArray]:
 
     def root(label: int) -> int:
         while parent.setdefault(label, label) != label:
+            # Path halving; Python assigns the left target first, with the old label.
             parent[label] = label = parent[parent[label]]
         return label
 

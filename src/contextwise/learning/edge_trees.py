@@ -232,10 +232,12 @@ class _Search:
         tests, known = self.tests(pair), dict[tuple[int, Any], _Tree]()
 
         def best(context: Context, depth: int) -> _Tree:
+            # Several orders of tests lead to the same context.
             key = depth, tuple(sorted((v, tuple(values)) for v, values in context.items()))
             if key not in known:
                 self.deadline.check()
                 splits = list(_splits(tests, context)) if depth else []
+                # A priori a node is split with probability 1/2, by each test alike.
                 prior = -log(2) - log(max(1, len(splits)))
                 trees = [
                     self.join(ends, best(holds, depth - 1), best(fails, depth - 1), prior)

@@ -105,12 +105,15 @@ def generate(
     """
     first, width = len(rows), rows.shape[1]
     count = count if first and width else 0
+    # Each draw chooses among the rows and the features generated before it.
     parents = (rng.random(count) * (first + np.arange(count))).astype(np.int64)
+    # The smallest signed type, which also has room for -1.
     codes = rows.astype(np.min_scalar_type(-int(rows.max(initial=1)) - 1))
     pool = np.concatenate([codes, np.full((count, width), -1, dtype=codes.dtype)])
     step = max(1, CELLS // max(1, width))
     done = 0
     with progress_of(show_progress, "generalising rows") as progress:
+        # A generation needs only earlier ones, so all of it is computed at once.
         for members in _generations(parents, first):
             for begin in range(0, len(members), step):
                 batch = members[begin : begin + step]
@@ -137,6 +140,7 @@ def _shorter(
     """Drop some literals of each feature, at least one and never all."""
     lengths = (features >= 0).sum(axis=1)
     kept = np.where(lengths > 1, 1 + (rng.random(len(features)) * (lengths - 1)), 1).astype(int)
+    # Missing literals sort last; sorting twice turns random keys into ranks.
     keys = np.where(features >= 0, rng.random(features.shape), 2.0)
     ranks = keys.argsort(axis=1).argsort(axis=1)
     return np.where(ranks < kept[:, None], features, -1).astype(features.dtype)

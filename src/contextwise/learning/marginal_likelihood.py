@@ -61,6 +61,7 @@ def _improve(run: Run, graph: BoolArray, edges: Sequence[PairIndex], scores: Sco
         change = 0.0
         for v, other in (edge, edge[::-1]):
             blanket = frozenset(np.flatnonzero(graph[v]).tolist())
+            # ^ adds the edge if it is absent and deletes it if it is present.
             change += scores.of(v, blanket ^ {other}) - scores.of(v, blanket)
         return change
 
@@ -115,6 +116,7 @@ class Scores:
             return table.compiled.score(target, blanket, weight, self.scale)
         groups, count = table.groups(blanket)
         codes = groups * table.cardinalities[target] + table.rows[:, target]
+        # Only cells that occur: an empty one adds 0 to the score.
         cells = np.bincount(np.unique(codes, return_inverse=True)[1], table.counts)
         totals = np.bincount(groups, table.counts, count)
         share = weight / table.cardinalities[target]
@@ -152,6 +154,7 @@ def log_gamma(x: FloatArray) -> FloatArray:
     True
     """
     x = np.asarray(x, dtype=np.float64)
+    # Γ(x + 8) = x (x + 1) … (x + 7) Γ(x): the series is accurate from 8 on.
     product = np.prod([np.where(x < 8, x + k, 1.0) for k in range(8)], axis=0)
     x = np.where(x < 8, x + 8, x)
     y = 1 / (x * x)

@@ -138,6 +138,7 @@ def _claims(structure: Structure, table: CountedRows) -> Iterator[tuple[int, lis
     sizes = [sum(log(table.cardinalities[u]) for u in near) for near in neighbours]
     others: dict[int, list[int]] = {}
     for a, b in _some(pairs[is_free & ~is_apart], MOST, rng).tolist():
+        # Either blanket separates the pair; the smaller one leaves more rows per group.
         target, other = (b, a) if sizes[b] < sizes[a] else (a, b)
         others.setdefault(target, []).append(other)
     for target, untouched in others.items():
@@ -163,5 +164,6 @@ def _g_test(table: CountedRows, pair: tuple[int, int], given: list[int]) -> tupl
     sums = [xlogy(part, part).sum() for part in (tables, r, c, total)]
     statistic = 2 * float(sums[0] - sums[1] - sums[2] + sums[3])
     rows, columns = (r > 0).sum(axis=1), (c > 0).sum(axis=1)
+    # States that do not occur in a group have no degree of freedom there.
     freedom = float((np.maximum(rows - 1, 0) * np.maximum(columns - 1, 0)).sum())
     return float(chdtrc(freedom, max(statistic, 0.0))), statistic - freedom

@@ -116,6 +116,7 @@ class Tests:
         from scipy.special import gammaincc
 
         varies = self.variance > 1e-12
+        # The gamma distribution of this mean and variance.
         scale = np.where(varies, self.variance, 1.0) / np.where(varies, self.mean, 1.0)
         shape = np.where(varies, self.mean, 1.0) / scale
         tail = gammaincc(shape, np.maximum(statistic, 0.0) / scale)
@@ -135,8 +136,10 @@ def evaluate_tables(tables: FloatArray) -> Tests:
     r, c = tables.sum(axis=-1), tables.sum(axis=-2)
     in_rows, in_columns = (r > 0).sum(axis=-1), (c > 0).sum(axis=-1)
     usable = (n > 3) & (in_rows > 1) & (in_columns > 1)
+    # Avoids a division by 0 in n - 1, n - 2 and n - 3; the result is masked below.
     n = np.where(usable, n, 4.0)
     over_r, over_c = (np.where(m > 0, 1 / np.maximum(m, 1.0), 0.0) for m in (r, c))
+    # X² = n (Σ n_ij² / (r_i c_j) - 1).
     squares = (tables**2 * over_r[..., :, None] * over_c[..., None, :]).sum(axis=(-2, -1))
     v_r, w_r = _moments(n, in_rows, over_r.sum(axis=-1))
     v_c, w_c = _moments(n, in_columns, over_c.sum(axis=-1))
@@ -248,6 +251,7 @@ def most_dependent(tests: Tests, rule: Rule) -> int | None:
     if not dependent.any():
         return None
     p_values = np.where(dependent, tests.p_values, np.inf)
+    # Rounding must not decide between equal tests: the first of them is chosen.
     first = p_values <= p_values.min() * (1 + ROUNDING) + 1e-320  # smaller ones have no digits
     above = np.where(first, tests.statistic - tests.mean, -np.inf)
     return int(np.argmax(above >= above.max() - ROUNDING * abs(above.max())))

@@ -67,6 +67,7 @@ def from_row_graphs(domain: Domain, rows: IntArray, graphs: BoolArray) -> Struct
         values = rows[members[:, None], clique]
         values = values[distinct(values)[1]]
         table = np.full((len(values), len(domain)), -1, dtype=np.int64)
+        # `lexsort` sorts by its last key first.
         table[:, clique] = values[np.lexsort(values.T[::-1])]
         parts.append(table)
     return conjunctions(domain, np.concatenate(parts))
@@ -76,6 +77,7 @@ def _cliques(graphs: BoolArray) -> Iterator[tuple[list[int], IntArray]]:
     """Yield each maximal clique with the rows in whose graph it is one."""
     members: dict[tuple[int, ...], list[IntArray]] = {}
     packed = np.packbits(graphs.reshape(len(graphs), graphs.shape[1] ** 2), axis=1)
+    # Rows with equal graphs share their cliques.
     graph, first = distinct(packed)
     order = np.argsort(graph, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(graph))[:-1]) if len(graph) else []

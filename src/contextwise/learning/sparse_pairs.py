@@ -122,6 +122,7 @@ class Columns:
         if options == 0:
             matrix = sparse.csr_array((0, 0))
         elif options > 1:
+            # Each value of the target but 0 has weights of its own.
             matrix = sparse.kron(matrix, sparse.eye_array(options), format="csr")
         elif matrix.shape[0] * matrix.shape[1] <= DENSE:
             matrix = matrix.toarray()
@@ -172,6 +173,7 @@ class Columns:
             cells, number = np.unique(codes, return_inverse=True)
             observed = np.bincount(number, self.counts[inner], len(cells))
             expected = totals[cells // states] * sums[cells % states]
+            # Σ (o - e)² = Σ e² + Σ o (o - 2e), where the last sum needs only cells that occur.
             square = (totals[1:] @ totals[1:]) * (sums[1:] @ sums[1:])
             square += observed @ (observed - 2 * expected)
             if square > l1**2 * (len(totals) - 1) * (states - 1):
@@ -183,6 +185,7 @@ class Columns:
         options = self.cardinalities[target] - 1
         sizes = options * np.delete(np.diff(self.starts), target)
         sizes = np.concatenate([[options], sizes[sizes > 0]])
+        # The norm of a larger group is larger by chance, by the root of its size.
         prices = l1 * np.sqrt(sizes)
         prices[0] *= penalise_intercept
         return Penalty(prices, np.concatenate([[0], np.cumsum(sizes)]), l2)
@@ -397,8 +400,10 @@ def _model(
     for i, j in pairs:
         of_i = regressions[i].weights[starts[j] : starts[j + 1]].T
         of_j = regressions[j].weights[starts[i] : starts[i + 1]]
+        # Both regressions estimate this table.
         tables.append((of_i + of_j) / 2)
         scopes.append((i, j))
+    # Value 0 has no weight, so the first weight is that of value 1.
     cells = [np.argwhere(np.ones(table.shape, dtype=bool)) + 1 for table in tables]
     values = np.concatenate([np.zeros((0, 2), dtype=np.int64), *cells])
     sizes = [table.size for table in tables]

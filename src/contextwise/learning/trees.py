@@ -342,6 +342,7 @@ def grow_readably(
         allowed = ~above[:, leaf.target] if acyclic else np.arange(count) != leaf.target
         split = _best_split(leaf, cardinalities, rules, allowed)
         if split:
+            # Target and birth are unique, so that ties never compare splits.
             heapq.heappush(heap, (-split.score, leaf.target, born, split, leaf))
 
     for root in roots:
@@ -354,6 +355,7 @@ def grow_readably(
         if acyclic and above[split.variable, target]:  # it was allowed when it was found
             consider(leaf, born)
             continue
+        # What depends on the target now also depends on what it tests.
         above[above[:, target]] |= above[split.variable]
         holds = leaf.rows[:, split.variable] == split.value
         leaf.split = split
@@ -392,6 +394,7 @@ def _best_split(
     best = None
     for variable in np.flatnonzero(allowed).tolist():
         card = cardinalities[variable]
+        # The two values of a binary variable make the same split.
         for value in range(card if card > 2 else card - 1):
             holds = np.bincount(rows[rows[:, variable] == value, target], minlength=states)
             fails = counts - holds
@@ -420,6 +423,7 @@ def _tree(root: _Node, cardinalities: Sequence[int]) -> Tree:
         variables.append(node.split.variable if node.split else -1)
         values.append(node.split.value if node.split else 0)
         if node.split:
+            # The last one is taken next, so nodes come in depth-first order.
             waiting += reversed(node.sides)
         else:
             codes = node.rows[:, root.target]
@@ -476,6 +480,7 @@ def _literals(tree: Tree, first: int) -> IntArray:
     leaves, card = tree.counts.shape
     leaf = np.repeat(np.arange(leaves), [len(path) for path in paths])
     steps = np.array([step for path in paths for step in path], dtype=np.int64)
+    # A step is 2 · node + whether its test holds.
     node, holds = steps >> 1, steps & 1
     feature = np.arange(leaves * card)
     on_paths = np.stack([leaf * card, tree.variables[node], tree.values[node], holds])
