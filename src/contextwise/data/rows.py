@@ -176,6 +176,7 @@ class Data:
         if self.multiplicity is None:
             return replace(self, rows=np.ascontiguousarray(self.rows[chosen]))
         chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
+        # Observation k is in the first cell whose running count exceeds k.
         cells = np.searchsorted(np.cumsum(self.multiplicity), chosen, side="right")
         counts = np.bincount(cells, minlength=len(self.rows))
         kept = np.flatnonzero(counts)
@@ -454,7 +455,9 @@ def _binned(column: Column, bins: int, counts: IntArray | None) -> tuple[Column,
     order = np.argsort(column.numbers)
     values, running = column.numbers[order], np.cumsum(weights[order])
     wanted = running[-1] * np.arange(1, bins) / bins
+    # Rounding must not move an edge to the next value.
     places = np.unique(np.searchsorted(running, wanted * (1 - 1e-12)))
+    # An edge above the largest value would make an empty bin.
     places = places[places < len(values) - 1]
     edges = [_short_edge(values[k], values[k + 1]) for k in places.tolist()]
     states = bin_labels(edges, bool((values % 1 == 0).all()))
@@ -508,6 +511,7 @@ def _inferred(columns: Sequence[Column], table: Sheet) -> Domain:
     least = 0
     if table.are_codes and table.file is not None:
         cells = np.concatenate([np.ones(1), *(column.numbers for column in columns)])
+        # Files number their states from 0 or from 1.
         least = int(not (cells < 1).any())
     for column in columns:
         if column.declared is not None:
@@ -554,9 +558,11 @@ def _encoded(columns: Sequence[Column], domain: Domain, table: Sheet) -> IntArra
     for variable, column in enumerate(columns):
         states = domain.states[variable]
         known, edges = domain.state_positions[variable], _upper_edges(states)
+        # An empty cell has code -1, which picks the extra entry at the end.
         positions = np.full(len(column.labels) + 1, known.get(MISSING_STATE, -1))
         for k, label in enumerate(column.labels):
             place = next((known[text] for text in _spellings(label) if text in known), -1)
+            # NaN, the number of a text, is not equal to itself.
             if place < 0 and edges is not None and column.numbers[k] == column.numbers[k]:
                 place = int(np.searchsorted(edges, column.numbers[k]))
             positions[k] = place

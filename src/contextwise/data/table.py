@@ -46,6 +46,7 @@ class Column:
     def mapped(self, labels: Sequence[str | None], codes: IntArray | None = None) -> Column:
         """Return the column with other labels: equal ones are merged, None becomes empty."""
         codes = self.codes if codes is None else codes
+        # Shifted by one, because `bincount` refuses the -1 of empty cells.
         used = np.bincount(codes + 1, minlength=len(labels) + 1)[1:] > 0
         kept = dict.fromkeys(
             label for label, keep in zip(labels, used, strict=True) if keep and label is not None
@@ -53,6 +54,7 @@ class Column:
         if len(kept) == len(labels):  # all occur and differ, so each keeps its place
             return replace(self, labels=tuple(kept), codes=codes)
         place: dict[str | None, int] = {label: k for k, label in enumerate(kept)}
+        # The last entry keeps the code -1 of empty cells.
         moved = np.array([place.get(label, -1) for label in labels] + [-1], dtype=np.int64)
         return replace(self, labels=tuple(kept), codes=moved[codes])
 

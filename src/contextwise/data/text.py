@@ -202,8 +202,10 @@ class _Cells:
         if plain is not None:
             return plain
         lines = text.split("\n")
+        # An odd number of quotes: a cell continues on the next line.
         if quote in text and any(line.count(quote) % 2 for line in lines):
             return cls._of_long_cells(text, name, separator, quote)
+        # Many tables repeat lines; each distinct one is parsed once.
         place = {line: k for k, line in enumerate(dict.fromkeys(lines))}
         codes = np.fromiter(map(place.__getitem__, lines), np.int64, len(lines))
         kept = np.array([bool(line.strip()) for line in place], dtype=bool)

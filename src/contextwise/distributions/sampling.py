@@ -212,7 +212,7 @@ def draw(
     many = min(MOST_CHAINS, max(FEWEST_CHAINS, count // ROWS_PER_CHAIN))
     chains = max(1, min(count, many))
     drawn = gibbs_chains(model, chains=chains, draws=-(-count // chains), rng=generator, **options)
-    # One row of each chain in turn, so that the cut takes equally many of all.
+    # One row of each chain in turn, so that the cut takes about equally many of each.
     in_turn = drawn.transpose(1, 0, 2).reshape(-1, len(model.domain))
     return Drawn(model.domain, in_turn[:count], drawn)
 

@@ -574,6 +574,7 @@ def _fitted(work: _Work, structure: Structure) -> tuple[LogLinear, bool]:
     domain = structure.domain
     literals = {tuple(feature): None for feature in structure.features.literals()}
     for v, cardinality in enumerate(domain.cardinalities):
+        # Features of single variables fit their margins; the last state follows from the others.
         literals |= {((v, 1 << state),): None for state in range(cardinality - 1)}
     whole = Structure(domain, features_of(domain, [list(feature) for feature in literals]))
     rows = labels_of(domain, work.rows.astype(np.int64))

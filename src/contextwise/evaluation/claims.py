@@ -134,6 +134,7 @@ class ClaimSource:
         for other, allowed in literals:
             words = as_words(allowed, features.values.shape[1])
             tested = np.flatnonzero(features.variables == other)
+            # A literal without a value in common with the region never holds there.
             never = ~(features.values[tested] & words).any(axis=1)
             compatible[features.owners[tested[never]]] = False
         blanket = np.unique(variables[compatible[owners]])
@@ -195,6 +196,7 @@ def group_rows(rows: npt.NDArray[Any], variables: Iterable[int]) -> IntArray:
     for variable in variables:
         column = rows[:, variable].astype(np.int64)
         states = int(column.max(initial=0)) + 1
+        # Renumber before the codes overflow.
         if span * states > LARGEST_CODE:
             codes = np.unique(codes, return_inverse=True)[1]
             span = int(codes.max(initial=0)) + 1

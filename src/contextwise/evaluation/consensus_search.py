@@ -226,6 +226,7 @@ def consensus(
     (Structure(3 variables, 1 feature: A=1 & B=1 & C=1), 3)
     """
     effort = Effort.of(time_limit, show_progress=show_progress)
+    # 0.1 means one tenth, not the binary number next to it.
     share = Fraction(str(threshold)) if isinstance(threshold, float) else Fraction(threshold)
     if not 0 < share < 1:
         raise ContextwiseError(f"threshold must be between 0 and 1, got {threshold}")
@@ -438,6 +439,7 @@ def _majority(
         words, _ = answers(model.features, sample)
         bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
         votes += bits[: len(sample)]
+    # A model that disagrees costs 2 · share or 2 · (1 - share), which is 1 at one half.
     with_it = 2 * float(share) * (len(question.structures) - votes)
     without = 2 * float(1 - share) * votes
     cost: npt.NDArray[np.float64] = np.minimum(with_it, without)

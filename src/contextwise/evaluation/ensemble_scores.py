@@ -354,6 +354,7 @@ class _Sampled:
         theta = np.zeros(self.assertions)
         for inside, bits in self._chunks(self.posed.places[ensemble]):
             theta[inside] = weights @ bits
+        # A sum of weights may leave [0, 1] by rounding.
         return np.clip(theta, 0.0, 1.0)
 
     def answers(self, place: int) -> FloatArray:
@@ -499,6 +500,7 @@ def _means_of_pairs(posed: _Posed) -> Iterator[tuple[PairIndex, _Means]]:
     mentions[features.variables, features.owners] = True
     for i, j in question.active_pairs().tolist():
         both = np.flatnonzero(mentions[i] & mentions[j])
+        # Structures with the same features on the pair are counted as one.
         kinds, kind_of = np.unique(has_feature[:, both], axis=0, return_inverse=True)
         counts, _ = count_distances(
             [features.take(both[kind]) for kind in kinds],
@@ -606,6 +608,7 @@ def ensemble_matrix(
     cells = np.zeros((len(chosen), len(chosen)), dtype=object)
     for m in range(len(chosen)):
         for k in range(m):
+            # Energy distance: mean distance between two ensembles minus those within.
             cells[m, k] = cells[k, m] = means.between(m, k) - (spreads[m] + spreads[k]) / 2
     settings = (known.total, known.rests_on_ganak, known.by_position)
     return EnsembleMatrix(tuple(ensembles), cells, cells, *settings)
@@ -705,6 +708,7 @@ def reliability(
     theta, true_share = sampled.theta(1), sampled.theta(0)
     levels, group = np.unique(theta.round(12), return_inverse=True)
     if len(levels) > GROUPS:
+        # A probability of 1 belongs to the last group.
         group = np.minimum((theta * GROUPS).astype(np.int64), GROUPS - 1)
     counts = np.bincount(group)
     filled = np.flatnonzero(counts)
@@ -712,6 +716,7 @@ def reliability(
     means = np.bincount(group, theta)[filled] / counts
     shares = np.bincount(group, true_share)[filled] / counts
     overall = float(true_share.mean())
+    # E (θ - X)² for X = 1 with probability true_share, as X² = X.
     brier = float((theta**2 - 2 * theta * true_share + true_share).mean())
     calibration = float((counts * (means - shares) ** 2).sum() / assertions)
     resolution = float((counts * (shares - overall) ** 2).sum() / assertions)
@@ -721,6 +726,7 @@ def reliability(
         for mean, share, count in zip(means.tolist(), shares.tolist(), counts.tolist(), strict=True)
     )
     within = brier - (calibration - resolution + uncertainty)
+    # Groups of a single probability have no spread within; do not show its rounding.
     within = 0.0 if len(levels) <= GROUPS else within
     parts = (brier, calibration, resolution, uncertainty, within)
     return Reliability(name, groups, *parts, assertions, ensemble.draws)

@@ -144,6 +144,7 @@ def _tables(first: IntArray, second: IntArray, groups: IntArray) -> list[IntArra
     if not len(first):
         return []
     order = np.argsort(groups, kind="stable")
+    # Any other number in front makes the first row start a group.
     starts = np.flatnonzero(np.diff(groups[order], prepend=groups[order[0]] - 1))
     wide, high = int(second.max()) + 1, int(first.max()) + 1
     codes = (first * wide + second)[order]
@@ -193,6 +194,7 @@ def _x_log_x(counts: npt.NDArray[np.int64]) -> FloatArray:
 def _outcomes(n: int, row: int, column: int) -> tuple[FloatArray, FloatArray]:
     """Possible statistics of a 2 × 2 table with these margins, and their probabilities."""
     cells = np.arange(max(0, row + column - n), min(row, column) + 1)
+    # logs[k] = ln k!
     logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
 
     def log_choose(total: int, parts: IntArray) -> FloatArray:
@@ -260,6 +262,7 @@ def _tail(parts: list[_Part], observed: float, grid: int, deadline: Deadline) ->
             larger = np.arange(times + 1)
             chances = binom.pmf(larger, times, chances[1])
             values, times = (times - larger) * values[0] + larger * values[1], 1
+        # Rounded up, so p is never too small; the slack keeps rounding from adding a place.
         places = np.ceil(values * (grid / observed * (1 - SLACK))).astype(np.int64)
         for _ in range(times):
             deadline.check()
@@ -274,6 +277,7 @@ def _added(
     grid = len(below)
     likely = (chances > NEGLIGIBLE) & (places < grid)
     result = np.zeros(grid)
+    # Negligible outcomes count as beyond, which can only raise p.
     beyond = tail + float(chances[~likely].sum()) * float(below.sum())
     above = np.concatenate([np.cumsum(below[::-1])[::-1], [0.0]])
     for place, chance in zip(places[likely].tolist(), chances[likely].tolist(), strict=True):
@@ -306,6 +310,7 @@ def _sampled(
             return _Null(total / (done + len(statistics)), ENOUGH / last, draws=last)
         done, large = done + len(statistics), large + len(hits)
         batch = min(BATCH, 10 * batch)
+    # The observed table counts as a draw, so p is never 0.
     return _Null(total / done, (1 + large) / (1 + done), draws=done, clear=False)
 
 

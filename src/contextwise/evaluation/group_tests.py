@@ -351,6 +351,7 @@ class Plan:
         cell_of, group_of, *subject_of = rows
         if subject_of:
             labels, (subjects,) = np.empty_like(group_of), subject_of
+            # A random order within each subject: labels move only among the rows of one subject.
             order = np.lexsort((generator.random(len(subjects)), subjects))
             labels[order] = group_of[np.argsort(subjects, kind="stable")]
         else:
@@ -808,6 +809,7 @@ def p_values(
     table = table.reshape(len(rows), len(places))
     scaled = table * np.array([factors[place] for place in places], dtype=object)
     unseen = {"initial": 0} if len(places) < len(factors) else {}  # their statistic is always 0
+    # Compared with the largest pair of each permutation, p holds for all pairs at once.
     largest = scaled[1:].max(axis=1, **unseen)
     pairs = [
         (place, int(each[0]), p_value(each), p_value([value, *largest]))

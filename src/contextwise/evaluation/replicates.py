@@ -624,6 +624,7 @@ def rank_groups(
         p_value = float(stats.friedmanchisquare(*table).pvalue)
     difference = None
     if k > 2:
+        # Nemenyi's critical difference of mean ranks.
         quantile = float(stats.studentized_range.ppf(1 - alpha, k, np.inf)) / sqrt(2)
         difference = quantile * sqrt(k * (k + 1) / (6 * n))
     names, order = list(values), np.argsort(ranks, kind="stable").tolist()
@@ -688,6 +689,7 @@ def _column_values(
     rows: Sequence[Mapping[str, str | None]], metric: str, truth: str, group: str, path: str
 ) -> dict[str, list[float | None]]:
     cells: dict[tuple[str, str], list[float]] = {}
+    # Line 1 is the header.
     for line, row in enumerate(rows, 2):
         value = _number(row[metric], metric, path, line)
         cells.setdefault((str(row[group]), str(row[truth])), []).extend(
@@ -835,6 +837,7 @@ def paired_difference(
             return mean, DifferenceTest(1.0, "exact signs")
         if training_share is not None:
             return mean, DifferenceTest(None, "no spread, overlapping rows")
+        # All n signs agree, in either direction: 2 · 2^-n.
         return mean, DifferenceTest(2.0 ** (1 - len(x)), "exact signs")
     from scipy import stats
 
@@ -870,6 +873,7 @@ def unpaired_difference(
         return Mean(count, mean, None, None, None, why), DifferenceTest(None, f"too few {unit}s")
     if _are_equal(a, scale) and _are_equal(b, scale):
         ways = comb(len(a) + len(b), count)
+        # Of all ways to divide the values, only this one is as far, and its mirror if sizes agree.
         as_far = 1 + (len(a) == len(b)) if mean else ways
         no_interval = Mean(count, mean, None, None, None, f"equal {unit}s have no spread")
         return no_interval, DifferenceTest(as_far / ways, "exact permutation")
@@ -877,6 +881,7 @@ def unpaired_difference(
     from scipy.stats import t
 
     of_a, of_b = (float(x.var(ddof=1)) / len(x) for x in (a, b))
+    # Welch-Satterthwaite.
     freedom = (of_a + of_b) ** 2 / (of_a**2 / (len(a) - 1) + of_b**2 / (len(b) - 1))
     error = sqrt(of_a + of_b)
     half = float(t.ppf((1 + confidence) / 2, freedom)) * error
@@ -893,6 +898,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """
     order = np.argsort(p_values)
     factors = len(p_values) - np.arange(len(p_values))
+    # An adjusted p-value is never below that of a smaller p-value.
     raised = np.maximum.accumulate(factors * np.array(p_values, dtype=np.float64)[order])
     adjusted = np.empty(len(p_values))
     adjusted[order] = np.minimum(raised, 1.0)

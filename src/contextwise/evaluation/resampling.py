@@ -391,6 +391,7 @@ def stability(
         records = [record for record in store.records() if record["key"] in wanted]
     if is_late:
         text = f"the time limit ended after learning {len(records)} of {len(units)} structures"
+        # All rows and two resamples are the least that can be compared.
         if len(records) < 3 or ALL_ROWS not in {record["key"] for record in records}:
             raise OpenResult(f"{text}; allow more time")
         warnings.warn(text, stacklevel=2)
@@ -456,6 +457,7 @@ class Resampling:
         """Return the row numbers of a resample; None means all rows."""
         if resample is None:
             return np.arange(self.count)
+        # Each resample has its own generator, so any worker can draw it, in any order.
         generator = np.random.default_rng([self.seed, resample])
         if self.how == "bootstrap":
             return np.sort(generator.integers(self.count, size=self.count))

@@ -197,6 +197,7 @@ class ValuesNull(Null):
         if (sizes == 1).all():  # for example all variables binary: no need to sort
             largest = reduce(np.minimum, keys.T)[:, None]
         else:
+            # The values with the smallest keys are a random set of the same size.
             largest = np.take_along_axis(np.sort(keys, axis=1), sizes - 1, axis=1)
         return _words(keys <= largest, features.values.shape[1])
 
@@ -637,6 +638,7 @@ def chance(
         raise KeyboardInterrupt
     if batches:
         distances = tuple(distance for batch, _ in batches for distance in batch)
+        # -1 marks pairs on which all draws have the same distance.
         below, equal = np.full((2, len(pairs)), -1, dtype=np.int64)
         below[places], equal[places] = np.sum([near for _, near in batches], axis=0)
         # Equal draws prove nothing if the expected distance, which is exact, is another one.
@@ -676,6 +678,7 @@ def skills(comparison: Comparison) -> tuple[float | None, float | None]:
         deps[_kind(cards, i, j)] += dependent
     expected = Fraction(0)
     for (a, b), count, size in zip(kinds.tolist(), counts.tolist(), sizes, strict=True):
+        # deps (1 - g) + (size - deps) g: errors if the guess depends with probability g.
         expected += deps[a, b] + (count * size - 2 * deps[a, b]) * means[a, b]
     stuck = expected == comparison.distance and _is_stuck(comparison, null)
     skill = None if stuck else skill_of(comparison.distance, expected)
@@ -812,6 +815,7 @@ class DrawPlan:
         code = (len(place), 1)
         moved = np.sort(place[covered], axis=1) @ code
         _, in_pairs, in_moved = np.intersect1d(self.pairs @ code, moved, return_indices=True)
+        # On a pair that the drawn guess does not cover, it misses every dependence.
         distances = self.deps.copy()
         if counts is not None:  # where the true model has no dependence, the count moves along
             distances[in_pairs] = counts[in_moved]

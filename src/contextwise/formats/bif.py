@@ -233,11 +233,13 @@ def _table(
             raise source.error(f"{owner} needs {wanted} numbers, got {len(row)}", line)
         return np.array(row)
 
+    # -1 marks cells without a number; NaN is a number that the file has.
     values = np.full(shape, -1.0)
     if block.default is not None:
         values[...] = checked(block.default, shape[-1], block.line)
     if block.table is not None:
         table = checked(block.table, values.size, block.line)
+        # In a BIF table the child varies slowest; here it comes last.
         values = np.moveaxis(table.reshape([shape[-1], *shape[:-1]]), 0, -1)
     seen = set()
     for states, line, row in block.rows:

@@ -386,6 +386,7 @@ def _literals(listing: Listing) -> tuple[IntArray, WordArray]:
     """Turn the tests of a listing into variables and value sets."""
     cardinalities = np.array(listing.cardinalities, dtype=np.int64)
     before = np.cumsum(cardinalities) - cardinalities
+    # A test is 2 · (number of the state among all states) + (1 if negated).
     states = listing.tests >> 1
     variables = np.repeat(np.arange(len(cardinalities)), cardinalities)[states]
     places = states - before[variables]
@@ -393,6 +394,7 @@ def _literals(listing: Listing) -> tuple[IntArray, WordArray]:
     bits = np.left_shift(np.uint64(1), (places % WORD).astype(np.uint64))
     values[np.arange(len(states)), places // WORD] = bits
     negated = (listing.tests & 1).astype(np.uint64)
+    # XOR with all values negates a set; XOR with 0 keeps it.
     values ^= all_values(cardinalities)[variables] * negated[:, None]
     return variables, values
 
@@ -459,6 +461,7 @@ def _directions(
                 allowed[variable] &= value_set
             with np.errstate(invalid="ignore"):  # inf - inf; the table is not used
                 logs[np.ix_(*map(members, allowed.values()))] += weight
+        # A variable without features is uniform.
         if first == last:
             logs -= np.log(cardinalities[-1])
         with np.errstate(over="ignore"):

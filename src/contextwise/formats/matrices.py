@@ -188,6 +188,7 @@ def _matrix(table: list[list[str]]) -> tuple[list[str] | None, FloatArray] | Non
             values = np.array([[float(_TRUTH.get(cell, cell)) for cell in row] for row in rows])
         except ValueError:
             continue
+        # No variable is its own neighbour, so other numbers there are no graph.
         if np.isfinite(values).all() and not np.diag(values).any():
             return names, values
     return None

@@ -154,6 +154,7 @@ def model_of(
     info: dict[str, Any] = {
         "file": source.name,
         "format": format,
+        # the last line may have no line end
         "lines": data.count(b"\n") + (not data.endswith(b"\n") and bool(data)),
         "raw_features": count,
         "duplicates": count - contradictory - len(features),

@@ -123,6 +123,7 @@ class _Words:
         values = np.array([_float(word) for word in self.take(count, what)], dtype=np.float64)
         bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
         if len(bad):
+            # Step back to the bad word, so that the error names its line.
             self.at -= count - int(bad[0]) - 1
             shown = self.words[self.at - 1][:20]
             raise self.error(f"expected {what} that is >= 0, got {shown!r}")

@@ -138,6 +138,7 @@ def _connected(structure: Structure, i: int, j: int) -> BoolArray:
     """
     n = len(structure.domain)
     cards = structure.domain.cardinalities
+    # Place 0 of an axis means that the variable is not assigned.
     shape = [1 if v in (i, j) else c + 1 for v, c in enumerate(cards)]
     edges = np.zeros([*shape, n, n], dtype=bool)
     features = structure.features
@@ -149,10 +150,12 @@ def _connected(structure: Structure, i: int, j: int) -> BoolArray:
         for a, b in permutations(scope, 2):
             edges[..., a, b] |= compatible
     for v, length in enumerate(shape):
+        # An assigned variable leaves the graph.
         free = _along(np.arange(length) == 0, v, n)[..., None]
         edges[..., v, :] &= free
         edges[..., :, v] &= free
     for v in range(n):
+        # Warshall: paths that may pass through v.
         edges |= edges[..., :, v, None] & edges[..., None, v, :]
     connected: BoolArray = edges[..., i, j]
     return connected

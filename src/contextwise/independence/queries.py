@@ -391,6 +391,7 @@ def search_by_labels(
             if joined != needs and not links.can_hold(joined, link.needs):
                 continue
             seen = demanded.setdefault(id(link), [])
+            # The link was reached before with fewer demands, so this label adds nothing.
             if any(joined & less == less for less in seen):
                 continue
             seen.append(joined)
@@ -400,6 +401,7 @@ def search_by_labels(
             if labels > most:
                 raise TooLargeError("too many labels")
             for there in link.scope:
+                # Fewest demands first: such a label makes the most others superfluous.
                 heapq.heappush(heap, (joined.bit_count(), joined, there))
         deadline.check()
     return None
@@ -433,6 +435,7 @@ def search_by_solver(
 
         while True:
             deadline.check()
+            # The solver cannot see the clock, so it pauses after some conflicts.
             solver.conf_budget(CONFLICTS)
             answer = solver.solve_limited()
             if answer is False:
@@ -449,6 +452,7 @@ def search_by_solver(
                     for link in links.links
                     if not reached.isdisjoint(link.scope) and not reached.issuperset(link.scope)
                 )
+                # Any connecting assignment must use a link that leaves the reached set.
                 solver.add_clause([variable(link) for link in leaving])
 
 

@@ -71,6 +71,7 @@ def open_trail(
             steps: list[tuple[int, bool]] = []
             if variable not in blocked:
                 steps += [(child, True) for child in children[variable]]
+            # A collider passes if it or a descendant is given; another variable if it is not.
             if variable in opening if arrived_along else variable not in blocked:
                 steps += [(parent, False) for parent in parents[variable]]
             for step in steps:
@@ -112,6 +113,7 @@ def minimal_d_separator(
     if any subset separates, one of ancestors does (van der Zander and Liskiewicz).
     """
     kept = sorted(ancestors(parents, [*first, *second]))
+    # d-separation is separation in the moral graph of the ancestors: families are cliques.
     owners = np.repeat(kept, [len(parents[v]) + 1 for v in kept])
     families = np.array([u for v in kept for u in (*parents[v], v)], dtype=np.int32)
     nowhere: Mask = np.zeros(len(parents), dtype=bool)

@@ -141,6 +141,7 @@ class Directions:
             place = over.variables[child]
             parents[place] = tuple(over.variables[p] for p in above)
             if table is not None:
+                # The alignment maps old to new places; sorting inverts that.
                 states = (np.argsort(over.states[v]) for v in (*above, child))
                 tables[place] = _read_only(table[np.ix_(*states)])
         undirected = {(over.variables[p], over.variables[c]) for p, c in self.undirected}
@@ -343,6 +344,7 @@ def _conditional(
     if np.isnan(sums).any():
         return None
     if (distance > EXACT).any():
+        # Rows that already add up to 1 keep their digits.
         table = np.where(distance > EXACT, table / sums, table)
     return _read_only(table)
 

@@ -172,9 +172,11 @@ def log_odds_ratio(logs: FloatArray) -> FloatArray:
         both = possible[first] & possible[second]
         with np.errstate(invalid="ignore"):
             gap = logs[first] - logs[second]
+        # The log odds ratio of two rows and two columns is the difference of two gaps.
         highest = np.where(both, gap, -np.inf).max(axis=0)
         lowest = np.where(both, gap, np.inf).min(axis=0)
         largest = np.maximum(largest, highest - lowest)
+    # A cell that is impossible though its row and column are possible: infinitely strong.
     return np.where((possible == product).all(axis=(0, 1)), largest, np.inf)
 
 

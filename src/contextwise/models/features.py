@@ -46,6 +46,7 @@ def all_values(cardinalities: IntArray) -> WordArray:
     """Return the value set that allows everything, for each variable: shape (variables, words)."""
     before = WORD * np.arange(words_of(cardinalities))
     missing = np.clip(before + WORD - cardinalities[:, None], 0, WORD).astype(np.uint64)
+    # A shift by all 64 bits is undefined in C, so such words are set to 0 below.
     full = np.right_shift(np.uint64(2**WORD - 1), np.minimum(missing, np.uint64(WORD - 1)))
     return np.where(missing == WORD, np.uint64(0), full)
 
@@ -173,6 +174,7 @@ class Features:
         chosen = np.flatnonzero(features) if features.dtype == bool else features
         lengths = self.lengths[chosen]
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        # The old place of a literal minus its new one.
         shift = np.repeat(self.starts[chosen] - starts[:-1], lengths)
         literals = np.arange(int(starts[-1])) + shift
         pairs = None if self.pairs is None else self.pairs[chosen]
@@ -185,6 +187,7 @@ class Features:
         literals = np.flatnonzero(self.variables == variable)
         allowed = self.values[literals, state // 64] >> np.uint64(state % 64) & np.uint64(1)
         compatible = np.ones(len(self), dtype=bool)
+        # The feature of a literal is the last one that starts at or before it.
         compatible[np.searchsorted(self.starts, literals[allowed == 0], side="right") - 1] = False
         return compatible
 
@@ -225,6 +228,7 @@ def normalized(
             order = np.argsort(place, kind="stable")
             owner, variable, values = owner[order], variable[order], values[order]
             fresh = np.diff(place[order], prepend=-1) != 0
+            # Two literals on one variable allow what both allow.
             values = np.bitwise_and.reduceat(values, np.flatnonzero(fresh), axis=0)
             owner, variable = owner[fresh], variable[fresh]
     possible = np.ones(count, dtype=bool)
@@ -240,6 +244,7 @@ def normalized(
     fresh = first == alive
     places = np.full(count, -1, dtype=np.int64)
     places[alive[fresh]] = np.arange(np.count_nonzero(fresh))
+    # A repeated feature gets the place of its first occurrence.
     places[alive] = places[first]
     return (raw if fresh.sum() == count else raw.take(alive[fresh])), places
 
@@ -266,6 +271,7 @@ def _hashes(features: Features) -> WordArray:
         literal = (literal ^ word) * np.uint64(0xBF58476D1CE4E5B9)
         literal ^= literal >> np.uint64(29)
     before = np.concatenate([np.zeros(1, np.uint64), np.cumsum(literal, dtype=np.uint64)])
+    # Sums wrap around modulo 2^64, and so do their differences.
     hashes: WordArray = before[features.starts[1:]] - before[features.starts[:-1]]
     if features.pairs is not None:
         first, second = features.pairs.T.astype(np.uint64)
@@ -288,6 +294,7 @@ def restrict(features: Features, fixed: Mapping[int, int]) -> Features:
         cardinalities,
         (np.cumsum(left) - 1)[features.owners[stays]],
         place[features.variables[stays]],
+        # the variables that stay may need fewer words
         features.values[stays][:, : words_of(cardinalities)],
         int(left.sum()),
         None if features.pairs is None else place[features.pairs[left]].astype(np.int32),

@@ -341,6 +341,7 @@ class LogLinear:
             raise DomainError(
                 f"the weight of feature {structure.feature_text(bad)!r} is not a number"
             )
+        # A model is immutable, its weights included.
         array.setflags(write=False)
         object.__setattr__(self, "structure", structure)
         object.__setattr__(self, "weights", array)

@@ -104,6 +104,7 @@ def _placed(hops: FloatArray) -> FloatArray:
     leaves = np.flatnonzero(adjacent[middle])
     if len(leaves) < 3 or adjacent.sum() != 2 * len(leaves) or len(hops) != len(leaves) + 1:
         with np.errstate(divide="ignore"):
+            # Infinite on the diagonal, which `planar` sets to 0.
             return planar(hops, weights=1.0 / hops**2)
     points = np.zeros((len(hops), 2))
     points[leaves] = circle(len(leaves)) * max(1.0, SPOKE * len(leaves) / (2 * np.pi))
@@ -118,6 +119,7 @@ def circle(count: int) -> FloatArray:
 
 def hop_distances(adjacent: npt.NDArray[np.bool_]) -> FloatArray:
     """Return the lengths of the shortest paths, infinite where there is no path."""
+    # NumPy multiplies floats by BLAS, but bools in a plain loop.
     edges = adjacent.astype(np.float32)
     reached = np.eye(len(adjacent), dtype=bool)
     hops = np.full(adjacent.shape, np.inf)
@@ -147,6 +149,7 @@ def planar(distances: FloatArray, *, weights: FloatArray | None = None) -> Float
         if before - stress <= TOLERANCE * stress or stress <= nothing:
             break
         pull = np.divide(w * distances, between, out=np.zeros_like(w), where=between > 0)
+        # The Guttman transform: no step raises the stress.
         points = inverse @ (points * pull.sum(axis=1)[:, None] - pull @ points)
         points -= points.mean(axis=0)
     return points
@@ -215,6 +218,7 @@ def _start(distances: FloatArray) -> FloatArray:
     """Return classical scaling plus a small circle, so that no two points coincide."""
     n = len(distances)
     centre = np.eye(n) - 1.0 / n
+    # Double centring turns squared distances into inner products.
     values, vectors = np.linalg.eigh(-0.5 * centre @ distances**2 @ centre)
     axes: FloatArray = vectors[:, [-1, -2]] * np.sqrt(np.maximum(values[[-1, -2]], 0.0))
     # An eigenvector has no sign of its own; the farthest point decides.
@@ -310,6 +314,7 @@ def place_labels(
     """
     inked = _along(lines) if lines is not None and len(lines) else np.zeros((0, 2))
     crowd = ((points[:, None] - points[None, :]) ** 2).sum(axis=2)
+    # Labels in a crowd have the least choice, so they come first.
     order = np.argsort(np.sort(crowd, axis=1)[:, min(3, len(points) - 1)] if len(points) else [])
     if first is not None:
         order = np.argsort(-first, kind="stable")
@@ -326,6 +331,7 @@ def place_labels(
         if placed:
             half = (sizes[k] + sizes[placed]) / 2
             apart = np.abs(offered[:, None] - middles[placed][None, :]) >= half[None, :]
+            # Two boxes are disjoint if they are apart along one axis.
             free &= apart.any(axis=2).all(axis=1)
         if not free.any():
             if first is None:
@@ -378,7 +384,9 @@ def apart(wanted: FloatArray, step: float) -> FloatArray:
     """Move heights, given as shares, in their order until they are at least ``step`` apart."""
     order = np.argsort(wanted, kind="stable")
     room = step * np.arange(len(wanted))
+    # Without its room below, a height must not be lower than the one before.
     pushed_up = np.maximum.accumulate(wanted[order] - room) + room
     heights = np.empty(len(wanted))
+    # Leave room for those above.
     heights[order] = np.minimum(pushed_up, 1 - room[::-1])
     return heights

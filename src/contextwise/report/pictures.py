@@ -124,6 +124,7 @@ def heat_map(comparison: Comparison | Shares, *, reorder: bool | None = None) ->
     first, second = shares.pairs.T
     fp, fn = np.full((2, n, n), np.nan)
     for matrix, values in ((fp, shares.fp), (fn, shares.fn)):
+        # Of a covered pair nan means unfinished; nan stays for pairs that nothing covers.
         matrix[first, second] = matrix[second, first] = np.nan_to_num(values, nan=np.inf)
     order, blocks = group_similar(fp + fn) if reorder else (np.arange(n), ())
     drawn = np.where(np.tri(n, dtype=bool), fn[np.ix_(order, order)], fp[np.ix_(order, order)])
@@ -189,6 +190,7 @@ def pooled(
     sums, sizes = summed(errors), summed(1.0 - np.eye(n))
     means = sums / np.maximum(sizes, 1)
     below = np.tri(len(starts), dtype=bool)
+    # A square on the diagonal has errors of both kinds; the larger part decides.
     on_diagonal = summed(np.tril(errors)) <= sums / 2
     below &= ~(np.eye(len(starts), dtype=bool) & on_diagonal)
     shown = largest if worst else means
@@ -197,6 +199,7 @@ def pooled(
     covered = summed((~np.isnan(heat.shares)).astype(np.float64)) / np.maximum(sizes, 1)
     codes[(shown == 0) & (covered >= 0.5)] = AGREED
     codes[summed(np.isinf(heat.shares).astype(np.float64)) > 0] = OPEN
+    # One pair has more than half of the errors of its square, so a mean would hide it.
     lone = (largest >= LONE) & (2 * largest > sums) & (not worst)
     return codes.astype(np.uint8), block, np.argwhere(lone)
 

@@ -130,6 +130,7 @@ def resampled(
     value = statistic(names)
     if len(names) < 3:
         return WithInterval(value, None)
+    # One seed, so that all statistics use the same resamples.
     drawn = np.random.default_rng(0).integers(len(names), size=(BOOTSTRAPS, len(names)))
     values = [statistic([names[k] for k in row]) for row in drawn.tolist()]
     known = [value for value in values if value is not None and np.isfinite(value)]
@@ -226,6 +227,7 @@ def agreements(rankings: Sequence[Ranks]) -> list[tuple[str, str, WithInterval, 
             for key in sorted(a.ranks.keys() & b.ranks.keys())
             if np.ptp(a.ranks[key]) > 0 and np.ptp(b.ranks[key]) > 0
         )
+        # Sorted, because the rounding of a sum depends on the order.
         means = {truth: float(np.mean(sorted(values))) for truth, values in taus.items()}
         tau = mean_of_truths(means)
         results.append((a.metric.label, b.metric.label, tau, len(means)))

@@ -240,6 +240,7 @@ def from_toml(path: str | os.PathLike[str]) -> Configuration:
     except (TypeError, AttributeError, ValueError, IndexError, ContextwiseError) as error:
         raise ParseError(f"a setting is wrong: {error}", path=path) from None
     current = fingerprints(configuration.truths, configuration.data)
+    # Files that are new, missing or different.
     changed = sorted(file for file, _ in current.items() ^ configuration.files.items())
     if changed:
         raise ParseError(

@@ -154,6 +154,7 @@ class _Alarm:
     def set(self) -> None:
         """Set the timer to the earliest block."""
         first = min(self.rings, *(block.rings for block in self.blocks))
+        # A time of 0 would switch the timer off.
         signal.setitimer(signal.ITIMER_REAL, max(first - time.monotonic(), SOON), AGAIN)
 
     def _ring(self, number: int, frame: FrameType | None) -> None:
@@ -169,6 +170,7 @@ class _Alarm:
             if callable(self.theirs):
                 self.theirs(number, frame)
             else:
+                # SIG_DFL and SIG_IGN cannot be called; the system must apply them.
                 signal.signal(signal.SIGALRM, self.theirs)
                 signal.raise_signal(signal.SIGALRM)
                 signal.signal(signal.SIGALRM, self._ring)

@@ -106,6 +106,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     A pipe or a device is written to directly.
     """
     try:
+        # A pipe or a device such as /dev/stdout cannot be replaced.
         if os.path.exists(path) and not os.path.isfile(path):
             with open(path, "wb") as file:
                 file.write(data)
@@ -138,6 +139,7 @@ def _replace(path: str, data: bytes) -> None:
             file.write(data)
         if mode is not None:
             os.chmod(temporary, mode)
+        # Within one folder this is atomic: a reader sees the old file or the new one.
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):

@@ -130,6 +130,7 @@ class Store:
             with _explained(self.path):
                 self._db = sqlite3.connect(self.path, timeout=30, isolation_level=None)
                 self._db.execute("PRAGMA synchronous = FULL")
+                # As the file holds it, with lists instead of tuples, so that the two compare.
                 self._begin(json.loads(json.dumps(configuration)))
         except BaseException:
             self.close()
@@ -225,6 +226,7 @@ class Store:
             self._db = None
         if self._lock is not None and self._lock.is_locked:
             with suppress(OSError):
+                # Deleted while the lock is held: afterwards it may be that of another process.
                 os.unlink(self._lock.lock_file)
             self._lock.release()
         self._folder.__exit__(None, None, None)
@@ -401,6 +403,7 @@ def _explained(file: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:
+        # The low byte of an extended code is the basic code.
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             reason = "another process is writing to it; wait for it to end and run again"
@@ -417,6 +420,7 @@ def _explained(file: Path) -> Iterator[None]:
 def _lock(file: Path) -> Any:
     """Take the lock of a store for this process; raise if another process holds it."""
     filelock = require("filelock", "jobs")
+    # Another thread may close the store.
     lock = filelock.FileLock(f"{file}.lock", timeout=0, thread_local=False)
     place = Path(lock.lock_file)
     try:
