@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import prod
@@ -34,20 +34,9 @@ class ContextSpace:
         """Return the total weight of the values of each variable."""
         return list(cardinalities if self.weights is None else map(sum, self.weights))
 
-    def unit(self, cardinalities: Sequence[int], limit: int) -> int:
-        """Return the number of contexts in the unit in which the kernel counts.
-
-        A pair involves at most ``limit`` variables. The kernel counts as if there were no more of
-        each kind (each total weight); the others multiply every count by the same number, the unit.
-        """
-        times = Counter(self.sizes(cardinalities)).items()
-        # A variable of total weight 0 would make the unit 0.
-        return prod(size ** max(0, count - limit) for size, count in times if size)
-
-    def bits(self, cardinalities: Sequence[int], limit: int) -> int:
-        """Return enough bits for a number of contexts in this unit."""
-        times = Counter(self.sizes(cardinalities)).items()
-        return sum(size.bit_length() * min(count, limit) for size, count in times)
+    def kinds(self, cardinalities: Sequence[int]) -> Counter[int]:
+        """Return how many variables have each total weight."""
+        return Counter(self.sizes(cardinalities))
 
     def of_pairs(self, cardinalities: Sequence[int], pairs: IntArray) -> list[int]:
         """Return the total weight of the contexts of each pair.
@@ -86,12 +75,27 @@ class ContextSpace:
         whole, n = prod(sizes), len(sizes)
         if self.canonical:
             return whole * (n * (n - 1) // 2)
-        total, times = 0, Counter(sizes)
+        total, times = 0, self.kinds(cardinalities)
         for first, second in combinations_with_replacement(times, 2):
             # Two variables of one size: each pair is met in both orders, so half of them count.
             pairs = times[first] * (times[second] if first != second else times[first] - 1)
             total += whole // (first * second) * (pairs if first != second else pairs // 2)
         return total
+
+
+def unit_of(kinds: Mapping[int, int], limit: int) -> int:
+    """Return the number of contexts in the unit in which the kernel counts.
+
+    A pair involves at most ``limit`` variables. The kernel counts as if there were no more of
+    each kind (each total weight); the others multiply every count by the same number, the unit.
+    """
+    # A variable of total weight 0 would make the unit 0.
+    return prod(size ** (count - limit) for size, count in kinds.items() if size and count > limit)
+
+
+def bits_of(kinds: Mapping[int, int], limit: int) -> int:
+    """Return enough bits for a number of contexts in this unit."""
+    return sum(size.bit_length() * min(count, limit) for size, count in kinds.items())
 
 
 UNIFORM = ContextSpace()

@@ -23,7 +23,7 @@ from math import prod
 import numpy as np
 
 from contextwise.counting import auto, native
-from contextwise.counting.contexts import UNIFORM, ContextSpace
+from contextwise.counting.contexts import UNIFORM, ContextSpace, unit_of
 from contextwise.counting.contract import ENGINES, CountUnion, get_engine
 from contextwise.counting.extraction import CoverSource
 from contextwise.models.features import Features
@@ -145,7 +145,7 @@ def _by_kernel(
     )
     if interrupted:
         raise KeyboardInterrupt
-    unit = space.unit(cardinalities, limit)
+    unit = unit_of(space.kinds(cardinalities), limit)
     values, by_ganak = [value * unit for value in _as_ints(words)], False
     cells_of: dict[Two, list[tuple[int, int]]] = {}
     for pair, first, second, cell in left.reshape(-1, 4).tolist():
@@ -203,7 +203,7 @@ def count_redrawn(
     )
     if interrupted:
         raise KeyboardInterrupt
-    distances *= space.unit(a.cardinalities.tolist(), limit)
+    distances *= unit_of(space.kinds(a.cardinalities.tolist()), limit)
     open_of: dict[int, list[int]] = {}
     for pair, draw in left.reshape(-1, 2).tolist():
         open_of.setdefault(draw, []).append(pair)

@@ -159,6 +159,8 @@ def pair_space(
 
 # -- covered pairs: all models make the others independent ------------------------------------
 
+FEW = 2**20
+"""Literals times variables for which the pairs fit into any memory."""
 FEWER_PAIRS = "compare fewer variables or pairs"
 
 
@@ -167,7 +169,7 @@ def covered_pairs(*models: Features, among: IntArray | None = None) -> IntArray:
     n = len(models[0].cardinalities)
     if among is not None:
         among = decode_pairs(np.unique(among[:, 0] * n + among[:, 1]), n)
-    else:
+    elif n * sum(len(model.variables) for model in models) > FEW:
         lengths = (np.full(len(m), 2) if m.pairs is not None else m.lengths for m in models)
         covered = sum(int((length * (length - 1)).sum()) // 2 for length in lengths)
         require_memory(28 * covered, "finding the pairs of these features", FEWER_PAIRS)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from contextwise.counting import known_sizes
-from contextwise.counting.contexts import UNIFORM, ContextSpace
+from contextwise.counting.contexts import UNIFORM, ContextSpace, bits_of, unit_of
 from contextwise.counting.contract import OverBudget
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import FEWER_PAIRS
@@ -116,11 +116,14 @@ def count_pairs(
         _, first, places = np.unique(codes, return_index=True, return_inverse=True)
         pairs = pairs[first]
     cardinalities = a.cardinalities.tolist()
+    kinds = space.kinds(cardinalities)
     known = [known_sizes.lookup(m, pairs, space, with_ganak=with_ganak) for m in (a, b)]
 
     def known_rows(limit: int) -> list[tuple[IntArray, WordArray]]:
-        require_memory_for(total, space.bits(cardinalities, limit))
-        unit = space.unit(cardinalities, limit)
+        require_memory_for(total, bits_of(kinds, limit))
+        if not any(len(k.places) for k in known):
+            return [(k.places, NO_ROWS) for k in known]
+        unit = unit_of(kinds, limit)
         return [(k.places, rows_of(k.in_unit(unit).tolist())) for k in known]
 
     result = kernel.count_pairs(
@@ -139,7 +142,7 @@ def count_pairs(
     )
     if not result.interrupted:
         effort.report(total, total)
-    unit = space.unit(cardinalities, result.limit)
+    unit = unit_of(kinds, result.limit)
     low = high = result.lower
     if len(result.open):
         high = low.copy()

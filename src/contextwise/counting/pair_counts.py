@@ -174,6 +174,9 @@ def exact_sum(numbers: CountArray) -> Any:
     if numbers.dtype == object:
         total = numbers.sum(axis=0)
         return total.tolist() if isinstance(total, np.ndarray) else total
+    largest = int(numbers.max(initial=0))
+    if largest.bit_length() + len(numbers).bit_length() < 64:  # the sum fits into 63 bits
+        return numbers.sum(axis=0).tolist()
     parts = (numbers >> 31, numbers & (2**31 - 1))
     high, low = (np.asarray(part.sum(axis=0)).astype(object) for part in parts)
     total = high * 2**31 + low

@@ -79,6 +79,9 @@ class Effort:
     @contextmanager
     def showing(self, label: str) -> Iterator[Effort]:
         """Yield this effort with a bar on a terminal, if progress is shown, under a label."""
+        if self.show_progress is False:
+            yield self
+            return
         with progress_of(self.show_progress, label) as progress:
             yield replace(self, show_progress=progress or False)
 
