@@ -110,8 +110,8 @@ class StrengthSample:
         }
         record["weights_of"] = self.weights_of
         for name, share in (("lower_quartile", 0.25), ("median", 0.5), ("upper_quartile", 0.75)):
-            found = self.quantile(share)
-            ends = {name: found.value, f"{name}_from": found.low, f"{name}_to": found.high}
+            quantile = self.quantile(share)
+            ends = {name: quantile.value, f"{name}_from": quantile.low, f"{name}_to": quantile.high}
             record |= {key: value if isfinite(value) else "inf" for key, value in ends.items()}
         return record
 
@@ -225,7 +225,7 @@ def _draw(
         sizes = np.array([ratio(size, question.total) for size in question.sizes(pairs)])
     chosen_pairs = [np.zeros((0, 2), np.int64)]
     chosen_states = [np.zeros((0, len(question.domain)), np.int64)]
-    found = 0
+    kept = 0
     draws, tried = BATCH, 0
     while len(pairs) and tried < MOST:
         batch = draw_union(cubes, question.structures[1 - place].features, pairs, sizes, draws, rng)
@@ -233,11 +233,11 @@ def _draw(
         if not len(batch.pair):
             break
         mask = batch.first & batch.in_other if kind == "found" else batch.hits
-        chosen = rng.permutation(np.flatnonzero(mask))[: wanted - found]
+        chosen = rng.permutation(np.flatnonzero(mask))[: wanted - kept]
         chosen_pairs.append(pairs[batch.pair[chosen]])
         chosen_states.append(batch.states[chosen])
-        found += len(chosen)
-        if found == wanted:
+        kept += len(chosen)
+        if kept == wanted:
             break
     return np.concatenate(chosen_pairs), np.concatenate(chosen_states)
 
@@ -313,12 +313,14 @@ def _tables(
     variables, values, owners = features.variables, features.values, features.owners
     state = states[row[owners], variables]
     word = values[np.arange(len(variables)), state // 64]
-    own = variables[:, None] == pair[owners]
+    in_pair = variables[:, None] == pair[owners]
     # A context does not fix the pair's own states, so their literals always hold.
-    holds = own.any(axis=1) | (word >> (state % 64).astype(np.uint64) & np.uint64(1)).astype(bool)
+    holds = in_pair.any(axis=1) | (word >> (state % 64).astype(np.uint64) & np.uint64(1)).astype(
+        bool
+    )
     matches = np.logical_and.reduceat(holds, features.starts[:-1])
     first, second = (
-        _allowed(values[own[:, side]][matches], model.domain.cardinalities[pair[0, side]])
+        _allowed(values[in_pair[:, side]][matches], model.domain.cardinalities[pair[0, side]])
         for side in (0, 1)  # every feature has one literal on each variable of its pair
     )
     shape = len(states), first.shape[1], second.shape[1]

@@ -257,10 +257,10 @@ class _PlainCells(_Cells):
 
     @classmethod
     def of_plain(cls, text: str, separator: str) -> _PlainCells | None:
-        found = _cells and separator != " " and _cells.coded_columns(text, separator)
-        if not found:
+        parsed = _cells and separator != " " and _cells.coded_columns(text, separator)
+        if not parsed:
             return None
-        coded, labels = found
+        coded, labels = parsed
         first_lines = coded[:, :2].T.tolist()
         rows = [[cells[k] for cells, k in zip(labels, row, strict=True)] for row in first_lines]
         numbers = np.arange(coded.shape[1])

@@ -126,9 +126,9 @@ def _patterns(features: Features, rows: IntArray) -> Iterator[tuple[int, IntArra
         matters = np.full((len(literals), holds.shape[1]), 255, dtype=np.uint8)
         for place in range(int(lengths[features_with].max(initial=0))):
             others = features.starts[features_with] + place
-            # A feature matters to the variable where all its other literals hold.
-            here = np.flatnonzero((place < lengths[features_with]) & (others != literals))
-            matters[here] &= holds[kinds[others[here]]]
+            # Not the literal itself, and short features have none at this place.
+            concerned = np.flatnonzero((place < lengths[features_with]) & (others != literals))
+            matters[concerned] &= holds[kinds[others[concerned]]]
         yield variable, literals, _turned(matters, len(rows))
 
 

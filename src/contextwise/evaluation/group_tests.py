@@ -455,8 +455,8 @@ class Plan:
                 raise KeyboardInterrupt
             if len(self._known) == REMEMBERED:
                 self._known.clear()
-            found = zip(pairs.tolist(), counts.distances.tolist(), strict=True)
-            self._known[key] = {self._places[i, j]: int(d) for (i, j), d in found if d}
+            distances = zip(pairs.tolist(), counts.distances.tolist(), strict=True)
+            self._known[key] = {self._places[i, j]: int(d) for (i, j), d in distances if d}
         return self._known[key]
 
 
@@ -592,8 +592,8 @@ def _plan(
 def _check_groups(by: str, sizes: Mapping[str, int], resamples: int | None) -> None:
     count, rows, least = len(sizes), sum(sizes.values()), 2 if resamples is None else 4
     if count < 2:
-        one = f"one group, {next(iter(sizes))!r}" if sizes else "no rows"
-        raise ContextwiseError(f"{by!r} has {one}; comparing needs at least two groups")
+        present = f"one group, {next(iter(sizes))!r}" if sizes else "no rows"
+        raise ContextwiseError(f"{by!r} has {present}; comparing needs at least two groups")
     if count > 2 and rows < LEAST_ROWS * count:
         raise ContextwiseError(
             f"{by!r} has {count:,} values in {plural(rows, 'row')}, so it looks like an ID and not "

@@ -61,6 +61,7 @@ def explorer(
     model is true.
     """
     entries = library(models)
+    # Both are shared by all sessions, so that reloading the page does not compare again.
     kept: dict[Key, Guess] = {}
     ahead: Ahead = {}
     prepare()

@@ -137,12 +137,12 @@ def regions_of(
 ) -> tuple[PairIndependencies, Check | None]:
     """Find the contexts in which a pair of one model is independent, and test them with rows."""
     tell("Looking for the contexts of this pair", 0, 0)
-    found = context_specific_independencies(model, *pair, top=top, time_limit=time_limit)
+    independencies = context_specific_independencies(model, *pair, top=top, time_limit=time_limit)
     tested = None
     if rows is not None:
         with suppress(ContextwiseError):  # rows that do not fit: the overview says so
             tested = check(model, _rows(rows, model), pairs=[pair], dependencies=False, regions=top)
-    return found, tested
+    return independencies, tested
 
 
 def shares_in(
@@ -339,8 +339,8 @@ def stability_of(one: OneModel, recipe: Recipe, resamples: int, tell: Tell) -> O
     model = one.comparison.true
     rows, learner = _rows(recipe.rows, model), recipe.make()
     progress = partial(tell, f"Learning from resamples with {recipe.learner}")
-    found = stability(rows, learner, resamples=resamples, show_progress=progress)
-    return with_stability(one, found)
+    resampled = stability(rows, learner, resamples=resamples, show_progress=progress)
+    return with_stability(one, resampled)
 
 
 def _rows(rows: Upload, model: Model) -> Data:
@@ -539,6 +539,7 @@ def _parse_row(row: Row) -> Row:
             if kind is str:
                 valid = value in NAMES
             else:
+                # int() cuts 2.5 to 2, so compare with what was written.
                 valid = isfinite(float(value)) and float(value) == parsed[key]
         except (TypeError, ValueError, OverflowError):
             valid = False

@@ -125,6 +125,7 @@ class Job:
         if not self._begun:
             return  # the process is still being set up; `_answer` interrupts it later
         with suppress(ProcessLookupError):
+            # Windows cannot send Ctrl-C to one process.
             if sys.platform == "win32":
                 self._process.terminate()
             else:

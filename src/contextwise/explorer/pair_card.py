@@ -132,12 +132,12 @@ def independent_regions(
     by_text = {sentence(statement): statement.region for statement in pair.statements}
     checks = [known.value] if isinstance(known, Done) else []
     checks += [] if check is None else [check]
-    found = {sentence(s): evidence_text(s, checks) for s in pair} if checks else {}
+    notes = {sentence(s): evidence_text(s, checks) for s in pair} if checks else {}
     more = f" ({plural(pair.unlisted, 'more region')})" if pair.unlisted else ""
     heads: dict[str, Style] = {"sentence": "text", "share of contexts": "share"}
     rows = [(sentence(s), Share(s.contexts, pair.contexts)) for s in pair]
     listed = table(f"Independent{more}", heads, rows, "sentences")
-    return controls.parts([listed], cell=_linked("sentence", by_text, found, domain))
+    return controls.parts([listed], cell=_linked("sentence", by_text, notes, domain))
 
 
 def _linked(
@@ -244,8 +244,8 @@ def _serve_pair(state: State) -> None:
 
     def where() -> TagChild:
         if state.shown().one is not None:
-            found = describing.outcome(key())
-            return independent_regions(found, state.domain(), state.evidence())
+            outcome = describing.outcome(key())
+            return independent_regions(outcome, state.domain(), state.evidence())
         return regions(explanation(), state.domain())
 
     def downloads() -> TagChild:

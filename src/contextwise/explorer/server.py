@@ -60,6 +60,7 @@ def serve(
     """Run the page until Ctrl-C; ``tell`` gets the address, and port 0 is any free port."""
     listening = _listen(host, port)
     token = secrets.token_hex(16)
+    # A server can listen on all addresses, but a browser needs one.
     shown = "127.0.0.1" if host in ("", "0.0.0.0") else host
     number = listening.getsockname()[1]
     address = f"http://{f'[{shown}]' if ':' in shown else shown}:{number}/{token}/"
@@ -136,6 +137,7 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.socket(family, socket.SOCK_STREAM)
+        # Else the port stays taken for a while after the last run.
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
     except (OSError, OverflowError) as error:
@@ -178,12 +180,14 @@ def _refusal(scope: Scope, hosts: set[str] | None, token: str) -> tuple[int, str
         origin = urlsplit(headers["origin"]).netloc if "origin" in headers else None
     except ValueError:
         return 400, "cannot read the headers of this request"
+    # Another site could let its own name point to this machine (DNS rebinding).
     if hosts is not None and named.hostname not in hosts:
         return 403, "this page is for the machine it runs on"
     changes = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
     if origin != named.netloc and (changes or origin is not None):
         return 403, "this request comes from another site"
     first = scope["path"].split("/", 2)[1:2]
+    # Takes the same time for every wrong token, so it cannot be guessed piece by piece.
     if not hmac.compare_digest("".join(first).encode(), token.encode()):
         return 403, "wrong or missing token; open the address that contextwise explore printed"
     if scope["type"] == "http" and scope["method"] == "POST":
@@ -374,6 +378,7 @@ def _parse(text: str | None) -> dict[str, Any]:
     if text is None:
         raise InvalidMessage("not a string")
     try:
+        # Raises on lone surrogates, which no later step could send.
         text.encode()
         message = json.loads(text)
         json.dumps(message, ensure_ascii=False, allow_nan=False).encode()

@@ -440,6 +440,7 @@ class State:
             if entries[known[0]].lasting and entries[known[1]].lasting:
                 self._kept[known] = guess
         while len(self._kept) > MOST_KEPT:
+            # A dict keeps the order of insertion, so the oldest goes first.
             del self._kept[next(iter(self._kept))]
 
     def failure(self) -> str | None:

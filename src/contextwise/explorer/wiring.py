@@ -192,6 +192,7 @@ def show(
         made = content()
         return await made if isawaitable(made) else made
 
+    # Shiny names an output after its function.
     output.__name__ = key
     renderer = render.ui(output)
     if eager:

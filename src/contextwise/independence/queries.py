@@ -391,7 +391,7 @@ def search_by_labels(
             if joined != needs and not links.can_hold(joined, link.needs):
                 continue
             seen = demanded.setdefault(id(link), [])
-            # The link was reached before with fewer demands, so this label adds nothing.
+            # The link was reached before with a part of these demands: this label adds nothing.
             if any(joined & less == less for less in seen):
                 continue
             seen.append(joined)
@@ -400,9 +400,9 @@ def search_by_labels(
             labels += 1
             if labels > most:
                 raise TooLargeError("too many labels")
-            for there in link.scope:
+            for variable in link.scope:
                 # Fewest demands first: such a label makes the most others superfluous.
-                heapq.heappush(heap, (joined.bit_count(), joined, there))
+                heapq.heappush(heap, (joined.bit_count(), joined, variable))
         deadline.check()
     return None
 

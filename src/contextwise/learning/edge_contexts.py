@@ -108,6 +108,7 @@ class Classes:
         self.labels: IntArray = np.arange(size).reshape(shape)
         self.counts: IntArray = cells.reshape(size, self.values).astype(np.int64)
         self.sizes = np.ones(size, dtype=np.int64)
+        # Each configuration has an equal part of the prior.
         self.weight = prior / size
         self.scores = self._scores(self.counts, self.sizes)
 

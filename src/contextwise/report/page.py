@@ -164,6 +164,7 @@ def _sections(guesses: Sequence[Guess]) -> list[tuple[str, Guess]]:
     sections = [(name(guess.title), guess) for guess in groups.pop("", [])]
     for group, members in groups.items():
         ranked = sorted(members, key=lambda guess: guess.comparison.distance_bounds)
+        # The lower median, because an actual guess is shown.
         typical = ranked[(len(ranked) - 1) // 2]
         title = f"{name(group)}: {name(typical.title)}"
         if len(members) > 1:

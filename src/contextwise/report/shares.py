@@ -219,6 +219,7 @@ def select_edges(
         last = strength(candidates[min(most_edges, len(candidates)) - 1])
         whole = [edge for edge in candidates if strength(edge) >= last]
         inside = {name for edge in whole for name in edge.pair}
+        # Rather draw a few more edges than cut between equal ones.
         if len(whole) <= STRETCH * most_edges and len(inside) <= STRETCH * most_nodes:
             most_edges, most_nodes = max(most_edges, len(whole)), max(most_nodes, len(inside))
     for edge in candidates:

@@ -41,6 +41,7 @@ def _left() -> Iterator[int]:
             left -= int(content(f"{folder}/memory.{used}"))
         except (OSError, ValueError):  # no such file, or "max"
             continue
+        # The kernel gives inactive pages of files back when memory is needed.
         yield max(0, left + _numbers(f"{folder}/memory.stat").get(reclaimable, 0))
     try:
         import resource
