@@ -115,6 +115,7 @@ def _labelled(
     while changed:
         before = table.copy()
         for place, axis in places:
+            # The smallest number of the joined stages names them all; the loop spreads it further.
             table[place] = table[place].min(axis=axis, keepdims=True)
         changed = bool((table != before).any())
     return stages
@@ -309,6 +310,7 @@ def _interacting(stages: Stages, pair: PairIndex) -> tuple[tuple[int, ...], Bool
     if len(axes) == 1:
         return scope, (table != table[:1]).any(axis=0)
     corner, first, second = table[:1, :1], table[:, :1], table[:1, :]
+    # Whatever their numbers are, the odds ratio is 1 only if the four stages cancel in pairs.
     same = (table == first) & (corner == second) | (table == second) & (corner == first)
     return scope, ~same.all(axis=(0, 1))
 
@@ -324,5 +326,6 @@ def _independent(
     anywhere = np.zeros([domain.cardinalities[v] for v in variables], dtype=bool)
     for scope, where in terms:
         shape = [domain.cardinalities[v] if v in scope else 1 for v in variables]
+        # Axes in rising order of variables, with length 1 for variables that are not in it.
         anywhere |= where.transpose(np.argsort(scope)).reshape(shape)
     return cubes_where(variables, ~anywhere)

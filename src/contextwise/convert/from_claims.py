@@ -262,6 +262,7 @@ class _Search:
 def _shortest(conjunctions: Iterable[Conjunction]) -> list[Conjunction]:
     """Return the conjunctions that contain no other."""
     kept: list[Conjunction] = []
+    # Short ones first: only they can be part of another.
     for conjunction in sorted(conjunctions, key=lambda c: (len(c), sorted(c))):
         if not any(other <= conjunction for other in kept):
             kept.append(conjunction)

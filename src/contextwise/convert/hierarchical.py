@@ -110,6 +110,7 @@ def _maximal(scopes: Iterable[tuple[int, ...]]) -> list[tuple[int, ...]]:
     kept: list[tuple[int, ...]] = []
     for scope in sorted(set(scopes), key=lambda scope: (-len(scope), scope)):
         inside = set(scope)
+        # A scope that contains this one is longer and contains its first variable.
         if not scope or any(inside <= other for other in holders.get(scope[0], ())):
             continue
         kept.append(scope)

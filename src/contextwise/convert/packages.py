@@ -257,6 +257,7 @@ def to_pyagrum(model: LogLinear) -> Any:
     for factor in factors_to_write(model, "a pyAgrum network"):
         if factor.scope:
             table = network.addFactor([domain.names[v] for v in factor.scope])
+            # The arrays of pyAgrum have the first variable last.
             order = [factor.scope.index(domain.position(name)) for name in reversed(table.names)]
             values = numbers(factor, "a pyAgrum network").transpose(order)
             table[:] = np.ascontiguousarray(values)
