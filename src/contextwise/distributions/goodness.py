@@ -222,7 +222,7 @@ def _values(structure: Structure, rng: np.random.Generator) -> FloatArray:
         for variable in np.unique(features.variables).tolist():
             literals = np.flatnonzero(features.variables == variable)
             residues = rng.integers(0, PRIME, (len(block), cards[variable]))
-            # The indicators of a variable's values add up to 1, so their random stand-ins must too.
+            # The indicators of a variable's values add up to 1, so the random points must, too.
             residues[:, 0] += 1 - residues.sum(axis=1)
             sums = residues @ allowed[literals, : cards[variable]].T % PRIME
             owners = features.owners[literals]  # each once, as a feature has a variable once
