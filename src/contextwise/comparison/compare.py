@@ -164,13 +164,17 @@ class Comparison(Shown, WholeMeasures):
         """The least and the largest possible distance; equal if no pair is open."""
         if not len(self.unions.open_places):
             return self.distance, self.distance
-        lower, upper = tighten(self.unions.low, self.unions.high)
+        low, high = self.distances_at(slice(None))
+        return self.unions.total(low), self.unions.total(high)
+
+    def distances_at(self, places: IntArray | slice) -> tuple[CountArray, CountArray]:
+        """Return bounds of the distances of the pairs at these places, in the unit of unions."""
+        lower, upper = tighten(self.unions.low[places], self.unions.high[places])
         (a, b, u), (a_most, b_most, u_most) = lower.T, upper.T
         # |A ∪ B| - |A| are the errors of one kind, |A ∪ B| - |B| those of the other.
         low = np.maximum(u - a_most, 0) + np.maximum(u - b_most, 0)
         # The two kinds of errors are disjoint parts of the union, so it bounds their sum.
-        high = np.minimum(u_most, 2 * u_most - a - b)
-        return self.unions.total(low), self.unions.total(high)
+        return low, np.minimum(u_most, 2 * u_most - a - b)
 
     def pair_bounds(self, first: str, second: str) -> ConfusionBounds:
         """Return bounds of the counts of one pair."""
@@ -480,8 +484,8 @@ def strength_records(comparison: Comparison) -> list[dict[str, object]]:
 
 def open_pair_records(comparison: Comparison) -> Iterator[Record]:
     """Yield the bounds of the distance of each open pair."""
-    for first, second in comparison.open_pairs:
-        low, high = comparison.pair_bounds(first, second).distance
+    bounds = map(comparison.unions.exact, comparison.distances_at(comparison.unions.open_places))
+    for (first, second), low, high in zip(comparison.open_pairs, *bounds, strict=True):
         yield {"first": first, "second": second, "distance_lower": low, "distance_upper": high}
 
 

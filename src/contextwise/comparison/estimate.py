@@ -129,9 +129,10 @@ def estimate_open_pairs(
     drawn = {FN: differences(true, guess), FP: differences(guess, true)}
     estimated = np.ones(len(pairs), dtype=bool)
     of_all, of_pairs = {}, {}
+    finished = np.delete(comparison.unit_counts, comparison.unions.open_places, axis=0)
+    counted = comparison.unions.total(finished)
     for kind, interval in drawn.items():
-        counts = [row[kind] for row in comparison.known_counts if row[kind] is not None]
-        known = ratio(sum(counts), comparison.total) if comparison.total else 0.0
+        known = ratio(counted[kind], comparison.total) if comparison.total else 0.0
         # The draws come from all cubes, overlaps included, so hits are a share of their sum.
         whole = float((sizes * interval.shares).sum())
         of_all[kind] = _scaled(

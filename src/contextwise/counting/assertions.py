@@ -36,6 +36,9 @@ from contextwise.counting.pair_counts import PairShares
 from contextwise.models.features import WORD, Features, as_int, members
 from contextwise.support.arrays import FloatArray, IntArray, WordArray
 
+PART = 2**18
+"""Numbers that are drawn at a time."""
+
 
 @dataclass(frozen=True, eq=False)
 class Assertions:
@@ -103,7 +106,8 @@ def hold_bits(cardinalities: Sequence[int] | IntArray, states: IntArray) -> Word
     cards = np.asarray(cardinalities, dtype=np.int64)
     first = np.cumsum(cards) - cards  # the row of the first value of each variable
     most = int(cards.max(initial=0))
-    columns = states.T.astype(np.uint8 if most <= 256 else np.int64)  # bytes compare faster
+    kind = np.uint8 if most <= 256 else np.int64  # bytes compare faster
+    columns = states.T.astype(kind, copy=False)
     packed = np.zeros((int(cards.sum()), -(-len(states) // WORD) * 8), dtype=np.uint8)
     for k in range(most):
         # One comparison per value for all variables, instead of one per variable and value.
@@ -248,12 +252,16 @@ def _contexts(
     features: Features, owners: IntArray, weights: ValueWeights, rng: np.random.Generator
 ) -> IntArray:
     """Draw for each feature a context in which its literals hold: shape (draws, variables)."""
-    states = np.empty((len(weights), len(owners)), dtype=np.int64)
+    small = features.cardinalities.max(initial=0) <= 256
+    states = np.empty((len(weights), len(owners)), dtype=np.uint8 if small else np.int64)
     alike: dict[tuple[int, ...], list[int]] = {}
     for v, of_values in enumerate(weights):
         alike.setdefault(tuple(of_values), []).append(v)
     for of_values, variables in alike.items():
-        states[variables] = _states(of_values, (len(variables), len(owners)), rng)
+        # in parts, as the pages of a large array cost more time than its numbers
+        step = 1 + PART // max(len(owners), 1)
+        for part in (variables[at : at + step] for at in range(0, len(variables), step)):
+            states[part] = _states(of_values, (len(part), len(owners)), rng)
     distinct, kinds = features.distinct_literals()
     lengths = features.lengths[owners]
     drawn = np.repeat(np.arange(len(owners)), lengths)  # for each literal of each draw

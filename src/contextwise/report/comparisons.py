@@ -484,17 +484,21 @@ def _tie_text(values: Sequence[Number], shown: int, order: str) -> str:
 
 def open_pairs_table(comparison: Comparison, top: int = 10) -> Table:
     """Return the unfinished pairs with the widest bounds."""
-    rows = []
-    sizes = [comparison.sizes[k] for k in comparison.unions.open_places.tolist()]
-    for pair, size in zip(comparison.open_pairs, sizes, strict=True):
-        low, high = comparison.pair_bounds(*pair).distance
-        rows.append((PairName(*pair), Share(low, size), Share(high, size)))
-    rows.sort(key=lambda row: row[1].value - row[2].value)
+    places, names = comparison.unions.open_places, comparison.open_pairs
+    low, high = comparison.distances_at(places)
+    widths = (high - low) / np.maximum(comparison.unit_sizes[places], 1)
+    widest = np.argsort(-widths.astype(np.float64), kind="stable")[:top]
+    bounds = (comparison.unions.exact(end[widest]) for end in (low, high))
+    sizes = comparison.question.sizes(comparison.pairs[places[widest]])
+    rows = [
+        (PairName(*names[k]), Share(least, size), Share(most, size))
+        for k, least, most, size in zip(widest.tolist(), *bounds, sizes, strict=True)
+    ]
     columns: dict[str, Style] = {"pair": "name", "differs in": "share", "to": "share"}
     title = "Unfinished pairs, the widest bounds first"
-    if top < len(rows):
-        title = f"The {top} unfinished pairs with the widest bounds, of {len(rows):,}"
-    return table(title, columns, rows[:top], "open pairs")
+    if top < len(names):
+        title = f"The {top} unfinished pairs with the widest bounds, of {len(names):,}"
+    return table(title, columns, rows, "open pairs")
 
 
 def guesses_table(guesses: Sequence[Guess]) -> Table:
