@@ -116,6 +116,7 @@ def count_pairs_with(
     seconds = {"extracting": 0.0, name: 0.0}
     with timed(seconds, "extracting"):
         source = CoverSource(a, b, pairs=pairs, space=space)
+    # None marks a union that is not counted.
     counts = np.full((len(pairs), 3), None, dtype=object)
     memory: dict[Cover, int | None] = {}
     interrupted = False
@@ -129,6 +130,7 @@ def count_pairs_with(
                         try:
                             memory[cover] = count_union(cover, deadline=effort.deadline)
                         except OverBudget:
+                            # Equal covers would exceed the budget again.
                             memory[cover] = None
                 counts[k, column] = memory[cover]
             effort.report(k + 1, len(pairs))

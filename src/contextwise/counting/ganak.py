@@ -85,6 +85,7 @@ def uncovered_formula(cover: Cover) -> Formula:
     literal: dict[int, int] = {}
     for weights, field in zip(cover.weights, cover.fields, strict=True):
         if tested & field:
+            # A common factor multiplies the count, so fewer copies are enough.
             common = gcd(*weights) or 1
             factor *= common
             variable = _Variable(booleans, [weight // common for weight in weights])
@@ -109,6 +110,7 @@ class _Variable:
         else:
             self.classes = [first + 1 + k for k in range(len(weights))]
             used = len(weights)
+        # A class of weight w has the copy numbers 0 to w - 1.
         digits = max((weight - 1).bit_length() if weight else 0 for weight in weights)
         self.digits = [first + used + 1 + d for d in range(digits)]
         self.booleans = used + digits

@@ -88,6 +88,7 @@ def bound_union(
         deadline.left(),
         MEMORY if memory is None else memory,
     )
+    # The most uncovered contexts leave the smallest union.
     return UnionBounds(cover.total - cover.scale * high, cover.total - cover.scale * low, nodes)
 
 
@@ -143,6 +144,7 @@ def count_pairs(
     if not result.interrupted:
         effort.report(total, total)
     unit = unit_of(kinds, result.limit)
+    # One array for both says that nothing is open, without a comparison of all counts.
     low = high = result.lower
     if len(result.open):
         high = low.copy()

@@ -139,6 +139,7 @@ class PairCounts:
 
     def refine(self, places: IntArray, later: PairCounts) -> PairCounts:
         """Combine with later counts of the pairs at ``places``."""
+        # Unions that were finished before must not be counted twice.
         again = int((self.low[places] == self.high[places]).sum())
         more = {name: count - again for name, count in later.counted.items()}
         unit = gcd(int(self.unit), int(later.unit))
@@ -177,6 +178,7 @@ def exact_sum(numbers: CountArray) -> Any:
     largest = int(numbers.max(initial=0))
     if largest.bit_length() + len(numbers).bit_length() < 64:  # the sum fits into 63 bits
         return numbers.sum(axis=0).tolist()
+    # Sums of 64-bit numbers could overflow; those of their halves cannot.
     parts = (numbers >> 31, numbers & (2**31 - 1))
     high, low = (np.asarray(part.sum(axis=0)).astype(object) for part in parts)
     total = high * 2**31 + low
@@ -216,6 +218,7 @@ def tighten(lower: CountArray, upper: CountArray) -> tuple[CountArray, CountArra
     (a, b, u), (a_most, b_most, u_most) = lower.T, upper.T
     u = np.maximum(u, np.maximum(a, b))
     u_most = np.minimum(u_most, a_most + b_most)
+    # What the union has and B cannot have must be in A, and the other way round.
     a, b = np.maximum(a, u - b_most), np.maximum(b, u - a_most)
     a_most, b_most = np.minimum(a_most, u_most), np.minimum(b_most, u_most)
     return np.stack([a, b, u], axis=1), np.stack([a_most, b_most, u_most], axis=1)
@@ -231,6 +234,7 @@ class PairShares:
     def __init__(self, features: Features, space: ContextSpace) -> None:
         self.features, self.space = features, space
         n = len(features.cardinalities)
+        # Sums of logs, because a product of many shares is too small for a float.
         literal = np.log(np.maximum(_literal_shares(features, space.weights), TINY))
         feature = np.bincount(features.owners, weights=literal, minlength=len(features))
         pairs, self.starts, owners = pair_features(features)
@@ -279,6 +283,7 @@ def _of_contexts(shares: FloatArray, contexts: Sequence[int], up: int) -> Object
     """Multiply each share by its pair's contexts and round to an int: down, or up by one."""
     result = np.zeros(shares.shape, dtype=object)
     for k, column in zip(*map(np.ndarray.tolist, np.nonzero(shares)), strict=True):
+        # A float times a large number of contexts would overflow; this product is exact.
         numerator, denominator = float(shares[k, column]).as_integer_ratio()
         whole = contexts[k] * numerator // denominator
         result[k, column] = min(whole + up, contexts[k])
@@ -334,5 +339,6 @@ def _dependent(
         ignored = None if canonical or features.pairs is not None else fails
         for p, i, j in its_pairs:
             in_pair = 0 if ignored is None else ignored[i].astype(np.int16) + ignored[j]
+            # All literals that fail are those of the pair itself, which a context leaves open.
             dependent[p] |= failing == in_pair
     return dependent
