@@ -7,20 +7,24 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise import Structure, compare
+from contextwise import Comparison, Structure, compare
+from contextwise.comparison.compare import open_pair_records
 from contextwise.comparison.confusion import Confusion, confusion_bounds
-from contextwise.comparison.question import active_pairs
+from contextwise.comparison.question import Pair, active_pairs
 from contextwise.counting.branch import count_union
 from contextwise.counting.contexts import ContextSpace
 from contextwise.counting.contract import get_engine
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.pair_counts import bound_pairs
 from contextwise.errors import ContextwiseError, OpenResult
+from contextwise.report.comparisons import open_pairs_table
 from contextwise.support.deadline import Deadline, OutOfTime
 from contextwise.testing import brute_force_pairs, families
 from hard import hard_cover, hard_models
@@ -109,6 +113,19 @@ def test_no_time_at_all_still_gives_bounds(engine: str, models: Models) -> None:
         check_open(comparison)
     else:
         assert low == high == comparison.distance
+    for pair, record in zip(comparison.open_pairs, open_pair_records(comparison), strict=True):
+        assert tuple(record.values()) == (*pair, *comparison.pair_bounds(*pair).distance)
+    rows: Any = open_pairs_table(comparison, 3).rows
+    widths = [most.value - least.value for _, least, most in rows]
+    every = [width_of(comparison, pair) for pair in comparison.open_pairs]
+    assert widths == pytest.approx(sorted(every, reverse=True)[:3])
+
+
+def width_of(comparison: Comparison, pair: Pair) -> float:
+    """Return the width of the bounds of a pair, as a share of its contexts."""
+    (size,) = comparison.question.sizes(np.array([comparison.domain.pair(pair)]))
+    low, high = comparison.pair_bounds(*pair).distance
+    return float((high - low) / size)
 
 
 def check_open(comparison: object) -> None:
