@@ -47,7 +47,7 @@ from contextwise.report.shares import (
     shares_of,
 )
 from contextwise.support.arrays import IntArray
-from contextwise.support.formatting import name
+from contextwise.support.formatting import name, plural
 
 if TYPE_CHECKING:
     from contextwise.comparison.strengths import Strengths
@@ -442,9 +442,17 @@ def graph_pictures(comparison: Comparison) -> list[Picture]:
     }
     if len(drawn) < 2:  # one model has none of these edges
         drawn = {"both": "Both models"}
+
+    def caption(view: View, title: str) -> str:
+        if view == "both":
+            return f"{title}. {text}. {LINE_TEXT}"
+        own = sum(edge.tp + (edge.fn if view == "true" else edge.fp) > 0 for edge in graph.edges)
+        of_both = f"{selection.description} of the two models"
+        return f"{title}: {plural(own, 'edge')}, of {of_both}. {LINE_TEXT}"
+
     return [
         Picture(
-            f"{title}. {text}. {LINE_TEXT}",
+            caption(view, title),
             (graph_legend(graph.edges, view),),
             graph._replace(view=view),
         )
