@@ -209,6 +209,7 @@ def test_a_file_is_read_rightly_at_once_or_after_the_printed_advice(
     assert quirk.said in said + shown
     model = json.loads(out.read_text())
     states = {v["name"]: len(v["states"]) for v in model["variables"]}
+    assert read(out).domain.names == tuple(states)
     assert states == {**quirk.variables, **quirk.more}
     assert f"{quirk.rows:,} rows, {len(states)} variables" in shown
 
