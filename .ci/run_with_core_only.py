@@ -22,47 +22,45 @@ README = Path(__file__).parents[1] / "README.md"
 CONTEXTWISE = Path(sys.executable).with_name("contextwise")
 
 WORKS = """
+analyse titanic --out analysis --resamples 5
 compare lung lung-learned
 compare lung lung-learned --chance
 compare lung lung-learned --peers
-replicates lung a=lung-learned b=lung
+compare lung --group a=lung-learned --group b=lung
 matrix six six-guess six-graph
-consensus six six-guess six-graph
 explain six six-guess
-score survey survey-learned
-learn edge-trees berkeley --out learned.json
-learn mpl titanic --out graph.json
-learn gsmn titanic --out gsmn.json
-learn sparse-pairs women-math --out pairs.json
-learn trees titanic --out trees.mn
+compare survey survey-learned --kl
+learn berkeley --out learned.json
+learn titanic --learner mpl --out graph.json
+learn titanic --learner gsmn --out gsmn.json
+learn women-math --learner sparse-pairs --out pairs.json
+learn titanic --learner trees --out trees.mn
 fit learned.json berkeley --out fitted.json
-sample fitted.json -n 200 --seed 1 --out sample.csv
-score fitted.json fitted.json --fit berkeley --test sample.csv
+sample fitted.json --rows 200 --seed 1 --out sample.csv
+compare fitted.json fitted.json --kl --score sample.csv
 check learned.json berkeley
 check learned.json berkeley --overall
 stability titanic --learner mpl --resamples 5
-populations titanic --by age --learner mpl --permutations 19
+matrix six six-guess six-graph --store runs/matrix
+stability titanic --learner mpl --resamples 5 --folder runs/stability
+groups titanic --by age --learner mpl
 report six six-guess --out report.html
-report learned.json --data berkeley --out one.html
+report learned.json --check berkeley --out one.html
 query six "X1 _||_ X2 | X0=1"
-independencies six
-independencies learned.json
+explain six
+explain learned.json
 info
 info six
 info berkeley
 convert six six.mn
 convert six - --to dot
-engines
 """
 
 NAMES_PACKAGES = """
 plot pairs six six-guess --out pairs.pdf
 explore six six-guess
-experiment kl --out runs/kl --quick
-experiment learners --out runs/learners --quick
+study six --learners mpl --out runs/study
 stability titanic --learner mpl --resamples 5 --jobs 2
-stability titanic --learner mpl --resamples 5 --folder runs/stability
-matrix six six-guess six-graph --store runs/matrix
 """
 
 

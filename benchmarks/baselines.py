@@ -15,8 +15,8 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
+from benchmarks.formulas import Formula, uncovered_formula
 from contextwise.counting.cover import Cover
-from contextwise.counting.ganak import Formula, uncovered_formula
 
 Count = Callable[[Formula], int]
 """Count the models of a formula."""

@@ -103,7 +103,7 @@ def _curves(line: dict[str, Any], axis: str, path: Path) -> None:
 
 
 def _scatter(line: dict[str, Any], path: Path) -> None:
-    """Plot the portfolio's time against Ganak's for each hard cover."""
+    """Plot our time against Ganak's for each hard cover."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(5, 5), layout="constrained")
@@ -122,7 +122,7 @@ def _scatter(line: dict[str, Any], path: Path) -> None:
     figure.savefig(path, dpi=120)
 
 
-CONTEXTS = ("edge-trees", "contextual-mpl", "cspc", "cspc, 1 given", "csgs")
+CONTEXTS = ("pair-blocks", "contextual-mpl", "cspc", "cspc, 1 given", "csgs")
 """Learners that find contexts, drawn in colour on top of the others."""
 
 

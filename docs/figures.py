@@ -1,9 +1,10 @@
-"""Figures of the documentation."""
+"""Draw the figures of the documentation: ``python docs/figures.py`` writes them into docs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations, product
+from pathlib import Path
 
 from matplotlib.figure import Figure
 
@@ -48,20 +49,6 @@ def cube_figure(
     axes.set(xlim=(-0.35, 1.6), ylim=(-0.25, 1.55), aspect="equal")
     axes.axis("off")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
-    return figure
-
-
-def bars_figure(counts: Mapping[str, float], unit: str, width: float = 6.2) -> Figure:
-    """Draw labelled bars, the first one on top."""
-    figure = Figure(figsize=(width, 0.5 + 0.36 * len(counts)), layout="constrained")
-    axes = figure.add_subplot()
-    bars = axes.barh(list(counts), list(counts.values()), color=COLOURS[0], height=0.62)
-    axes.bar_label(bars, [f"{count:,.4g}" for count in counts.values()], padding=4, fontsize=9)
-    axes.invert_yaxis()
-    axes.margins(x=0.14)
-    axes.set_xlabel(unit, fontsize=9)
-    axes.tick_params(labelsize=9, length=0)
-    axes.spines[["top", "right", "left"]].set_visible(False)
     return figure
 
 
@@ -110,3 +97,19 @@ def path_figure() -> Figure:
     axes.set(xlim=(-0.55, len(steps) - 0.4), ylim=(-0.1, 1.45))
     axes.axis("off")
     return figure
+
+
+def write_figures(folder: Path) -> None:
+    """Write the figures as PNG into a folder."""
+    cubes = [("feature with A=1", {"A": 1}), ("feature with B=0, C=1", {"B": 0, "C": 1})]
+    figures = {
+        "cubes": cube_figure(["A", "B", "C"], cubes),
+        "pieces": pieces_figure(),
+        "kernel-path": path_figure(),
+    }
+    for name, figure in figures.items():
+        figure.savefig(folder / f"{name}.png", dpi=130, bbox_inches="tight")
+
+
+if __name__ == "__main__":
+    write_figures(Path(__file__).parent)

@@ -5,7 +5,6 @@ Run it from the root of the repository::
     python docs/screenshots.py                        # of bundled examples, into docs/
     python docs/screenshots.py --one                  # of a model learned from bundled rows
     python docs/screenshots.py --models FOLDER --out OTHER true.mn guess.mn other.mn
-    python docs/screenshots.py --run FOLDER           # of a run of contextwise experiment
 
 It needs ``pip install -e '.[explorer]' playwright`` and Chromium, but no network. Pictures are
 saved with a palette of 256 colours to keep them small.
@@ -63,15 +62,12 @@ SHOTS = (
     Shot("graph", "tab=graph", "#context_graphs svg.graph"),
     Shot("question", "tab=question&question={question}", "#replies h2"),
     Shot("guesses", "tab=guesses", "#guess_table table"),
-    Shot("statistics", "tab=statistics", "#chance_outcome .verdict", "#chance_begin"),
 )
 ONE = (
     Shot("one", "", "#worst td:has-text('contradicted')"),
     Shot("rows", "tab=rows", "#columns table"),
 )
 """The pictures of one model and its rows."""
-RUN = Shot("run", "tab=experiment", "#run img, #run canvas")
-"""The picture of a run."""
 
 
 @contextmanager
@@ -140,7 +136,7 @@ def learned() -> str:
     import contextwise
 
     path = Path(tempfile.mkdtemp()) / "titanic.json"
-    contextwise.write(contextwise.learn("titanic", "edge-trees").model_, path)
+    contextwise.write(contextwise.learn("titanic", "pair-blocks").model_, path)
     return str(path)
 
 
@@ -149,7 +145,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("model", nargs="*", default=["survey", "survey-learned"])
     parser.add_argument("--models", type=Path, metavar="FOLDER", help="folder of the models")
-    parser.add_argument("--run", metavar="FOLDER", help="take a picture of this run instead")
     parser.add_argument("--one", action="store_true", help="take pictures of one model instead")
     parser.add_argument("--out", type=Path, default=Path("docs"), help="folder of the pictures")
     parser.add_argument("--prefix", default="explorer", help="prefix of the file names")
@@ -163,9 +158,7 @@ def main() -> None:
 
     wanted.out.mkdir(parents=True, exist_ok=True)
     arguments, shots = models, list[Shot]()
-    if wanted.run:
-        arguments, shots = ["--run", wanted.run], [RUN]
-    elif wanted.one:
+    if wanted.one:
         arguments, shots = [learned(), "--data", "titanic"], list(ONE)
     else:
         shots = views(models)

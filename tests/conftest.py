@@ -5,12 +5,11 @@
 
 import os
 import signal
-from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from contextwise.counting import auto
 from contextwise.counting.contract import ENGINES
 
 # The machines of a CI are slow at times: a slow example is no failure, and examples do not change
@@ -30,31 +29,35 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
+QUICK = {
+    *("models", "counting", "formats", "convert", "independence", "truths", "comparison"),
+    *("data", "distributions", "laws"),
+}
+"""The rooms of ``pytest -m quick``, less than a minute on two cores; without the files below."""
+SLOW = {"test_ganak", "test_learners", "test_reference_searches", "test_counts_are_rows"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of quick rooms."""
+    for item in items:
+        path = Path(item.path)
+        if path.parent.name in QUICK and path.stem not in SLOW and "tests" in path.parts:
+            item.add_marker("quick")
+
+
 # A run in the background of a shell ignores Ctrl-C, and so would every program that a test starts
 # and interrupts: it would never end.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-TINY = "auto, tiny budget"
-"""The portfolio with a budget that nearly every cover exceeds, so that every path is taken."""
-
-
-@pytest.fixture(scope="module", params=[*ENGINES, TINY])
-def engine(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Every engine by name: a test that takes it is a law of all of them.
-
-    It ends with its module, so that no test elsewhere meets the tiny budget.
-    """
-    name = "auto" if request.param == TINY else request.param
-    reason = ENGINES[name].missing()
-    if reason:
+@pytest.fixture(scope="module", params=list(ENGINES))
+def engine(request: pytest.FixtureRequest) -> str:
+    """Every engine by name: a test that takes it is a law of all of them."""
+    name: str = request.param
+    if reason := ENGINES[name].missing():
         pytest.skip(f"engine {name!r}: {reason}")
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == TINY:
-            patch.setattr(auto, "BUDGET", 1)
-            patch.setattr(auto, "BUDGET_IN_PYTHON", 1)
-        yield name
+    return name
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from contextwise.independence.queries import Statement
+from contextwise.independence.statements import Statement
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure
 

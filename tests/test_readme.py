@@ -1,14 +1,17 @@
-"""Tests that the commands in the README print the output shown there.
+"""Tests that commands and Python examples of all pages print the output shown there.
 
-In a fenced block, a line ``$ contextwise …`` is a command, and the lines up to the next ``$`` or
-the end of the block are its output; ``...`` stands for anything, and a command without output below
-it must only work. The commands of a page run in order, in one empty folder. Python examples are
-doctests, which pytest collects by itself.
+In a fenced block, a line ``$ command`` is a command, and the lines up to the next ``$`` or the end
+of the block are its output; ``...`` stands for anything, and a command without output below it must
+only work. Blocks with ``>>>`` are doctests that share their names. The examples of a page run in
+order, in one empty folder. Commands that are not ours (pip, R) are not run, except those that
+write or show files.
 """
 
 from __future__ import annotations
 
+import contextlib
 import doctest
+import io
 import os
 import re
 import subprocess
@@ -19,7 +22,9 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", "CONTRIBUTING.md")
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+RUN = ("contextwise ", "cat ", "head ", "ls", "mkdir ", "printf ", "tail ", "cp ", "for ", "grep ")
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 class Shown(NamedTuple):
@@ -29,15 +34,21 @@ class Shown(NamedTuple):
     output: str
 
 
-def shown_commands(page: str) -> list[Shown]:
-    """The commands in the fenced blocks of a page."""
-    blocks = re.findall(r"^```[^\n]*\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+def blocks_of(page: str) -> list[str]:
+    """Return the fenced blocks of a page."""
+    return re.findall(r"^```[^\n]*\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+
+
+def shown_commands(block: str) -> list[Shown]:
+    """Return the commands of a block; a here-document belongs to its command."""
     found = []
-    for block in blocks:
-        for part in re.split(r"^\$ ", block.replace("\\\n", ""), flags=re.MULTILINE)[1:]:
-            command, _, output = part.partition("\n")
-            if command.startswith("contextwise"):
-                found.append(Shown(command, output.strip("\n") + "\n" if output.strip() else ""))
+    for part in re.split(r"^\$ ", block.replace("\\\n", ""), flags=re.MULTILINE)[1:]:
+        command, _, output = part.partition("\n")
+        if end := re.search(r"<<\s*'?(\w+)'?", command):
+            document, _, output = output.partition(f"\n{end[1]}\n")
+            command = f"{command}\n{document}\n{end[1]}"
+        if command.startswith(RUN):
+            found.append(Shown(command, output.strip("\n") + "\n" if output.strip() else ""))
     return found
 
 
@@ -57,41 +68,51 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def check(page: str, folder: Path) -> None:
-    for shown in shown_commands(page):
-        done = run(shown.command, folder)
-        if shown.output:
-            agrees = doctest.OutputChecker().check_output(
-                shown.output, done.stdout, doctest.ELLIPSIS
-            )
-            assert agrees, f"$ {shown.command}\n{done.stdout}"
-        else:
-            assert done.returncode == 0, f"$ {shown.command}\n{done.stdout}"
+    """Run the examples of a page in a folder."""
+    names: dict[str, object] = {}
+    for number, block in enumerate(blocks_of(page)):
+        for shown in shown_commands(block):
+            done = run(shown.command, folder)
+            if shown.output:
+                agrees = doctest.OutputChecker().check_output(shown.output, done.stdout, FLAGS)
+                assert agrees, f"$ {shown.command}\n{done.stdout}"
+            else:
+                assert done.returncode == 0, f"$ {shown.command}\n{done.stdout}"
+        examples = doctest.DocTestParser().get_doctest(block, names, f"block {number}", None, None)
+        if examples.examples:
+            runner, told = doctest.DocTestRunner(optionflags=FLAGS), io.StringIO()
+            with contextlib.chdir(folder):
+                runner.run(examples, out=told.write, clear_globs=False)
+            names = examples.globs
+            assert not runner.failures, told.getvalue()
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_the_page_shows_what_the_command_prints(page: str, tmp_path: Path) -> None:
-    check((ROOT / page).read_text(encoding="utf-8"), tmp_path)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_page_shows_what_its_examples_print(page: Path, tmp_path: Path) -> None:
+    check(page.read_text(encoding="utf-8"), tmp_path)
 
 
 PAGE = """
 ```console
-$ contextwise engines
-...branch ...
+$ contextwise info
+...branch...
 $ ls
-whatever
+$ pip install whatever
 $ contextwise xyzzy
 contextwise: No such command 'xyzzy'. Try: contextwise --help
-$ contextwise engines \\
+$ contextwise info \\
     --json > script
 ```
 """
 
 
 def test_the_commands_of_a_page_are_found() -> None:
-    assert [shown.command for shown in shown_commands(PAGE)] == [
-        "contextwise engines",
+    (block,) = blocks_of(PAGE)
+    assert [shown.command for shown in shown_commands(block)] == [
+        "contextwise info",
+        "ls",
         "contextwise xyzzy",
-        "contextwise engines     --json > script",
+        "contextwise info     --json > script",
     ]
 
 

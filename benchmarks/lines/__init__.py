@@ -47,6 +47,4 @@ LINES: Mapping[str, Callable[[Models], Line]] = {
     "moves": many.run_moves,
     "guesses": many.run_guesses,
     "matrices": many.run_matrices,
-    "sketches": many.run_sketches,
-    "neighbours": many.run_neighbours,
 }

@@ -17,8 +17,7 @@ from benchmarks.families import SEED
 from benchmarks.measure import Figure, Line, Measurement, at_least, at_most, timed
 from contextwise import Domain, LogLinear, Structure, read
 from contextwise.convert import to_pgmpy, to_pyagrum
-from contextwise.distributions import fit, marginal, sample
-from contextwise.distributions.conditionals import conditional_log_probabilities
+from contextwise.distributions import fit, marginal, mean_pseudo_log_likelihood, sample
 from contextwise.distributions.inference import exact_inference
 from contextwise.errors import require
 
@@ -129,7 +128,7 @@ def _gibbs(model: LogLinear) -> None:
 
 def _fit(model: LogLinear) -> Callable[[], None]:
     rows = sample(model, 10_000, rng=SEED, thin=2)
-    before = conditional_log_probabilities(model, rows).sum(axis=1).mean()
+    before = mean_pseudo_log_likelihood(model, rows)
 
     def ours() -> None:
         found = fit(model.structure, rows)

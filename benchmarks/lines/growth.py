@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.cases import Case, Models
 from benchmarks.measure import Figure, Line, Measurement, at_most, exponent, timed
-from contextwise.counting import auto, native
+from contextwise.counting import native
 from contextwise.counting.pair_counts import PairCounts
 from contextwise.support.effort import Effort
 
@@ -16,6 +16,8 @@ REAL = {
     "nltcs": ("nltcs.cl", ["nltcs.dt-ps50", "nltcs.dt-ps10", "nltcs.dt-ps1"]),
     "plants": ("plants.cl", ["plants.dttree-ps50", "plants.dt-ps10", "plants.dt-ps2"]),
 }
+BUDGET = 500_000
+"""Nodes of one union, about a second."""
 MADE = {"forest": ("forest.small", ["forest.small", "forest.medium", "forest.large"])}
 
 
@@ -46,5 +48,5 @@ def _solved(case: Case) -> tuple[Case, int]:
 
 def _within_budget(case: Case) -> PairCounts:
     return native.count_pairs(
-        case.true, case.guess, case.pairs, Effort(threads=1), node_budget=auto.BUDGET
+        case.true, case.guess, case.pairs, Effort(threads=1), node_budget=BUDGET
     )

@@ -36,6 +36,7 @@ from benchmarks.measure import Figure, Line, Measurement, at_most
 from contextwise import Domain, LogLinear, Structure, compare
 from contextwise.convert import from_canonical, from_graph
 from contextwise.distributions import probabilities
+from contextwise.formats import as_log_linear
 from contextwise.learning import CSPC, LEARNERS, Data, Learner, learner_named
 from contextwise.models.structure import structure_of
 from contextwise.truths.bundled import load
@@ -48,7 +49,7 @@ INTERACTION = (1.0, 3.0)
 
 GRAPHS = ("chow-liu", "sparse-pairs", "gsmn", "mpl")
 """Learners of one graph for all contexts."""
-IN_CONTEXTS = ("contextual-mpl", "cspc", "cspc, 1 given", "csgs", "edge-trees")
+IN_CONTEXTS = ("contextual-mpl", "cspc", "cspc, 1 given", "csgs", "pair-blocks")
 """Learners that find contexts."""
 
 
@@ -75,12 +76,12 @@ def scattered(rng: np.random.Generator) -> LogLinear:
 
 def grown(rng: np.random.Generator) -> LogLinear:
     """The paper's model with more variables and two flags of three values."""
-    return truth_named("grown-9-2-three", interaction=INTERACTION, seed=_seed(rng))
+    return as_log_linear(truth_named("grown-9-2-three", interaction=INTERACTION, seed=_seed(rng)))
 
 
 def network(rng: np.random.Generator) -> LogLinear:
     """A random Bayesian network whose tables are trees."""
-    return truth_named("random-8", interaction=INTERACTION, seed=_seed(rng))
+    return as_log_linear(truth_named("random-8", interaction=INTERACTION, seed=_seed(rng)))
 
 
 def _seed(rng: np.random.Generator) -> int:

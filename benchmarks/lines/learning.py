@@ -29,7 +29,7 @@ from benchmarks.measure import Figure, Line, Measurement, at_least, at_most, tim
 from contextwise import Domain, LogLinear, distance, read
 from contextwise.distributions import cmll, mean_log_likelihood, sample
 from contextwise.errors import OpenResult, TooLargeError, require
-from contextwise.evaluation.resampling import stability
+from contextwise.evaluation.stability import stability
 from contextwise.learning import (
     LEARNERS,
     AcyclicTrees,
@@ -224,7 +224,7 @@ TIMES_PYAGRUM = {
     "contextual-mpl": 1,
     "gsmn": 1,
     "sparse-pairs": 1,
-    "edge-trees": 2,
+    "pair-blocks": 2,
     "csgs": 2,
     "cspc": 2,
 }
@@ -267,13 +267,13 @@ def run_structures(models: Models) -> Line:
             figures.append(at_most(what, sizes[largest], 500, "MiB"))
         if models.data:
             seconds, _ = timed(partial(_resample, models.rows("nltcs")), time.perf_counter)
-            what = f"nltcs: {RESAMPLES} resamples, edge-trees, two cores, by the clock"
+            what = f"nltcs: {RESAMPLES} resamples, pair-blocks, two cores, by the clock"
             figures.append(at_most(what, seconds, 30, "seconds"))
     return Line("structures", "Learners of structures: how fast", measurements, figures)
 
 
 def _resample(data: Data) -> None:
-    stability(data, "edge-trees", resamples=RESAMPLES, n_jobs=2)
+    stability(data, "pair-blocks", resamples=RESAMPLES, n_jobs=2)
 
 
 def _fit(learner: Learner, data: Data) -> None:

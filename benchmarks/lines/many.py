@@ -1,10 +1,9 @@
-"""Many models: moves of a tracker, matrices of a trace and of replicates, sketches, neighbours.
+"""Many models: moves of a tracker, and matrices of a trace and of replicates.
 
 A **trace** is the sequence of models of a search: each lacks a few features of the first model and
 has a few of another one. **Replicates** are learned from resampled rows and have little in common.
-Moves, matrices and neighbours are compared with a loop of `compare`, sketches with the exact
-matrix, all in processor time. The times for thousands of models are extrapolated from the time of
-one pair, on two cores.
+Moves and matrices are compared with a loop of `compare`, in processor time. The times for a
+thousand models are extrapolated from the time of one pair, on two cores.
 """
 
 from __future__ import annotations
@@ -30,10 +29,7 @@ from contextwise import (
     read,
     track,
 )
-from contextwise.comparison.estimate import estimate_matrix, sketch
-from contextwise.comparison.neighbours import Neighbours, nearest
 from contextwise.counting import known_sizes
-from contextwise.evaluation import consensus
 from contextwise.learning import Data, Trees, as_data
 from contextwise.models.features import concatenated
 from contextwise.models.structure import structure_of
@@ -64,19 +60,11 @@ MOVES = 60
 PENALTY = 10
 LOOPED = 30
 """Number of comparisons to measure in a loop."""
-REPEATED = 5
-"""Number of measurements of a search."""
 CHANGED = 3
 """Number of features removed and added in each model of the trace."""
 TRACES = (25, 50, 100)
 REPLICATES = (10, 20, 40)
 THOUSAND = 1_000
-SAMPLED = 300
-"""Number of models from which the time for thousands is extrapolated."""
-ASSERTIONS = 2**18
-THOUSANDS = 10_000
-AGREEING = 5
-"""Number of models in a consensus."""
 
 
 def run_moves(models: Models) -> Line:
@@ -176,58 +164,6 @@ def _matrices(
     return measurements, loop / each, each, exponent(points)
 
 
-def run_sketches(models: Models) -> Line:
-    """Time sketches and compare them with the exact matrix; extrapolate to thousands of models."""
-    every = _near(models, SAMPLED)
-    began = time.process_time()
-    bits = sketch(every, assertions=ASSERTIONS)
-    asking = (time.process_time() - began) / SAMPLED
-    began = time.process_time()
-    estimates = estimate_matrix(every, assertions=ASSERTIONS)
-    # A matrix compares each pair of models once, and twice in blocks on the diagonal.
-    pairing = (time.process_time() - began - asking * SAMPLED) / SAMPLED**2
-    began = time.process_time()
-    exact = distance_matrix(every)
-    counting = (time.process_time() - began) / (SAMPLED * (SAMPLED - 1) / 2)
-    (low, high), two = estimates.interval(), np.triu_indices(SAMPLED, 1)
-    inside = ((low <= exact.normalized) & (exact.normalized <= high))[two]
-    minutes = (asking * THOUSANDS + pairing * THOUSANDS**2 / 2) / 2 / 60
-    case = f"{SAMPLED} models of a trace"
-    measurements = [
-        Measurement(case, "a sketch", asking, {"bytes": bits[0].nbytes}),
-        Measurement(case, "two sketches", pairing),
-        Measurement(case, "two models, exactly", counting),
-    ]
-    figures = [
-        at_most(f"{THOUSANDS:,} sketches on two cores, worked out", minutes, 10, "minutes"),
-        at_least("exact distances inside their 95 % interval", 100 * float(inside.mean()), 90, "%"),
-    ]
-    return Line("sketches", "Sketches of many models", measurements, figures)
-
-
-def run_neighbours(models: Models) -> Line:
-    """Measure the searches for the nearest models and for a consensus."""
-    measurements: list[Measurement] = []
-    figures: list[Figure] = []
-    learned = {name: replicates(rows, REPLICATES[0]) for name, rows in _tables(models).items()}
-    for what, every in {"a trace": _near(models, TRACES[-1]), **learned}.items():
-        found, seconds, loop = _search(every[0], every[1:])
-        case = f"5 nearest of {found.of}, {found.compared} compared: {what}"
-        notes = {"compared": found.compared, "of": found.of}
-        measurements.append(Measurement(case, "nearest", seconds, notes))
-        measurements.append(Measurement(case, "a loop of compare", loop))
-        figures.append(at_most(f"{case}: over a loop of compare", seconds / loop, 1, "times"))
-    name, agreeing = next((name, every[:AGREEING]) for name, every in learned.items())
-    began = time.process_time()
-    agreed = consensus(agreeing)
-    seconds = time.process_time() - began
-    case = f"consensus of {AGREEING}: {name}"
-    measurements.append(Measurement(case, "consensus", seconds, {"moves": agreed.moves}))
-    above = float(agreed.sum / agreed.medoid_sum)
-    figures.append(at_most(f"{case}: its sum, over that of the most typical model", above, 1))
-    return Line("neighbours", "Neighbours and consensus", measurements, figures)
-
-
 def trace(first: Structure, second: Structure, count: int) -> list[Structure]:
     """Return models that lack a few features of the first one and have a few of the second."""
     rng = np.random.default_rng(SEED)
@@ -266,19 +202,6 @@ def _tables(models: Models) -> dict[str, Data]:
     if models.data is None:
         return {"16 variables": made_rows(16, 2000), "40 variables": made_rows(40, 2000)}
     return {name: models.rows(name) for name in ("nltcs", "plants")}
-
-
-def _search(query: Structure, models: Sequence[Structure]) -> tuple[Neighbours, float, float]:
-    """The five nearest, what the search takes, and what a loop of `compare` takes: medians."""
-    found = nearest(query, models, 5)
-    apart = sorted(compare(query, model).distance for model in models)
-    assert list(found.distances) == apart[:5]
-    searches = [_seconds(lambda: nearest(query, models, 5)) for _ in range(REPEATED)]
-    loops = [
-        _seconds(lambda: [compare(query, model, threads=1) for model in models])
-        for _ in range(REPEATED)
-    ]
-    return found, statistics.median(searches), statistics.median(loops)
 
 
 def _loop(models: Sequence[Structure]) -> float:

@@ -29,18 +29,26 @@ if TYPE_CHECKING:
         truths,
     )
     from contextwise.comparison.compare import Comparison, compare, distance
-    from contextwise.comparison.explain import explain
     from contextwise.comparison.matrix import compare_many, distance_matrix
     from contextwise.comparison.track import track
     from contextwise.data.rows import read_data
     from contextwise.distributions.sampling import sample_frame as sample
-    from contextwise.evaluation import Ensemble, chance, check, populations, stability, summarize
-    from contextwise.evaluation.scores import score
+    from contextwise.evaluation import (
+        Ensemble,
+        analyse,
+        chance,
+        check,
+        compare_groups,
+        groups,
+        stability,
+    )
     from contextwise.formats import read, write
+    from contextwise.independence.model_claims import explain
     from contextwise.learning.base import learn
     from contextwise.models.claims import Claims
     from contextwise.models.domain import Domain
     from contextwise.models.structure import LogLinear, Structure
+    from contextwise.studies.study import study
     from contextwise.truths import bundled as examples
 
     __version__: str
@@ -52,9 +60,11 @@ __all__ = [
     "Ensemble",
     "LogLinear",
     "Structure",
+    "analyse",
     "chance",
     "check",
     "compare",
+    "compare_groups",
     "compare_many",
     "convert",
     "distance",
@@ -63,17 +73,16 @@ __all__ = [
     "evaluation",
     "examples",
     "explain",
+    "groups",
     "independence",
     "learn",
     "learning",
-    "populations",
     "read",
     "read_data",
     "report",
     "sample",
-    "score",
     "stability",
-    "summarize",
+    "study",
     "track",
     "write",
 ]
@@ -85,9 +94,11 @@ _HOMES = {
     "Ensemble": "evaluation",
     "LogLinear": "models.structure",
     "Structure": "models.structure",
+    "analyse": "evaluation",
     "chance": "evaluation",
     "check": "evaluation",
     "compare": "comparison.compare",
+    "compare_groups": "evaluation",
     "compare_many": "comparison.matrix",
     "convert": "convert",
     "distance": "comparison.compare",
@@ -95,22 +106,28 @@ _HOMES = {
     "distributions": "distributions",
     "evaluation": "evaluation",
     "examples": "truths.bundled",
-    "explain": "comparison.explain",
+    "explain": "independence.model_claims",
+    "groups": "evaluation",
     "independence": "independence",
     "learn": "learning.base",
     "learning": "learning",
-    "populations": "evaluation",
     "read": "formats",
     "read_data": "data.rows",
     "report": "report",
     "sample": "distributions.sampling:sample_frame",
-    "score": "evaluation.scores",
     "stability": "evaluation",
-    "summarize": "evaluation",
+    "study": "studies.study",
     "track": "comparison.track",
     "write": "formats",
 }
 """The module of each name; a module is its own home."""
+
+_REMOVED: dict[str, str] = {
+    "populations": "contextwise.groups(data, by=...)",
+    "score": "compare; contextwise.distributions has divergences and likelihoods",
+    "summarize": "compare_groups",
+}
+"""What to use instead of a name that earlier versions had."""
 
 if not TYPE_CHECKING:
     from contextwise.support.loading import lazy_names
@@ -122,4 +139,6 @@ if not TYPE_CHECKING:
             from importlib.metadata import version
 
             return version(__name__)
+        if name in _REMOVED:
+            raise AttributeError(f"contextwise.{name} was removed; use {_REMOVED[name]}")
         return _load(name)

@@ -4,45 +4,56 @@
 import _signal as signal  # type: ignore[import-not-found]
 import atexit
 import os
+import sys
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells report SIGINT."""
+TERMINATED = 143
+"""Exit code after SIGTERM, which otherwise ends the command in the same way."""
 
 
 def main() -> None:
     """Run the command; Ctrl-C never prints a traceback, from the first import to the last exit."""
-    handled = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if handled:
-        signal.signal(signal.SIGINT, _stop)
+    handled = []
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        handled.append(signal.SIGINT)
+    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        handled.append(signal.SIGTERM)
+    for number in handled:
+        signal.signal(number, _stop)
         # Registered first, so it runs last: at its end Python would reset SIGINT to "kill".
-        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
+        atexit.register(signal.signal, number, signal.SIG_IGN)
     from contextwise.cli import main as run
 
-    interrupted = False
+    received = 0
 
-    def interrupt(*_: object) -> None:
-        nonlocal interrupted
-        interrupted = True
+    def interrupt(number: int, _: object) -> None:
+        nonlocal received
+        received = number
         raise KeyboardInterrupt
 
     try:
-        if handled:
-            signal.signal(signal.SIGINT, interrupt)
+        for number in handled:
+            signal.signal(number, interrupt)
         run()
     except KeyboardInterrupt:
-        _stop()
+        _stop(received)
+    except SystemExit as end:
+        if end.code == INTERRUPTED and received == signal.SIGTERM:
+            sys.exit(TERMINATED)
+        raise
     except Exception:
-        if interrupted:  # NumPy turns Ctrl-C during its import into an ImportError
-            _stop()
+        if received:  # NumPy turns Ctrl-C during its import into an ImportError
+            _stop(received)
         raise
     finally:
-        if handled:
-            signal.signal(signal.SIGINT, _stop)
+        for number in handled:
+            signal.signal(number, _stop)
 
 
-def _stop(*_: object) -> None:
+def _stop(number: int, _: object = None) -> None:
     os.write(2, b"interrupted\n")
-    os._exit(INTERRUPTED)
+    os._exit(TERMINATED if number == signal.SIGTERM else INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -44,9 +44,9 @@ def test_chance(folder: Path) -> None:
     expected = chance(TRUE, GUESSES[1], draws=19, rng=3)
     assert expected.verdict in verdict.splitlines()
     assert drawn.strip() in str(expected)
-    question = ["--chance", "--null", "variables", "--draws", "9", "--context", "D=1"]
+    question = ["--chance", "--draws", "9", "--context", "D=1"]
     record = json.loads(run(folder, "@true.json", "@guess1.json", "--json", *question).output)
-    found = chance(TRUE, GUESSES[1], null="variables", draws=9, context="D=1")
+    found = chance(TRUE, GUESSES[1], draws=9, context="D=1")
     assert record["chance_p_value"] == found.p_value
     assert record["chance_skill"] == found.skill
     several = run(folder, "@true.json", "@guess0.json", "@guess1.json", "--chance", "--draws", "5")

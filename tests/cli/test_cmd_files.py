@@ -11,7 +11,7 @@ import pytest
 
 from commands import run
 from contextwise import Domain, LogLinear, Structure, examples, read, write
-from contextwise.counting.contract import DEFAULT, ENGINES
+from contextwise.counting.contract import DEFAULT, ENGINES, get_engine
 from contextwise.errors import ContextwiseError
 from contextwise.independence import graph
 from contextwise.independence.graphs import encode_graph
@@ -75,8 +75,8 @@ def test_the_examples_are_listed() -> None:
     assert [line for line in lines if not line.startswith(" ")] == list(examples.names())
     assert "titanic" in data
     assert "women-math" in data
-    records = json.loads(run("info", "--json").stdout)
-    assert [record["model"] for record in records] == list(examples.names())
+    record = json.loads(run("info", "--json").stdout)
+    assert list(record["models"]) == list(examples.names())
 
 
 @pytest.mark.parametrize("name", examples.names())
@@ -88,16 +88,18 @@ def test_a_small_model_is_listed_in_full(name: str) -> None:
 
 
 def test_all_engines_are_listed_and_the_default_is_marked() -> None:
-    records = json.loads(run("engines", "--json").stdout)
-    assert [record["engine"] for record in records] == list(ENGINES)
-    assert [record["engine"] for record in records if record["default"]] == [DEFAULT]
+    default = get_engine(DEFAULT).name
+    record = json.loads(run("info", "--json").stdout)
+    assert list(record["engines"]) == list(ENGINES)
+    assert record["default_engine"] == default
+    assert f"{default} (default)" in run("info").stdout.splitlines()[-1]
 
 
 def test_a_missing_engine_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "contextwise.counting.enumerate.missing", lambda: "it is asleep", raising=False
     )
-    assert "not available: it is asleep" in run("engines").stdout
+    assert "enumerate (missing: it is asleep)" in run("info").stdout
 
 
 # -- convert ---------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 import commands
 import contextwise as cw
 from contextwise.cli.cmd_learn import RULES
-from contextwise.learning import LEARNERS, Trees, learner_named, selection
+from contextwise.learning import DEFAULT_LEARNER, LEARNERS, Trees, learner_named, selection
 from contextwise.learning.base import MANNERS
 from contextwise.learning.parameters import parameters_of
 from contextwise.models.structure import structure_of
@@ -37,10 +37,12 @@ def test_every_learner_is_listed_and_has_help_for_every_option() -> None:
     for name, entry in LEARNERS.items():
         assert f"\n  {name} " in out
         assert " ".join(entry.summary.split()) in " ".join(out.split())
-        helped = " ".join(run(name, "--help").stdout.split())
-        assert f"contextwise learn {name} train.csv" in helped
+        helped = " ".join(run("--learner", name, "--help").stdout.split())
+        assert "contextwise learn train.csv" in helped
+        assert name == DEFAULT_LEARNER or f"train.csv --learner {name}" in helped
         described = parameters_of(learner_named(name))
-        assert described.keys() >= learner_named(name).defaults().keys() - MANNERS
+        constraints = {"require", "forbid", "order"}  # options of their own
+        assert described.keys() >= learner_named(name).defaults().keys() - MANNERS - constraints
         for parameter in described.values():
             assert parameter.help, f"{name}: no text for {parameter.name}"
 
@@ -52,7 +54,7 @@ def test_the_rules_are_those_there_are() -> None:
 @pytest.mark.parametrize("name", [name for name, entry in LEARNERS.items() if not entry.package])
 def test_every_learner_writes_what_it_learned(name: str, train: str, tmp_path: Path) -> None:
     out = tmp_path / "learned.json"
-    result = run(name, train, "--out", str(out))
+    result = run(train, "--learner", name, "--out", str(out))
     assert result.exit_code == 0
     assert "200 rows, 4 variables: " in result.stderr
     model = cw.read(out)
@@ -64,8 +66,9 @@ def test_every_learner_writes_what_it_learned(name: str, train: str, tmp_path: P
 
 def test_options_are_parameters(train: str, tmp_path: Path) -> None:
     out = tmp_path / "learned.json"
-    options = ["--penalty", "1", "--min-count", "4", "--refit", "l1", "--l1", "2", "--jobs", "2"]
-    run("trees", train, "--out", str(out), *options)
+    settings = ["penalty=1", "min-count=4", "refit=l1", "l1=2"]
+    options = [word for setting in settings for word in ("--set", setting)]
+    run(train, "--learner", "trees", "--out", str(out), *options, "--jobs", "2")
     expected = Trees(penalty=1, min_count=4, refit="l1", l1=2.0).fit(train)
     assert cw.read(out) == expected.model_
     assert "refit=l1" in str(cw.read(out).info["description"])
@@ -76,17 +79,20 @@ def test_the_domain_of_a_model_and_rows_from_standard_input(train: str, tmp_path
     domain = cw.Domain({name: ["yes", "no", "unknown"] for name in "DCBA"})
     cw.write(cw.Structure(domain), truth)
     data = Path(train).read_bytes()
-    run("chow-liu", "-", "--out", str(out), "--domain-from", str(truth), stdin=data)
+    run("-", "--learner", "chow-liu", "--out", str(out), "--domain-from", str(truth), stdin=data)
     assert cw.read(out).domain == domain
 
 
 def test_variables_with_one_state_are_pointed_out(train: str, tmp_path: Path) -> None:
     rows, out = tmp_path / "rows.data", str(tmp_path / "learned.json")
     rows.write_text("0,1,0\n0,0,0\n")
-    said = run("trees", str(rows), "--out", out).stderr
+    said = run(str(rows), "--learner", "trees", "--out", out).stderr
     assert "2 variables with one state in these rows: v0, v2; take the states" in said
-    assert "with one state" not in run("trees", train, "--out", out).stderr
-    assert "with one state" not in run("trees", str(rows), "--out", out, *_truth(tmp_path)).stderr
+    assert "with one state" not in run(train, "--learner", "trees", "--out", out).stderr
+    assert (
+        "with one state"
+        not in run(str(rows), "--learner", "trees", "--out", out, *_truth(tmp_path)).stderr
+    )
 
 
 def _truth(folder: Path) -> list[str]:
@@ -96,7 +102,7 @@ def _truth(folder: Path) -> list[str]:
 
 def test_other_rows_are_scored(train: str, tmp_path: Path) -> None:
     out = str(tmp_path / "learned.json")
-    said = run("trees", train, "--out", out, "--valid", train).stderr
+    said = run(train, "--learner", "trees", "--out", out, "--valid", train).stderr
     learner = Trees().fit(train)
     assert f"{learner.score(train):.6g} per row" in said
     assert f"{learner.conditional_score(train):.6g} by its own conditionals" in said
@@ -105,14 +111,14 @@ def test_other_rows_are_scored(train: str, tmp_path: Path) -> None:
 def test_a_grid_is_tried_and_the_best_is_written(train: str, tmp_path: Path) -> None:
     out = tmp_path / "learned.json"
     grid = ["--grid", "penalty=1,10,1000", "--grid", "min-count=5,10"]
-    said = run("trees", train, "--out", str(out), "--valid", train, *grid).stderr
+    said = run(train, "--learner", "trees", "--out", str(out), "--valid", train, *grid).stderr
     assert said.splitlines()[0].split() == ["penalty", "min_count", "features", "pseudo-likelihood"]
     assert sum("best" in line for line in said.splitlines()) == 1
     assert cw.read(out) == Trees(penalty=1, min_count=5).fit(train).model_
-    said = run("trees", train, "--out", str(out), "--grid", "penalty=1000,1").stderr
+    said = run(train, "--learner", "trees", "--out", str(out), "--grid", "penalty=1000,1").stderr
     assert "pseudo-likelihood BIC" in said.splitlines()[0]
     stable = ["--grid", "penalty=1000", "--select-by", "stability"]
-    said = run("trees", train, "--out", str(out), *stable).stderr
+    said = run(train, "--learner", "trees", "--out", str(out), *stable).stderr
     assert "only a structure without dependencies is stable at 0.05" in said
 
 
@@ -123,34 +129,79 @@ def test_a_grid_is_tried_and_the_best_is_written(train: str, tmp_path: Path) -> 
         (["--grid", "penalty=1", "--select-by", "pseudo-likelihood"], "add --valid"),
         (["--grid", "colour=1"], "the parameters are penalty, min_count"),
         (["--grid", "penalty"], "--grid needs a parameter and its value, as in penalty=1,5,25"),
-        (["--grid", "penalty=many"], "'many' is not a valid float"),
-        (["--refit", "l7"], "'l7' is not 'l1'"),
-        (["--l1", "5"], "--l1 needs --refit"),
-        (["--grid", "penalty=1,5", "--l2", "1"], "--l2 needs --refit"),
-        (["--grid", "penalty=1,5", "--penalty", "3"], "--penalty and --grid set the same"),
+        (["--grid", "penalty=1,5", "--set", "penalty=3"], "--set and --grid both set penalty"),
+        (["--set", "penalty=1", "--set", "penalty=2"], "--set sets penalty twice"),
+        (["--penalty", "3"], "a parameter of the learner is set by --set penalty=VALUE"),
     ],
 )
 def test_wrong_options_are_said(
     arguments: list[str], match: str, train: str, tmp_path: Path
 ) -> None:
-    result = run("trees", train, "--out", str(tmp_path / "x.json"), *arguments)
+    result = run(train, "--learner", "trees", "--out", str(tmp_path / "x.json"), *arguments)
     assert result.exit_code == 2
     assert match in " ".join(result.stderr.split())
 
 
-def test_a_grid_of_refits_gives_penalties_a_meaning(train: str, tmp_path: Path) -> None:
-    options = ["--grid", "refit=l1", "--l1", "2"]
-    assert run("trees", train, "--out", str(tmp_path / "x.json"), *options).exit_code == 0
+@pytest.mark.parametrize(
+    ("setting", "match"),
+    [
+        ("penalty=many", "penalty must be a number, got 'many'"),
+        ("refit=l7", "refit must be one of l1, got 'l7'"),
+    ],
+)
+@pytest.mark.parametrize("option", ["--set", "--grid"])
+def test_values_that_a_parameter_cannot_have(
+    option: str, setting: str, match: str, train: str, tmp_path: Path
+) -> None:
+    with pytest.raises(cw.errors.ContextwiseError, match=match):
+        run(train, "--learner", "trees", "--out", str(tmp_path / "x.json"), option, setting)
+
+
+def test_the_default_learner_needs_no_name(train: str, tmp_path: Path) -> None:
+    out = tmp_path / "learned.json"
+    assert run(train, "--out", str(out)).exit_code == 0
+    assert f"learned by {DEFAULT_LEARNER}(" in str(cw.read(out).info["description"])
+    assert cw.learn(train).name == DEFAULT_LEARNER
+
+
+def test_pairs_are_required_and_forbidden(train: str, tmp_path: Path) -> None:
+    out = tmp_path / "learned.json"
+    constraints = ["--forbid", "A,B", "--require", "C,D"]
+    run(train, "--learner", "pair-blocks", "--out", str(out), *constraints)
+    pairs = structure_of(cw.read(out)).pairs()
+    assert ("C", "D") in pairs
+    assert ("A", "B") not in pairs
+    result = run(train, "--learner", "trees", "--out", str(out), "--forbid", "A,B")
+    assert "trees has no --forbid; choose --learner pair-blocks or acyclic-trees" in result.stderr
+
+
+def test_an_order_is_for_directed_learners(train: str, tmp_path: Path) -> None:
+    out = tmp_path / "learned.json"
+    for order in ("A,B,C,D", "D,C,B,A"):
+        run(train, "--learner", "acyclic-trees", "--out", str(out), "--order", order)
+        directions = structure_of(cw.read(out)).directions
+        assert directions is not None
+        places = [cw.read(out).domain.position(name) for name in order.split(",")]
+        for k, early in enumerate(places):
+            assert not {*places[k:]} & {*directions.parents[early]}
+    result = run(train, "--out", str(out), "--order", "A,B")
+    assert "pair-blocks has no --order; choose --learner acyclic-trees" in result.stderr
+
+
+def test_the_name_of_a_learner_is_an_option_now() -> None:
+    result = run("trees", "rows.csv", "--out", "x.json")
+    assert result.exit_code == 2
+    assert "contextwise learn rows.csv --learner trees" in result.stderr
 
 
 def test_errors_say_where_and_nothing_is_written(tmp_path: Path) -> None:
     bad, out = tmp_path / "bad.csv", tmp_path / "learned.json"
     bad.write_text("A,B\n1,0\n?,1\n")
     with pytest.raises(cw.errors.ContextwiseError, match=r"A  1 missing value \(\?; line 3\)"):
-        run("trees", str(bad), "--out", str(out))
+        run(str(bad), "--learner", "trees", "--out", str(out))
     assert not out.exists()
     with pytest.raises(cw.errors.ContextwiseError, match="did you mean 'trees'"):
-        run("tree", str(bad), "--out", str(out))
+        run(str(bad), "--learner", "tree", "--out", str(out))
 
 
 def test_what_features_add_to_the_graphs_is_said(train: str, tmp_path: Path) -> None:
@@ -162,14 +213,14 @@ def test_what_features_add_to_the_graphs_is_said(train: str, tmp_path: Path) -> 
     path.write_text("A,B,C\n" + "\n".join(",".join(map(str, row)) for row in rows.tolist()))
     added = learner_named("cspc")().fit(str(path)).added_  # type: ignore[attr-defined]
     assert added > 0
-    said = run("cspc", str(path), "--out", out).stderr
+    said = run(str(path), "--learner", "cspc", "--out", out).stderr
     assert f"the features add {added:,} dependencies" in said
-    assert "the features add" not in run("edge-trees", train, "--out", out).stderr
+    assert "the features add" not in run(train, "--learner", "pair-blocks", "--out", out).stderr
 
 
 def test_a_time_limit_stops_the_learner_and_is_recorded(train: str, tmp_path: Path) -> None:
     out = tmp_path / "learned.json"
-    result = run("mpl", train, "--out", str(out), "--time-limit", "0")
+    result = run(train, "--learner", "mpl", "--out", str(out), "--time-limit", "0")
     assert result.exit_code == 3
     assert "unfinished: the time limit stopped the learner" in result.stderr
     structure = structure_of(cw.read(out))

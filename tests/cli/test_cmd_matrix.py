@@ -1,4 +1,4 @@
-"""``contextwise matrix``: for people, for programs, into a file, and the nearest models."""
+"""``contextwise matrix``: for people, for programs, into a file."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ import numpy as np
 import pytest
 
 import commands
-from contextwise import LogLinear, Structure, compare, distance, examples, write
-from contextwise.comparison import neighbours
-from contextwise.comparison.estimate import estimate_matrix
+from contextwise import LogLinear, Structure, distance, examples, write
 from contextwise.errors import ContextwiseError
 
 SIX = ("six", "six-graph", "six-guess")
@@ -91,23 +89,12 @@ def test_the_same_model_twice_has_two_rows() -> None:
     assert json.loads(run("six", "six", "--json").stdout)["distances"] == [[0, 0], [0, 0]]
 
 
-def test_ganak_is_named_on_standard_error() -> None:
-    result = run("six", "six-guess", "--engine", "ganak", "--csv")
-    assert "Ganak" in result.stderr
-    assert "Ganak" not in result.stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["six", "--json", "--csv"], "exclude each other"),
         (["-", "-"], "only one model"),
         (["six", "--jobs", "0"], "'--jobs': must be a number of processes"),
-        (["six", "--assertions", "10"], "--assertions needs --approximate"),
-        (["six", "--top", "3"], "--top needs --nearest"),
-        (["six", "--nearest", "six", "--normalized"], "--normalized has no effect with --nearest"),
-        (["six", "--nearest", "six", "--approximate"], "--approximate has no effect with --near"),
-        (["six", "--approximate", "--jobs", "2"], "--jobs has no effect with --approximate"),
     ],
 )
 def test_contradictions_are_refused(arguments: list[str], message: str) -> None:
@@ -129,114 +116,3 @@ def test_a_store_keeps_the_matrix(tmp_path: Path) -> None:
     assert run(*options).stdout == first
     with pytest.raises(ContextwiseError, match="run with another configuration: fingerprint of m"):
         run("six", "six", "six", "--store", str(tmp_path / "run"))
-
-
-class TestApproximate:
-    """Estimates say that they are estimates, in every output."""
-
-    def test_for_people(self) -> None:
-        out = run(*SIX, "--approximate", "--assertions", "1000").stdout
-        assert [line.split()[0] for line in out.splitlines()[1:4]] == ["1", "2", "3"]
-        assert "These are estimates from 1,000 random assertions: each is within 0.0" in out
-
-    def test_json_has_intervals_that_hold_the_exact_shares(self) -> None:
-        found = json.loads(run(*SIX, "--approximate", "--json").stdout)
-        assert found["estimated"]
-        assert found["sampled_assertions"] == 2**18
-        exact = np.array(DISTANCES) / 240
-        assert (np.array(found["low"]) <= exact).all()
-        assert (exact <= np.array(found["high"])).all()
-        assert np.abs(np.array(found["normalized"]) - exact).max() < 0.01
-
-    def test_csv_says_so_on_standard_error(self, tmp_path: Path) -> None:
-        options = [*SIX, "--approximate", "--assertions", "500"]
-        result = run(*options, "--csv")
-        assert "These are estimates" in result.stderr
-        head, *rows = csv.reader(io.StringIO(result.stdout))
-        assert (head, len(rows)) == (["model", *SIX], 3)
-        out = tmp_path / "d.csv"
-        assert "These are estimates" in run(*options, "--out", str(out)).stderr
-        assert out.read_text() == result.stdout
-
-    def test_the_seed_decides(self) -> None:
-        options = [*SIX, "--approximate", "--assertions", "500", "--csv", "--seed"]
-        assert run(*options, "1").stdout == run(*options, "1").stdout != run(*options, "2").stdout
-
-    def test_restrictions_hold(self) -> None:
-        options = [
-            "six",
-            "six-guess",
-            "--variables",
-            "X0,X1,X2",
-            "--contexts",
-            "canonical",
-            "--json",
-        ]
-        exact = json.loads(run(*options).stdout)["normalized"][0][1]
-        found = json.loads(run(*options, "--approximate").stdout)
-        assert found["low"][0][1] <= exact <= found["high"][0][1]
-
-    def test_alignment_by_position_is_told(self) -> None:
-        options = [*SIX, "--approximate", "--assertions", "10", "--by-position"]
-        assert "aligned by position" in run(*options).stdout
-        assert json.loads(run(*options, "--json").stdout)["by_position"]
-
-    def test_an_estimate_has_no_engine(self) -> None:
-        with pytest.raises(TypeError, match=r"got an unexpected .* 'engine'"):
-            estimate_matrix(list(SIX), engine="native")  # type: ignore[call-arg]
-
-
-# -- the nearest models ----------------------------------------------------------------------------
-
-OTHERS = ("six-graph", "six-guess", "six")
-ORDER = ("six", "six-guess", "six-graph")
-
-
-def test_the_nearest_models() -> None:
-    out = run(*OTHERS, "--nearest", "six").stdout
-    rows = [line.split() for line in out.splitlines() if line.startswith("six")]
-    assert [row[0] for row in rows] == list(ORDER)
-    counts = [int(row[3].strip("(")) for row in rows]
-    assert counts == [distance("six", name) for name in ORDER]
-    assert "This took 3 exact comparisons." in out
-
-
-def test_bounds_rule_models_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(neighbours, "FIRST", 8)  # of few pairs, all would be counted at once
-    monkeypatch.setattr(neighbours, "ENOUGH", 9)
-    out = run(*OTHERS, "--nearest", "six", "--top", "1").stdout
-    assert "This took 1 exact comparison; bounds ruled out 2 of 3 models." in out
-
-
-def test_the_nearest_as_json() -> None:
-    found = json.loads(run(*OTHERS, "--nearest", "six", "--top", "2", "--json").stdout)
-    assert [record["model"] for record in found["nearest"]] == ["six", "six-guess"]
-    assert [record["distance"] for record in found["nearest"]] == [0, 16]
-    assert found["nearest"][1]["normalized"] == 16 / 240
-    assert (found["query"], found["assertions"], found["of"]) == ("six", 240, 3)
-    assert 2 <= found["compared"] <= 3
-
-
-def test_the_nearest_as_csv() -> None:
-    head, *rows = csv.reader(io.StringIO(run(*OTHERS, "--nearest", "six", "--csv").stdout))
-    assert head == ["model", "distance", "normalized"]
-    assert [row[:2] for row in rows] == [[name, str(distance("six", name))] for name in ORDER]
-
-
-def test_restrictions_hold_for_the_nearest() -> None:
-    options = ["--contexts", "canonical", "--variables", "X0,X1,X2"]
-    found = json.loads(run(*OTHERS, "--nearest", "six", "--json", *options).stdout)
-    exact = [
-        compare("six", name, contexts="canonical", variables=["X0", "X1", "X2"]).distance
-        for name in ORDER
-    ]
-    assert sorted(record["distance"] for record in found["nearest"]) == sorted(exact)
-
-
-def test_alignment_of_the_nearest_by_position_is_reported() -> None:
-    assert "aligned by position" in run(*OTHERS, "--nearest", "six", "--by-position").stdout
-
-
-def test_more_than_there_are_is_refused() -> None:
-    with pytest.raises(ContextwiseError, match=r"k must be between 1 .*\(3\), got 4"):
-        run(*OTHERS, "--nearest", "six", "--top", "4")

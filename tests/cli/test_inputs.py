@@ -16,9 +16,9 @@ from contextwise import LogLinear, Structure, write
 from contextwise.cli import contextwise, main
 from contextwise.errors import ContextwiseError
 from contextwise.formats import FORMATS
-from contextwise.support.store import Ended, Store
+from contextwise.support.store import Store
 
-LEARN = ("learn", "trees", "rows.csv", "--out", "x.json")
+LEARN = ("learn", "rows.csv", "--learner", "trees", "--out", "x.json")
 STABILITY = ("stability", "rows.csv", "--learner", "trees")
 
 
@@ -64,20 +64,9 @@ def test_help_shows_whole_numbers_as_such(path: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["learn", "trees", "rows.csv", "--out", "x.json", "--grid", "penalty=1,z"], "--grid"),
-        (["stability", "rows.csv", "--learner", "trees", "--set", "penalty=z"], "--set"),
-    ],
-)
-def test_a_wrong_value_names_its_parameter(arguments: list[str], message: str) -> None:
-    assert f"'{message} penalty': 'z' is not a valid float" in said(run(*arguments))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["score", "lung", "structure.json"], "lung, structure.json: the models have different"),
+        (["compare", "lung", "structure.json"], "lung, structure.json: the models have different"),
         (
-            ["score", "lung", "weighted.json", "--by-position"],
+            ["compare", "lung", "weighted.json", "--by-position"],
             "lung, weighted.json: the",
         ),
         (["convert", "lung", "x.mn", "--names-from", "weighted.json"], "weighted.json, lung: the"),
@@ -87,15 +76,9 @@ def test_models_that_do_not_align_are_named(arguments: list[str], message: str) 
     assert said(run(*arguments)).startswith(message)
 
 
-def test_a_score_without_test_rows_says_so() -> None:
-    found = run("score", "lung", "lung-learned").output
-    assert "CMLL: there are no rows to predict\n" in found
-    assert "AIC, BIC, G², df, p of G²: there are no rows to fit to\n" in found
-
-
 def test_rows_of_other_variables_say_which_are_expected() -> None:
     message = "others.csv:1: 2 cells where 3 are expected: the variables are smoker, asbestos, canc"
-    command = ["score", "lung", "lung-learned", "--test", "others.csv"]
+    command = ["compare", "lung", "lung-learned", "--score", "others.csv"]
     assert said(run(*command)).startswith(message)
 
 
@@ -104,16 +87,15 @@ def test_a_folder_of_another_run_is_refused_in_few_words() -> None:
     message = said(run("matrix", "six", "six-guess", "six-graph", "--store", "matrix"))
     assert "models is 2 there and 3 here" in message
     with Store("study", {"structures": 5, "seed": 1, "sizes": [10], "l2": 0.1}) as store:
-        store.add(Ended("all", seconds=0.1, tries=1))
+        store.add("all", [])
     message = said(run("matrix", "lung", "lung-learned", "--store", "study"))
     assert message == "study holds a run of another kind. Choose another folder"
-    message = said(run("explore", "--run", "matrix"))
-    assert message.endswith("run of contextwise experiment or stability")
 
 
 def test_a_page_shows_single_guesses_or_groups() -> None:
     command = ["report", "six", "--out", "page.html"]
-    assert "single guesses or groups" in said(run(*command, "six-guess", "a=six-graph"))
+    grouped = run(*command, "six-guess", "--group", "a=six-graph")
+    assert "single guesses, or groups" in said(grouped)
     assert "--chance needs a GUESS" in said(run(*command, "--chance"))
 
 
@@ -121,17 +103,11 @@ def test_a_page_shows_single_guesses_or_groups() -> None:
     ("arguments", "message"),
     [
         (["compare", "lung", "lung", "--seed", "1"], "--seed needs --chance"),
-        (["matrix", "lung", "lung", "--seed", "1"], "--seed needs --approximate"),
-        (["replicates", "six", "a=six", "--better", "smaller"], "--better needs --table"),
-        (["replicates", "--table", "rows.csv", "--pairs", "A,B"], "--pairs is for models"),
         (
             ["matrix", "lung", "lung", "--jobs", "0"],
             "'--jobs': must be a number of processes",
         ),
-        (
-            ["independencies", "lung", "smoker", "cancer", "--most", "1"],
-            "--most is for all pairs",
-        ),
+        (["explain", "lung", "--weights", "w.json"], "--weights needs a GUESS"),
         ([*STABILITY, "--how", "bootstrap", "--share", "0.5"], "--share is for subsamples"),
         ([*STABILITY, "--set", "l1=1", "--set", "l1=2"], "--set sets l1 twice"),
         ([*LEARN, "--grid", "l1=1", "--grid", "l1=2"], "--grid sets l1 twice"),
@@ -150,23 +126,21 @@ def test_what_would_do_nothing_is_refused(arguments: list[str], message: str) ->
     [
         (["compare", "lung", ""], "'': no such file or example"),
         (["fit", "lung", "", "--out", "x.json"], "'': No such file"),
-        (["learn", "trees", "rows.csv", "--valid", "", "--out", "x.json"], "'': No such file"),
+        (["learn", "rows.csv", "--valid", "", "--out", "x.json"], "'': No such file"),
         (["info", "header.csv"], "header.csv: there are no rows below the header"),
-        (["replicates", "--table", "binary.csv"], "not UTF-8 text"),
         (["compare", "lung", "lung", "--pairs", "smoker,smoker"], "'smoker', 'smoker'"),
         (["compare", "lung", "lung", "--variables", "smoker"], "no pair of variables is left"),
         (["check", "lung", "rows.csv", "--variables", "smoker"], "no pair of variables is left"),
         (["plot", "matrix", "one.json", "--out", "x.png"], "no pair of variables is left"),
         (["stability", "one.csv", "--learner", "trees"], "no pair of variables is left"),
-        (["learn", "gssl", "rows.csv", "--out", "x.json", "--seed", "-1"], "-1 is not in the rang"),
-        (["experiment", "kl", "--out", "x", "--model", "six-graph"], "claims nothing independent"),
-        (["experiment", "kl", "--out", "x", "--model", "one.json"], "claims nothing independent"),
-        (["experiment", "learners", "--out", "x", "--learners", ""], "learners must be given"),
-        (["experiment", "learners", "--out", "x", "--repeats", "0"], "repeats must be >= 1"),
-        (["explore", "--run", "rows.csv"], "rows.csv:2: these are not the results of an experim"),
+        (["learn", "rows.csv", "--out", "x.json", "--jobs", "-2"], "-2 is not in the rang"),
+        (["study", "six", "--out", "x", "--learners", ""], "expected names separated by"),
+        (["study", "six", "--out", "x", "--learners", "mpl,ges"], "there is no learner 'ges'"),
+        (["study", "nil", "--out", "x", "--learners", "mpl"], "unknown truth 'nil'"),
+        (["study", "six", "--out", "x", "--learners", "mpl", "--rows", "1"], "rows must be num"),
+        (["study", "six", "--out", "x", "--learners", "mpl", "--rows", "a"], "such as 200,1000"),
+        (["experiment", "kl"], "'experiment' was removed; use: contextwise study"),
         (["stability", "missing.csv", "--learner", "nothing"], "there is no learner 'nothing'"),
-        (["report", "lung", "missing.mn", "--out", "x.html", "--stability", "rows.csv",
-          "--learner", "nothing"], "there is no learner 'nothing'"),
     ],
 )  # fmt: skip
 def test_trouble_is_told_in_plain_words(arguments: list[str], message: str) -> None:
@@ -177,16 +151,8 @@ def test_trouble_is_told_in_plain_words(arguments: list[str], message: str) -> N
     assert message in said(run(*arguments))
 
 
-def test_nothing_to_list_is_told_beside_the_list() -> None:
-    assert run("independencies", "six-graph", "--json").stdout == "[]\n"
-    none = run("independencies", "six-graph")
-    assert none.stderr == "contextwise: no two variables are independent in any context\n"
-    none = run("independencies", "survey-learned", "--context-specific")
-    assert "no two variables are independent in only some contexts" in none.stderr
-
-
 def test_a_target_names_the_suffixes_that_can_be_written() -> None:
-    message = said(run("consensus", "lung", "lung-learned", "--out", "agreed.txt"))
+    message = said(run("convert", "lung", "agreed.txt"))
     able = ", ".join(suffix for known in FORMATS if known.writer for suffix in known.suffixes)
     assert able.startswith(".mn, .json")
     assert message.endswith(f"cannot write .txt; use one of {able} (each also with .gz or .xz)")
@@ -209,9 +175,8 @@ def test_more_processes_than_units_are_not_started(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("target", "arguments"),
     [
-        ("studies.kl_study.run_kl", ["experiment", "kl", "--out", "kept"]),
-        ("studies.learner_study.run_learners", ["experiment", "learners", "--out", "kept"]),
-        ("evaluation.resampling.run_units", [*STABILITY, "--folder", "kept"]),
+        ("studies.study.run_units", ["study", "six", "--learners", "mpl", "--out", "kept"]),
+        ("evaluation.stability.run_units", [*STABILITY, "--folder", "kept"]),
         ("support.store.run_units", ["matrix", "six", "six-guess", "--store", "kept"]),
     ],
 )
@@ -232,9 +197,3 @@ def test_a_run_that_is_stopped_says_that_it_goes_on(
     assert ended.value.code == 130
     words = "interrupted; finished work is kept in kept, run the same command to resume\n"
     assert capsys.readouterr().err.endswith(words)
-
-
-def test_only_the_metrics_that_are_asked_for_are_shown() -> None:
-    words = ["replicates", "six", "survey", "a={truth}", "b={truth}"]
-    assert "normalized distance" in run(*words).output
-    assert "distance" not in run(*words, "--metric", "kappa").output

@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment: one line, exit code 130, and no traceback, of workers neither."""
+"""Ctrl-C and SIGTERM at any moment: one line, no traceback, no workers left, and how to resume."""
 
 from __future__ import annotations
 
@@ -8,8 +8,16 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 
+import click
+import numpy as np
 import pytest
+
+from contextwise import Domain, write
+from contextwise.cli import COMMANDS, contextwise
+from contextwise.truths.generate import random_structure
+from hard import LATE, hard_models
 
 READY = """
 import _signal, contextwise.__main__ as command
@@ -71,3 +79,98 @@ def test_no_traceback(arguments: list[str], seconds: float) -> None:
         assert "Traceback" not in errors, (k, errors)
         if code == 130:
             assert "interrupted" in errors
+
+
+# -- SIGTERM ---------------------------------------------------------------------------------------
+
+LONG: dict[str, list[str]] = {
+    "check": ["wide.json", "wide.csv", "--overall", "--simulations", "100000"],
+    "compare": ["hard-0.json", "hard-1.json"],
+    "learn": ["wide.csv", "--learner", "sparse-pairs", "--set", "l1=0.01", "--out", "out.json"],
+    "matrix": ["*", "--store", "kept"],
+    "report": ["hard-0.json", "hard-1.json", "--out", "out.html"],
+    "stability": ["wide.csv", "--learner", "mpl", "--resamples", "9999", "--folder", "kept"],
+    "study": ["six", "--learners", "mpl", "--repeats", "9999", "--out", "kept"],
+}
+"""Work that would take minutes, for each command with ``--jobs``."""
+THREADS = {"compare", "learn", "report"}
+RESUMES = {"matrix", "stability", "study"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with rows of sixty variables and a hundred models."""
+    place = tmp_path_factory.mktemp("work")
+    rng = np.random.default_rng(0)
+    names = [f"v{k}" for k in range(60)]
+    rows = rng.integers(0, 2, (3000, 60))
+    rows[:, 1:] ^= rows[:, :-1] & (rng.random((3000, 59)) < 0.8)
+    text = "\n".join(",".join(map(str, row)) for row in rows.tolist())
+    (place / "wide.csv").write_text(f"{','.join(names)}\n{text}\n")
+    domain = Domain(dict.fromkeys(names, 2))
+    write(random_structure(domain, features=80, rng=1), place / "wide.json")
+    for k, model in enumerate(hard_models()):
+        write(model, place / f"hard-{k}.json")
+    for k in range(100):
+        write(random_structure(domain, features=150, rng=k), place / f"model-{k}.json")
+    return place
+
+
+def processes_with(token: str) -> list[int]:
+    """Return the processes that have this value in their environment."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if token.encode() in (place / "environ").read_bytes():
+                found.append(int(place.name))
+    return found
+
+
+def test_every_command_with_jobs_is_ended_below() -> None:
+    context = click.Context(contextwise)
+    commands = {name: contextwise.get_command(context, name) for name in COMMANDS}
+    with_jobs = {
+        name
+        for name, command in commands.items()
+        if command and any("--jobs" in parameter.opts for parameter in command.params)
+    }
+    assert with_jobs == set(LONG)
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds processes in /proc")
+@pytest.mark.parametrize("command", LONG)
+def test_sigterm_ends_the_workers_and_what_reads_from_the_command(
+    command: str, folder: Path
+) -> None:
+    token = f"of-this-test-{command}-{os.getpid()}"
+    words = [str(path) for path in sorted(folder.glob("model-*.json"))]
+    arguments = [w for word in LONG[command] for w in (words if word == "*" else [word])]
+    kept = folder / command
+    kept.mkdir()
+    for path in (*folder.glob("wide.*"), *folder.glob("hard-*")):
+        (kept / path.name).symlink_to(path)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "contextwise", command, *arguments, "--jobs", "2"],
+        cwd=kept,
+        env={**os.environ, "TOKEN": token},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        until = time.monotonic() + LATE
+        while len(processes_with(token)) < (1 if command in THREADS else 4):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        # A pipe ends when the last process that could write to it has ended.
+        _, errors = process.communicate(timeout=LATE)
+    assert process.returncode in (3, 143), errors
+    assert "Traceback" not in errors
+    assert ("run the same command to resume" in errors) == (command in RESUMES), errors
+    assert not processes_with(token)
+    assert not (kept / "out.json").exists()
+    assert not (kept / "out.html").exists()
+    assert not list(kept.glob("*.lock"))

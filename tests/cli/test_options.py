@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import click
 import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 from commands import run
 from contextwise.cli import COMMANDS, contextwise
-from contextwise.errors import ContextwiseError
-from contextwise.evaluation.skill import NULLS
+from contextwise.cli.options import COMPARED, ROWS, SECTIONS, sections
 from contextwise.formats import FORMATS
 
 
@@ -26,7 +26,7 @@ def test_the_command_alone_prints_its_help() -> None:
 
 
 def test_no_summary_of_a_command_is_cut() -> None:
-    for arguments in ((), ("plot", "--help"), ("experiment", "--help")):
+    for arguments in ((), ("plot", "--help")):
         out = run(*arguments).stdout
         assert not [line for line in out.splitlines()[1:] if line.endswith("...")]
 
@@ -37,23 +37,29 @@ def test_the_formats_of_the_command_line_are_those_there_are() -> None:
     )
 
 
-@pytest.mark.parametrize("command", ["compare", "report"])
-def test_the_nulls_are_listed_when_asked_for(command: str) -> None:
-    out = run(command, "--null", "help").stdout
-    assert [line.split()[0] for line in out.splitlines()] == list(NULLS)
-    assert all(null.description in out for null in NULLS.values())
+def commands_and_subcommands() -> list[tuple[str, click.Context]]:
+    top = click.Context(contextwise, info_name="contextwise")
+    found = []
+    for name in COMMANDS:
+        command = contextwise.get_command(top, name)
+        assert command is not None
+        context = click.Context(command, parent=top, info_name=name)
+        parts = command.commands if isinstance(command, click.Group) else {}
+        found += [
+            (f"{name} {part}", click.Context(parts[part], parent=context, info_name=part))
+            for part in parts
+        ] or [(name, context)]
+    return found
 
 
-def test_an_unknown_null_is_refused() -> None:
-    with pytest.raises(ContextwiseError, match="unknown null 'edges'; use "):
-        run("compare", "lung", "lung-learned", "--chance", "--null", "edges")
-
-
-@pytest.mark.parametrize("command", ["compare", "explain", "report", "matrix", "replicates"])
-def test_restrictions_have_a_section_of_their_own(command: str) -> None:
-    options, restrictions = run(command, "--help").stdout.split("\nWhat to compare:\n")
-    assert "  --weights " in restrictions
-    assert "  --weights " not in options
+@pytest.mark.parametrize(("name", "context"), commands_and_subcommands())
+def test_a_command_has_few_options(name: str, context: click.Context) -> None:
+    """At most 16 besides --help, how to read rows and what to compare; each with a text."""
+    counts = {title: len(records) for title, records in sections(context)}
+    besides = sum(counts.values()) - counts.get(ROWS, 0) - counts.get(COMPARED, 0) - 1
+    assert besides <= 16, name
+    assert list(counts) == [title for title in SECTIONS if title in counts]
+    assert all(text for _, records in sections(context) for _, text in records)
 
 
 class TestCompletion:
@@ -64,16 +70,15 @@ class TestCompletion:
     @pytest.mark.parametrize(
         ("words", "incomplete", "expected"),
         [
-            ([], "co", {"compare", "consensus", "convert"}),
+            ([], "co", {"compare", "convert"}),
             (["compare"], "lung", {"lung", "lung-learned"}),
             (["compare", "lung"], "sur", {"survey", "survey-learned"}),
             (["compare", "lung", "lung-learned"], "--zero", {"--zero-weights"}),
             (["compare", "lung", "lung", "--zero-weights"], "d", {"drop"}),
             (["compare", "lung", "lung", "--engine"], "enu", {"enumerate"}),
-            (["compare", "lung", "lung", "--null"], "v", {"variables", "values"}),
             (["info"], "six-", {"six-guess", "six-graph"}),
-            (["learn"], "tr", {"trees", "trees-and-pairs"}),
-            (["learn", "trees", "d.csv"], "--pen", {"--penalty"}),
+            (["learn", "d.csv", "--learner"], "tr", {"trees"}),
+            (["learn", "d.csv"], "--sel", {"--select-by"}),
         ],
     )
     def test_words_are_completed(
@@ -92,10 +97,7 @@ class TestCompletion:
     "arguments",
     [
         ["check", "lung", "rows.csv"],
-        ["consensus", "lung", "lung-learned"],
         ["matrix", "lung", "lung-learned"],
-        ["replicates", "lung", "a=lung"],
-        ["score", "lung", "lung-learned"],
         ["stability", "rows.csv", "--learner", "trees"],
     ],
     ids=lambda arguments: arguments[0],
@@ -111,7 +113,7 @@ def test_json_or_csv_but_not_both(arguments: list[str]) -> None:
     [
         (["compare", "lung", "lung-learned", "--draws", "9"], "--draws needs --chance"),
         (["compare", "lung", "lung-learned", "--estimate"], "--estimate needs --time-limit"),
-        (["report", "lung", "lung-learned", "--out", "p.html", "--null", "values"], "--null needs"),
+        (["report", "lung", "lung-learned", "--out", "p.html", "--draws", "9"], "--draws needs"),
     ],
 )
 def test_an_option_without_the_one_it_belongs_to(arguments: list[str], message: str) -> None:

@@ -11,7 +11,6 @@ import pytest
 from contextwise import Domain, Structure, compare, distance_matrix
 from contextwise.comparison.compare import comparison_record
 from contextwise.comparison.confusion import Confusion
-from contextwise.comparison.neighbours import nearest
 from contextwise.support.formatting import rate
 from hard import chain
 
@@ -27,7 +26,6 @@ def test_results_show_themselves() -> None:
     assert "7.045e4514" in repr(comparison)
     assert "7.045e4514" in comparison._repr_html_()
     assert comparison.summary()
-    assert "7.045e4514" in repr(nearest(TRUE, [GUESS]))
 
 
 def test_frames_and_records_have_exact_numbers() -> None:

@@ -13,11 +13,11 @@ from contextwise import Comparison, Structure, compare
 from contextwise.comparison.compare import answer
 from contextwise.comparison.estimate import (
     binomial_interval,
-    estimate_matrix,
+    draw_assertions,
     estimate_open_pairs,
-    sketch,
 )
 from contextwise.comparison.question import FULLY, Contexts, Question, pose
+from contextwise.counting.assertions import answers
 from contextwise.counting.pair_counts import bound_pairs
 from contextwise.errors import ContextwiseError, TooLargeError
 from contextwise.support.effort import Effort
@@ -107,39 +107,21 @@ RESTRICTIONS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("restriction", RESTRICTIONS.values(), ids=RESTRICTIONS)
-def test_intervals_of_sketches_cover_the_exact_distance_as_often_as_they_say(
+def test_intervals_of_drawn_assertions_cover_the_exact_distance_as_often_as_they_say(
     restriction: dict[str, Any],
 ) -> None:
     exact = compare(ONE, TWO, **restriction).normalized
-    covered, values = 0, []
+    question = pose([ONE, TWO], **restriction)
+    differing = []
     for seed in range(200):
-        found = estimate_matrix([ONE, TWO], assertions=300, rng=seed, **restriction)
-        low, high = found.interval(0.9)
-        covered += low[0, 1] <= exact <= high[0, 1]
-        values.append(found.normalized[0, 1])
-    assert covered >= 170  # 180 are promised; 200 repeats have a deviation of 4.2
+        sample = draw_assertions(question, 300, seed)
+        first, second = (answers(model.features, sample)[0] for model in question.structures)
+        differing.append(int.from_bytes((first ^ second).tobytes()).bit_count())
+    low, high = binomial_interval(differing, 300, 0.9)
+    # 180 are promised; 200 repeats have a deviation of 4.2
+    assert ((low <= exact) & (exact <= high)).sum() >= 170
     error = (exact * (1 - exact) / (300 * 200)) ** 0.5
-    assert abs(np.mean(values) - exact) < 4.5 * error
-
-
-def test_the_same_seed_gives_sketches_that_can_be_compared() -> None:
-    alone = [sketch([m], assertions=500, rng=3)[0] for m in (ONE, TWO)]
-    assert np.array_equal(alone, sketch([ONE, TWO], assertions=500, rng=3))
-    assert not np.array_equal(alone[1], sketch([TWO], assertions=500, rng=4)[0])
-
-
-def test_a_matrix_of_estimates_has_the_distances_of_its_sketches(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("contextwise.comparison.estimate.BLOCK", 2)
-    models = [ONE, TWO, ONE, Structure(FIVE)]
-    found = estimate_matrix(models, assertions=700)
-    bits = np.unpackbits(sketch(models, assertions=700).view(np.uint8), axis=1)
-    assert np.array_equal(found.differing, (bits[:, None] != bits).sum(axis=2))
-    low, high = found.interval()
-    assert (low <= found.normalized).all()
-    assert (found.normalized <= high).all()
-    assert found.widest() == pytest.approx(((high - low) / 2).max())
+    assert abs(np.mean(differing) / 300 - exact) < 4.5 * error
 
 
 def test_no_hit_gives_an_upper_limit_and_never_none() -> None:
@@ -151,19 +133,20 @@ def test_no_hit_gives_an_upper_limit_and_never_none() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"assertions": 0}, "assertions must be >= 1, got 0"),
+        ({"count": 0}, "assertions must be >= 1, got 0"),
         ({"variables": ["A"]}, "no pair is left"),
         ({"data": [[1, 1, 1, 1, 1]], "context": "A=0"}, "no row of the data is left"),
     ],
 )
 def test_nothing_to_ask_is_a_clear_error(options: dict[str, Any], words: str) -> None:
+    count = options.pop("count", 10)
     with pytest.raises(ContextwiseError, match=words):
-        sketch([ONE], **options)
+        draw_assertions(pose([ONE], **options), count)
 
 
 def test_more_assertions_than_memory_are_an_error() -> None:
     with pytest.raises(TooLargeError, match=r"not enough memory for .* assertions; ask for less"):
-        sketch(["six"], assertions=10**16)
+        draw_assertions(pose(["six"]), 10**16)
 
 
 def test_counting_leaves_half_of_the_time_for_the_estimate(

@@ -20,7 +20,7 @@ from contextwise.comparison.explain import (
 )
 from contextwise.comparison.question import Contexts
 from contextwise.models.notation import in_words, parse_literals
-from contextwise.report.comparisons import by_scope
+from contextwise.report.explanations import by_scope
 from contextwise.support.effort import Effort
 from contextwise.testing import families, rows
 from contextwise.truths.generate import random_structure
@@ -243,10 +243,3 @@ def test_progress_counts_pairs_and_features() -> None:
     explain("lung", "lung-learned", show_progress=lambda done, of: told.append((done, of)))
     assert told[-1][0] <= told[-1][1]
     assert len(told) > 3
-
-
-def test_an_explanation_says_that_ganak_counted() -> None:
-    compared = compare("lung", "lung-learned")
-    by_ganak = replace(compared, unions=replace(compared.unions, counted={"ganak": 3}))
-    assert "Ganak" in str(explain_comparison(by_ganak))
-    assert "Ganak" not in str(explain_comparison(compared))

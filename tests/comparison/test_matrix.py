@@ -13,17 +13,16 @@ from hypothesis import strategies as st
 
 from contextwise import Domain, Structure, compare, distance, examples, write
 from contextwise.comparison import matrix as blocks
-from contextwise.comparison.matrix import compare_many, distance_matrix
+from contextwise.comparison.matrix import compare_many, distance_matrix, farthest_first
 from contextwise.comparison.question import Contexts, active_pairs
-from contextwise.counting import auto, branch, distances, ganak, native
+from contextwise.counting import branch, native
 from contextwise.counting.contexts import ContextSpace
-from contextwise.counting.contract import Engine, get_engine
 from contextwise.counting.cover import Cover
 from contextwise.counting.distances import count_distances, distances_in_python, two_models
 from contextwise.counting.extraction import CoverSource
 from contextwise.errors import ContextwiseError, DomainError, EngineError, TooLargeError
 from contextwise.support.deadline import NEVER, Deadline
-from contextwise.testing import families
+from contextwise.testing import domains, families, structures
 from contextwise.truths.generate import random_structure
 
 Models = tuple[Structure, ...]
@@ -131,12 +130,8 @@ def test_many_comparisons_are_those_of_each_guess(contexts: Contexts, models: Mo
 
 def test_comparisons_say_who_counted() -> None:
     true, guess = map(examples.load, NAMES)
-    (native,) = compare_many(true, [guess], engine="branch")
-    assert set(native.unions.counted) == {"branch"}
-    assert not native.rests_on_ganak
-    (ganak,) = compare_many(true, [guess], engine="ganak")
-    assert ganak.rests_on_ganak
-    assert distance_matrix([true, guess], engine="ganak").rests_on_ganak
+    (found,) = compare_many(true, [guess], engine="branch")
+    assert set(found.unions.counted) == {"branch"}
 
 
 def test_no_guess_no_comparison() -> None:
@@ -160,10 +155,9 @@ def test_the_kernel_and_its_twin_agree(
         "space": ContextSpace(canonical, weights if weighted else None),
     }
     pairs = active_pairs(*models)
-    values, by_ganak = count_distances(features, pairs, engine="native", **asked)
-    assert values == count_distances(features, pairs, engine="branch", **asked)[0]
+    values = count_distances(features, pairs, engine="native", **asked)
+    assert values == count_distances(features, pairs, engine="branch", **asked)
     assert len(values) == len(two_models(5, rows))
-    assert not by_ganak
 
 
 @pytest.mark.parametrize("canonical", [False, True])
@@ -200,7 +194,7 @@ def test_distances_by_tables_and_by_unions_are_those_of_compare(variables: int, 
     split = [{**feature, "X9": state} for feature in models[1] for state in domain.states[9]]
     models.append(Structure(domain, [*models[1], *split]))
     features = [model.features for model in models]
-    values, _ = count_distances(features, active_pairs(*models), rows=rows)
+    values = count_distances(features, active_pairs(*models), rows=rows)
     apart = [compare(models[m], models[k]).distance for m, k in two_models(len(models), rows)]
     assert values == apart
 
@@ -216,34 +210,6 @@ def distinct_unions(models: Sequence[Structure], canonical: bool) -> int:
             if cubes:
                 found.add((i, j, frozenset(cubes)))
     return len(found)
-
-
-@pytest.mark.skipif(native.missing() is not None, reason="the kernel was not built")
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("rows", [0, 2])
-def test_what_the_kernel_leaves_open_is_counted_all_the_same(
-    rows: int, weighted: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    domain = Domain({f"X{k}": 2 + k % 2 for k in range(24)})
-    models = [random_structure(domain, features=60, lengths=(3, 6), rng=k) for k in range(3)]
-    features = [model.features for model in (*models, models[0])]
-    weights = [list(range(1, c + 1)) for c in domain.cardinalities] if weighted else None
-    space = ContextSpace(weights=weights)
-    pairs = active_pairs(*models)[:40]
-    exact, _ = count_distances(features, pairs, rows=rows, engine="native", space=space)
-    monkeypatch.setattr(auto, "BUDGET", 1)
-    monkeypatch.setattr(ganak, "missing", lambda: "not today")
-    engines: list[str] = []
-
-    def watched(name: str) -> Engine:
-        engines.append(name)
-        return get_engine(name)
-
-    monkeypatch.setattr(distances, "get_engine", watched)
-    values, _ = count_distances(features, pairs, rows=rows, space=space)
-    assert engines
-    assert values == exact
-    assert values[two_models(4, rows).index((0, 3))] == 0
 
 
 @pytest.mark.parametrize("time_limit", [None, 60.0])
@@ -302,3 +268,41 @@ def test_a_dict_names_the_models() -> None:
     matrix = distance_matrix(models)
     assert matrix.names == ("graph", "guess")
     assert matrix.distances[0, 1] == distance("six-graph", "six-guess")
+
+
+@given(st.data())
+def test_farthest_first_takes_the_farthest_each_time(data: st.DataObject) -> None:
+    domain = data.draw(domains(min_variables=2, max_variables=4))
+    models = [data.draw(structures(domain)) for _ in range(data.draw(st.integers(2, 5)))]
+    k = data.draw(st.integers(1, len(models)))
+    places, apart = zip(*farthest_first(models, k), strict=True)
+    each = distance_matrix(models).distances
+    for step in range(1, k):
+        before, chosen = places[:step], places[step]
+        least = {m: min(each[m, b] for b in before) for m in range(len(models)) if m not in before}
+        assert apart[step] == least[chosen] == max(least.values())
+    best = max(
+        min((each[a, b] for a, b in combinations(subset, 2)), default=0)
+        for subset in combinations(range(len(models)), k)
+    )
+    assert not k > 1 or 2 * min(apart[1:]) >= best
+
+
+def test_farthest_first_tells_how_far_it_is() -> None:
+    calls: list[tuple[int, int]] = []
+    farthest_first(["six", "six-guess", "six-graph"], 3, show_progress=lambda *c: calls.append(c))
+    assert calls == sorted(calls)
+    assert calls[-1] == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"k": 0}, "k must be between 1"),
+        ({"k": 2}, r"k must be between 1 .* \(1\), got 2"),
+        ({"k": 1, "first": 3}, "first must be between 0 and 0, got 3"),
+    ],
+)
+def test_a_diverse_subset_that_is_impossible(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ContextwiseError, match=words):
+        farthest_first(["six"], **options)

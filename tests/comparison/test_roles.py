@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -14,13 +15,18 @@ from contextwise.cli import contextwise
 from contextwise.comparison.compare import comparison_record
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation import chance
+from contextwise.report import plots
 from contextwise.report.comparisons import Guess
 from contextwise.report.page import report_page
-from contextwise.report.plots import plot_confusion, plot_graphs, plot_neighbours, plot_pairs
 from contextwise.report.text import text_of
 
 NAMES = ("controls", "patients")
 PEERS = compare("survey", "survey-learned", peers=NAMES)
+OF_COMPARISONS = [
+    plot
+    for plot in plots.__all__
+    if next(iter(signature(getattr(plots, plot)).parameters)) in ("comparison", "guesses")
+]
 ONE_IS_TRUE = re.compile(
     r"\bguess|true model|\btruth|\btrue\b|false (posi|nega)tive|\b(TP|FP|FN|TN)\b|error",
     re.IGNORECASE,
@@ -50,14 +56,8 @@ def test_the_counts_are_the_same() -> None:
         text_of(PEERS),
         str(explain("survey", "survey-learned", peers=NAMES)),
         text_of(compare_many("six", {"a": "six-guess", "b": "six-graph"}, peers=("x", "a", "b"))),
-        *(
-            chance("survey", "survey-learned", peers=NAMES, null=null, draws=49).verdict
-            for null in ("states", "variables")
-        ),
-        texts_of(plot_pairs(PEERS)),
-        texts_of(plot_graphs(PEERS)),
-        texts_of(plot_confusion(PEERS)),
-        texts_of(plot_neighbours(PEERS, "gender")),
+        chance("survey", "survey-learned", peers=NAMES, draws=49).verdict,
+        *(texts_of(getattr(plots, plot)(PEERS)) for plot in OF_COMPARISONS),
         run("compare", "survey", "survey-learned", "--peers", "--names", "controls,patients"),
         run("explain", "survey", "survey-learned", "--peers", "--names", "controls,patients"),
     ],

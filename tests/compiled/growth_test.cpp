@@ -1,5 +1,5 @@
-// Tests the growth of trees on random rows, for the sanitizers: on one and several threads, with
-// and without cycles, and stopped early. The argument is a seed.
+// Tests the growth of trees on random rows, for the sanitizers: on one and several threads,
+// and stopped early. The argument is a seed.
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -62,9 +62,6 @@ void check_random_rows() {
   const std::vector<Tree> trees = grow_trees(problem, 1, go);
   check(trees, columns);
   expect(same(trees, grow_trees(problem, 3, go)), "threads do not change the trees");
-  const std::vector<Tree> acyclic = AcyclicGrowth(problem, 1, go).run();
-  check(acyclic, columns);
-  expect(same(acyclic, AcyclicGrowth(problem, 3, go).run()), "threads do not change acyclic trees");
 }
 
 void check_stop() {
@@ -74,7 +71,6 @@ void check_stop() {
   const Problem problem(columns, {0.0, 1, 1.0});
   const Watch stop = [](std::size_t) { return false; };
   grow_trees(problem, 2, stop);
-  AcyclicGrowth(problem, 2, stop).run();
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ import contextwise as cw
 from contextwise.convert import by_values
 from contextwise.errors import ContextwiseError, DomainError, OpenResult, TooLargeError
 from contextwise.formats import encode, read_stream
-from contextwise.independence.independencies import independencies
+from contextwise.independence.model_claims import explain_model
 from contextwise.independence.queries import is_independent
 from contextwise.models.directions import bayesian_network
 from contextwise.models.domain import Domain
@@ -199,7 +199,8 @@ def test_words_with_a_tolerance_never_say_independent() -> None:
     model = LogLinear(Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"]), [0.05, 2])
     made = by_values(model, tolerance=0.1)
     assert made.size_text().endswith(" by values: dependent where a log odds ratio exceeds 0.1")
-    listed = [str(pair) for pair in independencies(made)]
+    explained = explain_model(made)
+    listed = [*(str(claims.independent) for claims in explained.listed), str(explained)]
     assert "A–B weaker than 0.1 | C" in listed
     shown = as_text(one_model_parts(one_model(made)))
     assert "A and B are weaker than 0.1, given C" in shown

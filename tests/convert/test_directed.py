@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import networkx as nx
@@ -296,3 +297,25 @@ def test_bad_staged_trees(stages: Any, order: Any, message: str) -> None:
 def test_bad_cstrees(stages: Any, message: str) -> None:
     with pytest.raises(DomainError, match=message):
         from_cstree(stages, ABY)
+
+
+def test_a_cstree_of_the_package_is_the_tree_of_its_stages() -> None:
+    def stage(*values: object) -> SimpleNamespace:
+        return SimpleNamespace(list_repr=list(values))
+
+    # The order is Y, A, B; the stage of B is one where Y=0, and two where Y=1.
+    tree = SimpleNamespace(
+        labels=["Y", "A", "B"],
+        stages={-1: [stage()], 0: [stage(0), stage(1)], 1: [stage(0, {0, 1})], 2: []},
+        update_stages=None,
+    )
+    domain = Domain({"A": ["a", "b"], "B": 2, "Y": ["no", "yes"]})
+    expected = from_cstree({"A": ["Y=no", "Y=yes"], "B": ["Y=no"]}, domain, order=["Y", "A", "B"])
+    assert from_cstree(tree, domain) == expected
+
+
+def test_a_cstree_that_cstrees_draws() -> None:
+    cstree = pytest.importorskip("cstrees.cstree")
+    tree = cstree.sample_cstree([2] * 4, max_cvars=2, prob_cvar=0.5, labels=["A", "B", "C", "D"])
+    structure = from_cstree(tree, {"A": 2, "B": 2, "C": 2, "D": 2})
+    assert structure.directions is not None

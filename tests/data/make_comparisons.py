@@ -71,7 +71,7 @@ def main() -> None:
         pair = small(rng)
         lines += [record(*pair, way, ["definition", "branch", "partition"]) for way in BOTH]
     for _ in range(2):
-        lines.append(record(*large(rng), BOTH[0], ["branch", "ganak"]))
+        lines.append(record(*large(rng), BOTH[0], ["branch", "native"]))
     PLACE.write_text("\n".join([*lines, ""]))
 
 

@@ -99,7 +99,7 @@ READ = [
         "identifier-without-header.data",
         "--drop v0, or --bins v0=4",
         "--drop v0",
-        variables={"v1": 5, "v2": 4},
+        variables={"v1": 5, "v2": 2},
     ),
     # numbers
     Quirk("measurements.csv", "a measurement", "--bins age=4,bmi=4", TWO_BINS),
@@ -151,6 +151,10 @@ READ = [
     Quirk("value-labels.sav", "SPSS"),
     Quirk("value-labels.dta", "Stata"),
     Quirk("factors.rds", "R"),
+    Quirk("compact-levels.rds", "R", variables={"sex": 2, "smoker": 3, "item": 6}),
+    Quirk("table.rds", "30 rows counted by 'Freq'", variables=ONE_TABLE),
+    Quirk("matrix.rds", "R", variables={"a": 2, "b": 2, "c": 5}),
+    Quirk("two-frames.rda", "R", given={"object": "d"}),
     Quirk("table.parquet", "Parquet"),
     Quirk("table.feather", "Feather"),
     # what the user knows better
@@ -160,16 +164,14 @@ READ = [
 REFUSED = [
     Quirk("wide-counts.csv", "a wide table of counts"),
     Quirk("weights.csv", "looks like weights of the other columns"),
-    Quirk("two-frames.rda", "expected one data frame, got d, e"),
-    Quirk("table.rds", "write.csv(as.data.frame(x), 'rows.csv')"),
-    Quirk("compact-levels.rds", "in R, write rows with write.csv(x, 'rows.csv')"),
+    Quirk("two-frames.rda", "several objects: d (data frame), e (data frame)"),
 ]
 LIBRARIES = {
     ".xlsx": "openpyxl",
     ".sav": "pyreadstat",
     ".dta": "pyreadstat",
-    ".rds": "pyreadr",
-    ".rda": "pyreadr",
+    ".rds": "rdata",
+    ".rda": "rdata",
     ".parquet": "pyarrow",
     ".feather": "pyarrow",
 }
@@ -197,7 +199,7 @@ def test_a_file_is_read_rightly_at_once_or_after_the_printed_advice(
 ) -> None:
     require(quirk.file)
     out = tmp_path / "learned.json"
-    code, shown = run(capsys, "learn", "chow-liu", *quirk.words, "--out", str(out))
+    code, shown = run(capsys, "learn", *quirk.words, "--learner", "chow-liu", "--out", str(out))
     said = shown
     if quirk.advice:
         assert code == 2
@@ -220,7 +222,7 @@ def test_a_file_that_no_option_helps_is_refused_with_the_reason(
 ) -> None:
     require(quirk.file)
     out = tmp_path / "learned.json"
-    code, shown = run(capsys, "learn", "chow-liu", *quirk.words, "--out", str(out))
+    code, shown = run(capsys, "learn", *quirk.words, "--learner", "chow-liu", "--out", str(out))
     assert code == 2
     assert quirk.said in shown
     assert not out.exists()
@@ -312,7 +314,7 @@ def test_a_model_file_keeps_how_its_rows_were_read(
     text = (QUIRKS / "missing.csv").read_text()
     Path(test).write_text(text.replace(",1,", ",99,", 3))
     words = ["--missing", "drop", "--bins", "age=4,bmi=4", "--na", "item=99"]
-    code, _ = run(capsys, "learn", "chow-liu", test, "--out", out, *words)
+    code, _ = run(capsys, "learn", test, "--learner", "chow-liu", "--out", out, *words)
     assert code == 0
     stored = json.loads(Path(out).read_text())["data"]
     assert stored["missing"] == "drop"
@@ -320,7 +322,7 @@ def test_a_model_file_keeps_how_its_rows_were_read(
     left = len(read_data(test, missing="drop", na={"item": 99}, bins={"age": 4, "bmi": 4}))
     commands = [
         ["check", out, test],
-        ["score", out, out, "--test", test],
+        ["compare", out, out, "--score", test],
         ["fit", out, test, "--out", out.replace(".json", ".2.json")],
         ["report", out, "--check", test, "--out", out.replace(".json", ".html")],
     ]
@@ -343,4 +345,4 @@ def test_every_command_that_reads_rows_has_the_same_options() -> None:
             if flags & its - {"--columns"}:
                 readers.append(name)
                 assert flags <= its, name
-    assert {"learn", "fit", "check", "score", "stability", "report", "info"} <= set(readers)
+    assert {"learn", "fit", "check", "compare", "stability", "report", "info"} <= set(readers)

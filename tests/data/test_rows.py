@@ -283,7 +283,7 @@ def test_the_separator_is_detected(separator: str) -> None:
 
 
 def test_codes_may_be_separated_by_blanks() -> None:
-    assert parse_data(b"0 1 2\n1 0 0\n", "x.data").rows.tolist() == [[0, 1, 2], [1, 0, 0]]
+    assert parse_data(b"0 1 2\n1 0 0\n", "x.data").labels() == [["0", "1", "2"], ["1", "0", "0"]]
 
 
 def test_a_separator_inside_labels_does_not_count() -> None:

@@ -1,5 +1,6 @@
 """Text files as tables: the compiled splitter agrees with Python's csv module."""
 
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from contextwise import read_data
 from contextwise.data import text as reading
 from contextwise.data.options import row_options
 from contextwise.data.text import text_table
@@ -79,3 +81,37 @@ def test_plain_tables_are_read_by_compiled_code() -> None:
     check_both(text)
     for strange in ('a,b\n1"2,3\n', "a,b\n1\n", "a,b\n,\n", "a\n1\n", "", "\n", 'a,"b\nc"\n1,2\n'):
         assert reading._cells.coded_columns(strange, ",") is None
+
+
+ORANGE = """size\tcolour\tripe
+d\tsmall large\td
+\t\tclass
+small\tred\tyes
+large\tred\tno
+small\tgreen\tno
+"""
+
+
+@pytest.mark.parametrize("roles", ["\t\tclass", "\t\t", "", "class", "\tmeta"])
+def test_lines_of_orange_files_may_be_short(roles: str, tmp_path: Path) -> None:
+    path = tmp_path / "fruit.tab"
+    path.write_text(ORANGE.replace("\t\tclass", roles))
+    data = read_data(path)
+    assert data.domain.states == (("large", "small"), ("green", "red"), ("no", "yes"))
+    assert len(data) == 3
+    path.write_text(ORANGE.replace("\t\tclass", roles).replace("red\tyes", "red"))
+    assert len(read_data(path, missing="drop")) == 2
+
+
+def test_letters_that_occur_again_are_states(tmp_path: Path) -> None:
+    path = tmp_path / "letters.csv"
+    path.write_text("first,second\nc,d\nd,c\nc,d\n")
+    assert len(read_data(path)) == 3
+
+
+def test_quotes_inside_of_cells_are_letters(tmp_path: Path) -> None:
+    path = tmp_path / "pipes.csv"
+    path.write_text('pipe,ok\n5" pipe,1\n4",0\n5" pipe,1\n')
+    data = read_data(path)
+    assert data.domain.states[0] == ('4"', '5" pipe')
+    assert len(data) == 3

@@ -16,16 +16,10 @@ from hypothesis import strategies as st
 
 from contextwise import Structure
 from contextwise.convert.undirected import from_graph
-from contextwise.errors import ContextwiseError, DomainError, OpenResult, ParseError
-from contextwise.evaluation.ensemble_scores import (
-    compare_ensembles,
-    ensemble_matrix,
-    reliability,
-    score_ensembles,
-)
+from contextwise.errors import ContextwiseError, DomainError, OpenResult, ParseError, TooLargeError
+from contextwise.evaluation.ensemble_scores import reliability, score_ensembles
 from contextwise.evaluation.ensembles import Ensemble, as_ensemble, is_ensemble_file
 from contextwise.models.domain import Domain
-from contextwise.support.formatting import rate
 from contextwise.testing import contexts_of, depends, domains, structures
 
 Theta = dict[tuple[Any, ...], Fraction]
@@ -63,56 +57,41 @@ def ensembles(draw: st.DrawFn, domain: Domain, weighted: bool | None = None) -> 
 
 
 @st.composite
-def two_ensembles(draw: st.DrawFn) -> tuple[Ensemble, Ensemble]:
+def truths_and_ensembles(draw: st.DrawFn) -> tuple[Structure, Ensemble]:
     domain = draw(domains(min_variables=2, max_variables=4))
-    return draw(ensembles(domain)), draw(ensembles(domain))
+    return draw(structures(domain)), draw(ensembles(domain))
 
 
-@given(two=two_ensembles(), canonical=st.booleans())
+@given(both=truths_and_ensembles(), canonical=st.booleans())
 def test_scores_are_sums_over_all_assertions(
-    two: tuple[Ensemble, Ensemble], canonical: bool
+    both: tuple[Structure, Ensemble], canonical: bool
 ) -> None:
-    truth, guess = two
+    truth, guess = both
     how: Any = {"contexts": "canonical" if canonical else "fully-contextualized"}
     (score,) = score_ensembles(truth, {"guess": guess}, **how)
-    theta, true = theta_of(guess, canonical), theta_of(truth, canonical)
+    theta, true = theta_of(guess, canonical), assertions(truth, canonical)
     count = len(theta)
     spread = sum(2 * p * (1 - p) for p in theta.values())
-    brier = sum(p * p - 2 * p * true[a] + true[a] for a, p in theta.items())
-    assert score.expected_distance * count == sum(
-        p + true[a] - 2 * p * true[a] for a, p in theta.items()
-    )
+    assert score.expected_distance * count == sum(abs(p - true[a]) for a, p in theta.items())
     assert score.spread * count == spread * guess.correction
+    brier = sum((p - true[a]) ** 2 for a, p in theta.items())
     assert score.brier * count == brier - spread * (guess.correction - 1) / 2
     assert score.brier >= 0  # it is the chance that two different draws are both wrong
-    found = compare_ensembles(truth, guess, **how)
-    plain = sum((p - true[a]) ** 2 for a, p in theta.items())
-    own = sum(2 * p * (1 - p) for p in true.values())
-    fair = plain - (spread * (guess.correction - 1) + own * (truth.correction - 1)) / 2
-    assert found.distance * count == fair
-    assert sum((part for _, part in found.pairs), start=Fraction(0)) == found.distance
-    assert sum((part for _, part in found.variables), start=Fraction(0)) == 2 * found.distance
-    both = ensemble_matrix({"truth": truth, "guess": guess}, **how)
-    assert both.distances[0, 1] == fair
-    if not guess.draws and len(truth.distinct) == 1:
-        assert score.brier == found.distance  # with one truth, the distance is the Brier score
 
 
-@given(two=two_ensembles())
-def test_the_medoid_is_the_nearest_member(two: tuple[Ensemble, Ensemble]) -> None:
-    truth, guess = two
+@given(both=truths_and_ensembles())
+def test_the_medoid_is_the_nearest_member(both: tuple[Structure, Ensemble]) -> None:
+    truth, guess = both
     (score,) = score_ensembles(truth, {"guess": guess})
-    theta, true = theta_of(guess), theta_of(truth)
+    theta, true = theta_of(guess), assertions(truth)
 
-    def mean_distance(structure: Structure, to: dict[Any, Fraction]) -> Fraction:
-        return sum(
-            (to[a] + bit - 2 * to[a] * bit for a, bit in assertions(structure).items()),
-            start=Fraction(0),
-        )
+    def mean_distance(structure: Structure) -> Fraction:
+        bits = assertions(structure)
+        return sum((abs(theta[a] - bit) for a, bit in bits.items()), start=Fraction(0))
 
-    least = min(mean_distance(member, theta) for member in guess.distinct)
-    assert mean_distance(score.medoid, theta) == least
-    assert score.medoid_distance * len(theta) == mean_distance(score.medoid, true)
+    assert mean_distance(score.medoid) == min(map(mean_distance, guess.distinct))
+    errors = sum(bit != true[a] for a, bit in assertions(score.medoid).items())
+    assert score.medoid_distance * len(theta) == errors
 
 
 def test_a_structure_is_an_ensemble_without_spread() -> None:
@@ -145,14 +124,25 @@ def test_the_brier_score_is_proper_and_the_expected_distance_is_not() -> None:
         f"other {k}": Ensemble(graphs, [Fraction(int(w), int(weights.sum())) for w in weights])
         for k, weights in enumerate(rng.integers(1, 9, (20, 8)))
     }
-    scores = score_ensembles(truth, {"itself": truth, "majority": majority, **others})
-    by_name = {score.name: score for score in scores}
-    assert all(by_name["itself"].brier <= score.brier for score in scores)
-    assert by_name["itself"].brier < by_name["majority"].brier
-    assert by_name["majority"].expected_distance < by_name["itself"].expected_distance
-    assert scores.verdict == (
-        f"itself is best by the Brier score ({rate(float(by_name['itself'].brier))}). By the "
-        "expected distance, which rewards overconfidence, majority is best."
+    guesses: dict[str, Any] = {"itself": truth, "majority": majority, **others}
+    brier: dict[str, Fraction] = dict.fromkeys(guesses, Fraction(0))
+    distance: dict[str, Fraction] = dict.fromkeys(guesses, Fraction(0))
+    for graph, weight in truth.distinct.items():
+        for score in score_ensembles(graph, guesses):
+            brier[score.name] += weight * score.brier
+            distance[score.name] += weight * score.expected_distance
+    assert brier["itself"] == min(brier.values()) < brier["majority"]
+    assert distance["majority"] < distance["itself"]
+
+
+def test_the_verdict_names_the_best() -> None:
+    none, edge = graphs_of(1)
+    guesses = {
+        "sure": Ensemble([none, edge], [0.7, 0.3]),
+        "even": Ensemble([none, edge], [0.5, 0.5]),
+    }
+    assert score_ensembles(none, guesses).verdict == (
+        "sure is best by the Brier score (0.0900), and by the expected distance."
     )
 
 
@@ -172,8 +162,7 @@ def test_layers_score_like_all_graphs_with_independent_edges(edges: int) -> None
     layers = Ensemble.from_probabilities(matrix, whole.domain)
     assert len(layers.distinct) <= edges + 1
     assert (layers.probabilities() == whole.probabilities()).all()
-    assert compare_ensembles(whole, layers).distance == 0
-    for truth in (graphs[0], graphs[-1], whole):
+    for truth in (graphs[0], graphs[-1]):
         first, second = score_ensembles(truth, {"layers": layers, "whole": whole})
         assert first.brier == second.brier
         assert first.expected_distance == second.expected_distance
@@ -199,19 +188,27 @@ def test_the_fair_score_is_unbiased_and_the_plain_one_is_not() -> None:
     assert plain == exact.brier + Fraction(exact.spread) / 2 / size
 
 
-# -- estimates and reliability ---------------------------------------------------------------------
+# -- reliability -----------------------------------------------------------------------------------
 
 
-def test_estimates_agree_with_counts_within_their_errors() -> None:
-    sample = Ensemble(["six", "six-guess", "six-guess", "six-graph"])
-    (exact,) = score_ensembles("six", {"sample": sample})
-    (found,) = score_ensembles("six", {"sample": sample}, assertions=2**16)
-    assert not found.is_exact
-    for key in ("brier", "expected_distance", "spread", "medoid_distance"):
-        error = found.standard_errors[key]
-        assert 0 < error < 0.01 or key == "medoid_distance"
-        assert abs(getattr(found, key) - float(getattr(exact, key))) <= 4 * error
-    assert found.medoid == exact.medoid
+def test_probabilities_of_one_bin_are_not_called_equal() -> None:
+    """A diagram with one group compares its mean probability with the share that is true."""
+    matrix = np.zeros((6, 6))
+    edges = [*combinations(range(6), 2)]
+    for k, (i, j) in enumerate(edges):
+        matrix[i, j] = matrix[j, i] = round(0.92 + k / 1000, 3)
+    layers = Ensemble.from_probabilities(matrix)
+    complete = from_graph([(f"v{i}", f"v{j}") for i, j in edges], layers.domain, by="edges")
+    found = reliability(complete, layers, assertions=3_000)
+    assert len(found.groups) == 1
+    assert "same probability" not in found.verdict
+    assert found.verdict.endswith("by 0.073 (root mean square).")
+
+
+def test_too_many_structures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contextwise.evaluation.ensemble_scores.MOST", 2)
+    with pytest.raises(TooLargeError, match=r"3 distinct structures, and 3 distances .* at most 2"):
+        score_ensembles("six", {"all": Ensemble(["six", "six-guess", "six-graph"])})
 
 
 def test_reliability_adds_up_to_the_brier_score() -> None:

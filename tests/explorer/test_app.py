@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from contextwise import Domain, Structure, compare, examples, read, write
+from contextwise import Domain, Structure, compare, examples, write
 from contextwise.comparison.compare import pair_records
 from contextwise.comparison.explain import explain_pair
 from hard import hard_models
@@ -292,11 +292,8 @@ def test_many_guesses_sort_choose_and_are_reported(page: Page, browser: Browser)
     expect(page.locator("#between svg .mark")).to_have_count(3, timeout=PATIENCE)
     page.get_by_role("button", name="six-graph").click()
     expect(page.locator("#shown")).to_have_value("example:six-graph", timeout=PATIENCE)
-    page.click("#consensus_begin")
-    shows(page, "#consensus_outcome", "lower bound for any structure")
-    with page.expect_download() as download:
-        page.click("#consensus_json")
-    assert read(download.value.path(), format="json").domain == examples.load("six").domain
+    page.click("#ensemble_begin")
+    shows(page, "#ensemble_outcome", "Brier score")
     page.click("#report_begin")
     page.locator("#report_html").wait_for()
     with page.expect_download() as download:
@@ -305,9 +302,6 @@ def test_many_guesses_sort_choose_and_are_reported(page: Page, browser: Browser)
     assert "six-graph" in Path(download.value.path()).read_text(encoding="utf-8")
     with visit(browser, page.url) as again:
         expect(again.locator("#shown")).to_have_value("example:six-graph", timeout=PATIENCE)
-    page.click("#add_consensus")
-    expect(cells).to_have_count(3, timeout=PATIENCE)
-    expect(page.locator("#shown")).to_have_value("upload:0", timeout=PATIENCE)
 
 
 def test_a_model_without_a_guess_is_shown_alone(page: Page) -> None:
@@ -458,7 +452,6 @@ def test_axe_finds_nothing_serious_in_any_view(browser: Browser, address: str, t
             "Question": "#replies h2",
             "Comparisons": "#between svg",
             "Rows": "#columns p",
-            "Statistics": "#chance_begin",
         }
         for name, there in views.items():
             tab(page, name)

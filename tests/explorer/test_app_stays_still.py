@@ -96,22 +96,22 @@ def test_graphs_stay_until_those_of_the_next_context_are_known(page: Page) -> No
 
 
 def test_a_late_click_on_stop_begins_nothing(page: Page) -> None:
-    tab(page, "Statistics")
-    page.locator("#chance_begin").wait_for()
+    tab(page, "Comparisons")
+    page.locator("#report_begin").wait_for()
     settle(page)
-    before = boxes(page, "#chance_begin", "#null")
-    page.click("#chance_begin")
-    expect(page.locator("#chance_outcome .under-way")).to_be_visible()
-    expect(page.locator("#chance_begin")).to_be_disabled()
-    assert boxes(page, "#chance_begin", "#null") == before
-    [stop] = boxes(page, "#chance_stop")
-    page.click("#chance_stop")
-    expect(page.locator("#chance_outcome .alert")).to_be_visible(timeout=PATIENCE)
-    expect(page.locator("#chance_stop")).to_have_count(0)
+    before = boxes(page, "#report_begin")
+    page.click("#report_begin")
+    expect(page.locator("#report_outcome .under-way")).to_be_visible()
+    expect(page.locator("#report_begin")).to_be_disabled()
+    assert boxes(page, "#report_begin") == before
+    [stop] = boxes(page, "#report_stop")
+    page.click("#report_stop")
+    expect(page.locator("#report_outcome .alert")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#report_stop")).to_have_count(0)
     page.mouse.click(stop["x"] + stop["width"] / 2, stop["y"] + stop["height"] / 2)
     settle(page)
-    expect(page.locator("#chance_outcome .alert")).to_be_visible()
-    assert boxes(page, "#chance_begin") == before[:1]
+    expect(page.locator("#report_outcome .alert")).to_be_visible()
+    assert boxes(page, "#report_begin") == before
 
 
 def test_what_comes_by_itself_stands_below_what_is_clicked(browser: Browser, address: str) -> None:
@@ -119,5 +119,5 @@ def test_what_comes_by_itself_stands_below_what_is_clicked(browser: Browser, add
     with visit(browser, address + query) as page:
         shows(page, "#between", "Nearest to the true model")
         [between] = boxes(page, "#between h2")
-        for button in boxes(page, "#consensus_begin", "#report_begin"):
+        for button in boxes(page, "#ensemble_begin", "#report_begin"):
             assert button["y"] < between["y"]

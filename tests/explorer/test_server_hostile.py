@@ -297,7 +297,7 @@ def test_a_real_upload_is_read_and_a_second_one_cannot_name_another_file(
 
 # -- messages of any shape -----------------------------------------------------------------------
 
-CHOICES = ("null", "contexts", "limit", "draws", "checked", "most_edges", "tab", "theme")
+CHOICES = ("null", "contexts", "limit", "draws", "missing", "most_edges", "tab", "theme")
 WRONG: list[object] = ["zz", "", 0, -1, 1.5, True, [], ["a"], {}, {"first": 1}, "\0", "x" * 9999]
 
 
@@ -316,6 +316,7 @@ def test_a_wrong_value_is_ignored(running: Running, terminal: Callable[[], str],
     [
         *("true", "new_true", "shown", "guesses", "first", "second", "around", "chosen_pair"),
         *("chosen_region", "chosen_state", "chosen_literal", "question", "walk", "show_guess"),
+        *("column_use", "column_cut", "column_na"),
     ],
 )
 def test_names_that_are_unknown_are_ignored(
@@ -347,7 +348,7 @@ def test_buttons_that_are_not_there_do_nothing(
         client.wait_for("sessionId")
         client.wait_for("idle")
         keys = [key for key, source in INPUTS.items() if source.read is clicks]
-        assert {"add_consensus", "report_begin", "check_begin", "again"} <= set(keys)
+        assert {"report_begin", "learn_begin", "again"} <= set(keys)
         for round_ in (1, 2):
             for key in keys:
                 client.update("update", {key: round_})
@@ -357,7 +358,7 @@ def test_buttons_that_are_not_there_do_nothing(
             client.update("update", {key: 3})
         client.answers()
         session = re.findall(r'"sessionId": "(\w+)"', client.received)[0]
-        for key in ("report_html", "consensus_json", "matrix_csv", "regions_csv", "no_such"):
+        for key in ("report_html", "matrix_csv", "regions_csv", "no_such"):
             status, text = running.request("GET", f"/{TOKEN}/session/{session}/download/{key}")
             assert status in (200, 404)
             assert len(text) < 1000
@@ -480,8 +481,8 @@ def test_a_session_releases_its_memory_files_and_processes(
             client.send({"method": "uploadInit", "args": [[file]], "tag": k})
             client.wait_for("jobId")
             client.update("update", {"question": "X1 _||_ X2", "ask": k + 1})
-            client.update("update", {"walk": "tab=statistics", "draws": "9999"})
-            client.update("update", {"chance_begin": 1})  # many draws; no client waits for them
+            client.update("update", {"walk": "tab=guesses"})
+            client.update("update", {"report_begin": 1})  # no client waits for it
 
     def left() -> list[object]:
         gc.collect()

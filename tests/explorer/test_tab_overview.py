@@ -8,25 +8,22 @@ import pytest
 
 from contextwise import Domain, Structure, compare, examples
 from contextwise.comparison.explain import ErrorRegion, explain_pair
-from contextwise.data.rows import summarize_data
-from contextwise.evaluation import chance, check, consensus
+from contextwise.data.rows import as_data, summarize_data
+from contextwise.evaluation.analysis import analysis_of
 from contextwise.explorer import (
-    computations,
     controls,
     pair_card,
     sidebar,
-    tab_experiment,
     tab_graph,
     tab_guesses,
     tab_overview,
     tab_question,
     tab_rows,
-    tab_statistics,
 )
 from contextwise.explorer.job import Done, Failed, Upload, Working
 from contextwise.report.comparisons import Guess
-from contextwise.report.parts import Note
 from contextwise.report.pictures import heat_map
+from contextwise.support.effort import Effort
 from hard import hard_models
 from shown_guesses import HOSTILE, SIX, hostile, shown
 
@@ -90,17 +87,15 @@ def test_hostile_names_are_texts_in_every_view() -> None:
 
 def test_hostile_names_are_texts_in_what_is_asked_for() -> None:
     one = hostile()
-    true, guess = one.comparison.true, one.comparison.guess
-    made = consensus([true, guess])
+    guess = one.comparison.guess
     rows = [[0, 0, HOSTILE], [1, 1, HOSTILE]] * 20
-    picture = computations.RunPicture(HOSTILE, "data:,", HOSTILE, is_wide=False)
-    stored = computations.Run(HOSTILE, [], [Note("a", HOSTILE)], [picture], true)
+    analysis = analysis_of(guess, as_data(rows, guess.domain), HOSTILE, Effort.of(None))
     contents = [
-        tab_guesses.agreed((made, list(made.widest_supports()))),
-        tab_statistics.chance_view(chance(true, guess, draws=9)),
-        tab_rows.check_view(check(guess, rows)),
+        tab_rows.learned_view(HOSTILE, HOSTILE, analysis),
+        *(pair_card.card(analysis, finding.pair) for finding in analysis.findings),
+        tab_overview.summary(one, Done(analysis)),
+        tab_overview.claims(one, Done(analysis)),
         tab_rows.columns(Done(summarize_data(rows)), Upload("/tmp/x", HOSTILE)),
-        tab_experiment.run_view(stored, HOSTILE),
     ]
     assert not any("<img src=x" in str(content) for content in contents)
     assert any("&lt;img" in str(content) for content in contents)

@@ -13,19 +13,12 @@ from contextwise import read, sample
 from contextwise.data.options import RowOptions
 from contextwise.data.rows import as_data, format_rows, summarize_data
 from contextwise.errors import ContextwiseError
-from contextwise.explorer import tab_rows
-from contextwise.explorer.computations import (
-    Recipe,
-    evidence_of,
-    learn_from,
-    regions_of,
-    stability_of,
-)
+from contextwise.explorer import pair_card, tab_rows
+from contextwise.explorer.computations import Recipe, analyse_claims, learn_from
 from contextwise.explorer.job import Done, Upload
 from contextwise.learning import learner_named
+from contextwise.learning.evidence import judge
 from contextwise.learning.parameters import parameters_of, parse_values
-from contextwise.report.structures import evidence_text, key_of, one_model
-from contextwise.testing import contexts_of, depends
 from pages import (
     NEEDS_CHROMIUM,
     PATIENCE,
@@ -52,26 +45,40 @@ def messy(path: Path) -> Path:
 
 def test_advice_is_shown_and_followed(tmp_path: Path) -> None:
     path = messy(tmp_path / "messy.csv")
-    summary = summarize_data(str(path))
-    shown = str(tab_rows.columns(Done(summary), Upload(str(path), "messy.csv")))
-    assert "200 rows, 4 columns; 1 column to decide about" in shown
-    assert "--bins age=4" in shown
-    assert tab_rows.reading(Done(summary), advised=False).bins == ()
-    how = tab_rows.reading(Done(summary), advised=True)
     rows = Upload(str(path), "messy.csv")
-    label, model, words, _ = learn_from(Recipe(rows, how, "chow-liu", ()), quiet)
-    assert label == "chow-liu on messy.csv"
-    assert model.domain.names == ("age", "sex", "city")
-    assert words.startswith("200 rows, 3 variables: ")
-    with pytest.raises(ContextwiseError, match=r"^messy\.csv"):
-        learn_from(Recipe(rows, RowOptions(), "chow-liu", ()), quiet)
+    shown = str(tab_rows.columns(Done(summarize_data(str(path))), rows))
+    assert "200 rows, 4 columns." in shown
+    assert "41 different numbers: a measurement; 4 bins" in shown
+    analysis = learn_from(Recipe(rows, RowOptions(), "chow-liu", ()), quiet)
+    assert analysis.title == "messy.csv"
+    assert [*map(len, analysis.domain.states)] == [4, 2, 3]
+    assert analysis.model.evidence is analysis.evidence
 
 
-def test_a_learner_that_finds_too_little_is_named() -> None:
+def test_choices_are_options_of_reading(tmp_path: Path) -> None:
+    use, cut, na = (source.key for source in (tab_rows.USE, tab_rows.CUT, tab_rows.NA))
+    chosen = {(use, "city"): "drop", (cut, "age"): " 30|50 ", (na, "sex"): "x, y"}
+    how = tab_rows.reading(chosen, "state")
+    expected = "--drop city --missing state --na sex=x,sex=y --bins age=30|50"
+    assert " ".join(how.words()) == expected
+    assert tab_rows.reading({(use, "age"): "category", (cut, "city"): "2"}).category == ("age",)
+    assert tab_rows.reading({(use, "age"): "", (cut, "age"): ""}) == RowOptions()
+    rows = Upload(str(messy(tmp_path / "messy.csv")), "messy.csv")
+    learned = learn_from(Recipe(rows, how, "chow-liu", ()), quiet)
+    assert learned.domain.names == ("age", "sex")
+    assert len(learned.domain.states[0]) == 3
+    wrong = tab_rows.reading({(cut, "age"): "many"})
+    with pytest.raises(ContextwiseError, match=r"bins must be a number.*many"):
+        learn_from(Recipe(rows, wrong, "chow-liu", ()), quiet)
+
+
+def test_a_learner_that_finds_too_little_is_contradicted() -> None:
     rows = Upload("berkeley", "berkeley")
-    missed = learn_from(Recipe(rows, RowOptions(), "independent", ()), quiet).missed
-    assert missed.startswith("3 of 3 pairs that the structure claims to be independent")
-    assert "Try the learner" in missed
+    analysis = learn_from(Recipe(rows, RowOptions(), "independent", ()), quiet)
+    assert len(analysis.evidence.contradicted) == 3
+    assert {finding.kind for finding in analysis.findings} == {"left out"}
+    shown = str(tab_rows.learned_view("independent on berkeley", "upload:0", analysis))
+    assert "contradicted" in shown
 
 
 def test_settings_are_values_of_their_type() -> None:
@@ -96,48 +103,29 @@ def test_every_offered_learner_has_a_form() -> None:
             assert tab_rows.setting_key(name, parameter) in form
 
 
-def test_evidence_warns_of_the_rows_that_were_learned_from(tmp_path: Path) -> None:
+def test_rows_test_the_claims_of_a_model(tmp_path: Path) -> None:
     titanic = Upload("titanic", "titanic")
-    model = learn_from(Recipe(titanic, RowOptions(), "edge-trees", ()), quiet).model
-    one = one_model(model)
-    assert evidence_of(one, titanic, quiet).learned_from
+    model = learn_from(Recipe(titanic, RowOptions(), "pair-blocks", ()), quiet).model
     half = tmp_path / "half.csv"
     labels = as_data("titanic").labels()[:1000]
     half.write_text("\n".join([",".join(model.domain.names), *(",".join(r) for r in labels)]))
     rows = Upload(str(half), "half.csv")
-    tested = evidence_of(one, rows, quiet)
-    assert not tested.learned_from
-    assert tested.rows == 1000
-    for file, words in ((rows, "no row tells"), (titanic, "706 of 706 rows, p = 0.073, could")):
-        pair, found = regions_of(model, ("age", "survived"), file, 3, 20.0, quiet)
-        assert found is not None
-        (statement,) = pair
-        assert evidence_text(statement, [found]).startswith(words)
+    tested = analyse_claims(model, rows, 60.0, quiet)
+    assert tested.evidence.count == 1000
+    assert tested.evidence.claims == judge(model, half).claims
+    shown = str(pair_card.card(tested, ("survived", "age")))
+    assert "age and survived" in shown
     half.write_text("A,B\n1,2\n")
     with pytest.raises(ContextwiseError, match=r"half\.csv"):
-        evidence_of(one, rows, quiet)
-    assert regions_of(model, ("age", "survived"), rows, 3, 20.0, quiet)[1] is None
+        analyse_claims(model, rows, 60.0, quiet)
 
 
-def test_stability_counts_the_resamples_that_have_a_sentence() -> None:
-    recipe = Recipe(Upload("titanic", "titanic"), RowOptions(), "edge-trees", (("depth", "3"),))
-    model = learn_from(recipe, quiet).model
-    one = stability_of(one_model(model), recipe, 6, quiet)
-    assert one.stability is not None
-    statements = [statement for pair in (*one.somewhere, *one.never) for statement in pair]
-    assert len(statements) == 2
-    for statement in statements:
-        pair = statement.first, statement.second
-        region = [
-            context
-            for context in contexts_of(model.domain, pair)
-            if all((context[x.variable] in x.states) != x.negated for x in statement.region)
-        ]
-        independent = [
-            not any(depends(structure, pair, context) for context in region)
-            for structure in one.stability.structures
-        ]
-        assert one.supports[key_of(statement)] == sum(independent)
+def test_claims_of_a_learned_model_are_found_again_in_halves() -> None:
+    recipe = Recipe(Upload("titanic", "titanic"), RowOptions(), "chow-liu", (), 3)
+    analysis = learn_from(recipe, quiet)
+    assert analysis.halves is not None
+    assert analysis.halves.count == 3
+    assert analysis.halves.claims.keys() == set(analysis.evidence.claims)
 
 
 # -- in a browser ----------------------------------------------------------------------------------
@@ -167,32 +155,41 @@ def test_from_rows_to_a_sentence_with_its_evidence(
         shows(page, "#columns", "people.csv: 2,201 rows, 4 columns.")
         shows(page, "#columns", "crew (885), 3rd (706), 1st (325)")
         assert serious_findings(page) == []
-        page.fill("#set_edge_trees_depth", "many")
+        page.get_by_text("Settings of the learner").click()
+        page.fill("#set_pair_blocks_depth", "many")
         page.click("#learn_begin")
         shows(page, "#learn_outcome", "depth must be a whole number, got 'many'")
-        page.fill("#set_edge_trees_depth", "3")
+        page.fill("#set_pair_blocks_depth", "3")
         page.click("#learn_begin")
-        shows(page, "#learn_outcome", "2,201 rows, 4 variables: 32 features, 5 pairs")
+        shows(page, "#learn_outcome", "Learned pair-blocks on people.csv from 2,201 rows.")
+        answer = page.locator("#learn_outcome .verdict")
+        box = answer.bounding_box()
+        assert box is not None
+        assert box["y"] < 700  # above the fold
+        card = page.locator("#learn_outcome #p-sex-survived")
+        expect(card).to_contain_text("points")
+        assert serious_findings(page) == []
         with page.expect_download() as download:
             page.click("#learned_json")
-        assert len(read(download.value.path(), format="json").domain) == 4
+        model = read(download.value.path(), format="json")
+        assert model.evidence is not None
         page.get_by_role("button", name="Show it in the overview").click()
-        shows(page, "#summary", "5 of 6 pairs depend; age and survived only when class≠3rd.")
-        row = page.locator("#worst tr", has_text="age and survived are independent when class=3rd")
-        expected = re.compile(r"25 %\s*706 of 706\s*0\.073.*OR [\d.]+\)\s*not contradicted")
-        expect(row).to_contain_text(expected, timeout=PATIENCE)
-        shows(page, "#worst", "The model was learned from these rows")
-        shows(page, "#regions", "706 of 706 rows, p = 0.073, could show 0.009 (OR 2.3)")
-        page.click("#stability_begin")
-        expect(row).to_contain_text(re.compile(r"not contradicted\s*\d+ of 50"), timeout=PATIENCE)
-        shows(page, "#stability_outcome", "Learning again from 50 % of the rows finds")
+        shows(page, "#summary", "claims, tested:")
+        page.locator("#worst").get_by_role("button", name="sex and survived").first.click()
+        shows(page, "#regions article", "sex and survived")
+        shows(page, "#regions article", re.compile("supported|contradicted"))
         assert serious_findings(page) == []
+        tab(page, "Rows")
+        page.get_by_label("Use of age").select_option("drop")
+        page.click("#learn_begin")
+        shows(page, "#learn_outcome", "Learned pair-blocks on people.csv")
+        expect(page.locator("#learn_outcome #p-age-survived")).to_have_count(0)
         tab(page, "Rows")
         page.select_option("#learner", "chow-liu")
         page.locator("#set_chow_liu_prior").wait_for()
         page.click("#learn_begin")
         shows(page, "#learn_outcome", "Learned chow-liu on people.csv")
-        page.get_by_label("edge-trees on people.csv").check()
+        page.get_by_label("pair-blocks on people.csv").check()
         tab(page, "Overview")
         shows(page, "#summary", "of all assertions differ")
 
@@ -228,6 +225,7 @@ def test_learning_can_be_stopped_and_does_not_block_the_page(
     (tmp_path / "wide.csv").write_text("\n".join([",".join(names), *lines]))
     with explorer(tmp_path, str(tmp_path / "wide.csv")) as address, visit(browser, address) as page:
         shows(page, "#columns", "900 rows, 40 columns")
+        page.get_by_text("Settings of the learner").click()
         page.select_option("#learner", "gssl")
         page.fill("#set_gssl_count", "100000000")
         page.click("#learn_begin")

@@ -77,6 +77,29 @@ def test_a_network_without_its_zero_weights_reads_back_with_more_claims() -> Non
     assert distance(read_stream(io.BytesIO(data), zero_weights="drop"), smaller) == 0
 
 
+def test_a_network_with_variables_of_one_state_is_written() -> None:
+    text = "".join(f"variable {v} {{ type discrete [2] {{a b}}; }}" for v in "AC")
+    text += "".join(f"variable {v} {{ type discrete [1] {{only}}; }}" for v in "BD")
+    text += "probability (A) { table 0.25 0.75; } probability (B|A) { default 1; }"
+    text += "probability (C|B A) { (only a) 0.125 0.875; (only b) 0.5 0.5; }"
+    model = from_text(f"{text} probability (D|C) {{ default 1; }}", "bif")
+    again = read_stream(io.BytesIO(encode(model, "bif")))
+    assert again == model
+    assert again.directions is not None
+    assert again.directions.parents == ((), (2, 0), (0,), (1,))
+
+
+def test_a_network_with_other_weights_is_written_with_those() -> None:
+    model = from_text(CANCER, "bif")
+    other = from_text(CANCER.replace("0.3, 0.7", "0.6, 0.4"), "bif")
+    assert isinstance(other, LogLinear)
+    changed = LogLinear(structure_of(model), other.weights)
+    assert changed.directions is not None
+    again = read_stream(io.BytesIO(encode(changed, "bif")))
+    assert isinstance(again, LogLinear)
+    np.testing.assert_allclose(log_table(again), log_table(other), atol=1e-12)
+
+
 def test_bif_scales_rows_with_cut_digits() -> None:
     model = from_text(
         "variable A { type discrete [3] {a b c}; } probability (A) { table 0.33 0.33 0.33; }", "bif"

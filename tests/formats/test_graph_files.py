@@ -14,6 +14,7 @@ import pytest
 from contextwise import LogLinear, compare, read, write
 from contextwise.errors import ContextwiseError, DomainError, ParseError
 from contextwise.formats import read_stream
+from contextwise.formats.graphs import TwoSlices
 from contextwise.formats.matrices import ThresholdsUnknown, WeightsIgnored
 from contextwise.models.directions import moral_pairs
 from contextwise.models.structure import Model, Structure
@@ -208,7 +209,7 @@ def test_dags_and_their_patterns_have_the_same_pairs(seed: int) -> None:
         ("graph A -- B", "dot", "expected '{'"),
         ("digraph " + "{" * 5000, "dot", "nested too deeply"),
         ("graph [ node [ id 0 ]", "gml", "this is not valid GML"),
-        ("B, A\nA, B", "bnet", "with feedback the rules are a dynamic model"),
+        ("B, A\nA', B\nC, C & B", "bnet", 'the name "A\'" ends like those of the next step'),
         ("B, A\nB, C", "bnet", "expected one rule for each target, got 'B, C'"),
         ("B, A[-1]", "bnet", "cannot read 'A[-1]' in the rule of 'B'"),
         ("digraph { A -> B, C }", "dot", "expected a name but found ','"),
@@ -226,6 +227,57 @@ def test_bad_graph_files(text: str, format: str, message: str) -> None:
     with pytest.raises(ContextwiseError) as caught:
         graph(text, format)
     assert message in str(caught.value)
+
+
+def test_a_quote_in_a_name_of_dot() -> None:
+    assert arcs(graph('digraph { "5\\" pipe" -> B; A -> B }', "dot")) == [
+        ('5" pipe', "B"),
+        ("A", "B"),
+    ]
+
+
+def test_a_graph_without_edges_is_a_model() -> None:
+    empty: Any = networkx.empty_graph(["A", "B"])
+    comparison = compare(empty, Structure({"A": 2, "B": 2}, ["A=1 & B=1"]))
+    assert (comparison.distance, comparison.total) == (1, 1)
+
+
+LAC_OPERON = """targets, factors
+M, C & !R & !Rm
+P, M
+B, M
+C, !Ge
+R, !A & !Am
+Rm, (!A & !Am) | R
+A, L & B
+Am, L | Lm
+L, P & Le & !Ge
+Lm, ((Lem & P) | Le) & !Ge
+Ge, Ge
+"""
+
+
+def test_a_boolean_network_with_feedback_has_two_slices(tmp_path: Path) -> None:
+    """The network of the lac operon (Veliz-Cuba and Stigler 2011), as many are published."""
+    path = tmp_path / "operon.bnet"
+    path.write_text(LAC_OPERON)
+    with pytest.warns(TwoSlices, match="operon.bnet: the rules have feedback"):
+        model = read(path)
+    targets = [line.partition(",")[0] for line in LAC_OPERON.splitlines()[1:]]
+    assert model.domain.names == (*targets, "Le", "Lem", *(f"{target}'" for target in targets))
+    expected = {"M'": "C R Rm", "P'": "M", "B'": "M", "C'": "Ge", "R'": "A Am", "Rm'": "A Am R"}
+    expected |= {"A'": "L B", "Am'": "L Lm", "L'": "P Le Ge", "Lm'": "Lem P Le Ge", "Ge'": "Ge"}
+    assert arcs(model) == sorted(
+        (name, child) for child, names in expected.items() for name in names.split()
+    )
+
+
+@pytest.mark.parametrize("rules", ["A, !A", "A, A | B", "B, A\nA, B"])
+def test_each_feedback_of_a_boolean_network_needs_two_slices(rules: str) -> None:
+    with pytest.warns(TwoSlices):
+        model = graph(rules, "bnet")
+    assert ("A", "A'") in arcs(model) or ("B", "A'") in arcs(model)
+    assert all(child.endswith("'") and not name.endswith("'") for name, child in arcs(model))
 
 
 WEIGHTS = "A,B,C\n0,0.5,0\n0.5,0,-1.25\n0,-1.25,0\n"
@@ -259,7 +311,8 @@ def test_a_graph_takes_the_states_of_the_model_it_is_compared_with(tmp_path: Pat
         assert compare(*pair).distance == 0
     write(read(two), tmp_path / "graph.json")
     assert compare(known, tmp_path / "graph.json").distance == 0
-    assert compare(two, two).distance == 0
+    with pytest.warns(UserWarning, match="every variable is taken to have two"):
+        assert compare(two, two).distance == 0
     with pytest.raises(DomainError, match="different variables"):
         compare(known, tmp_path / "graph.txt")
 
@@ -268,3 +321,35 @@ def test_a_graph_takes_the_states_of_the_model_it_is_compared_with(tmp_path: Pat
 def test_formats_that_share_a_suffix_are_told_by_their_content(format: str) -> None:
     model = read_stream(io.StringIO(COLLIDER[format]), name="upload.txt")
     assert model.info["format"] == format
+
+
+def test_graphs_of_other_packages_are_models() -> None:
+    directed: Any = networkx.DiGraph
+    undirected: Any = networkx.Graph
+    chain, collider = [("A", "B"), ("B", "C")], [("A", "B"), ("C", "B")]
+    with pytest.warns(UserWarning, match="the graphs have no states"):
+        comparison = compare(directed(chain), directed(collider))
+    assert (comparison.distance, comparison.total) == (2, 6)
+    states = Structure({"A": 3, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
+    assert compare(undirected(chain), states).distance == 0
+    both = directed([("A", "B"), ("B", "A")])
+    assert compare(both, Structure({"A": 2, "B": 3}, ["A=1 & B=1"])).distance == 0
+    with pytest.raises(ContextwiseError, match=r"this DiGraph.*cycle"):
+        compare(directed([("A", "B"), ("B", "C"), ("C", "A")]), states)
+
+
+def test_graphs_of_pgmpy_and_causal_learn_are_models() -> None:
+    base = pytest.importorskip("pgmpy.base")
+    graphs = pytest.importorskip("causallearn.graph.GeneralGraph")
+    edges = pytest.importorskip("causallearn.graph.Edge")
+    nodes = pytest.importorskip("causallearn.graph.GraphNode")
+    ends = pytest.importorskip("causallearn.graph.Endpoint").Endpoint
+    a, b, c = (nodes.GraphNode(name) for name in "ABC")
+    learned = graphs.GeneralGraph([a, b, c])
+    learned.add_edge(edges.Edge(a, b, ends.TAIL, ends.ARROW))
+    learned.add_edge(edges.Edge(b, c, ends.ARROW, ends.TAIL))
+    with pytest.warns(UserWarning, match="the graphs have no states"):
+        assert compare(base.DAG([("A", "B"), ("C", "B")]), learned).distance == 0
+    learned.add_edge(edges.Edge(a, c, ends.CIRCLE, ends.ARROW))
+    with pytest.raises(ContextwiseError, match="has a circle or two heads"):
+        compare(learned, learned)

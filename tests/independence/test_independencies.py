@@ -5,8 +5,14 @@ from itertools import pairwise, product
 
 from hypothesis import given
 
-from contextwise.independence import context_specific_independencies, independencies
-from contextwise.independence.queries import Statement
+from contextwise.independence.independencies import (
+    PairIndependencies,
+    context_specific_independencies,
+)
+from contextwise.independence.model_claims import explain_model
+from contextwise.independence.statements import Statement
+from contextwise.models.directions import bayesian_network
+from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal
 from contextwise.models.structure import Structure
 from contextwise.testing import claims, contexts_of, depends, domains, structures
@@ -14,6 +20,11 @@ from hard import LATE, hard_pair
 from independence_oracle import assignments_of, independent
 
 SMALL = domains(min_variables=2, max_variables=5, max_states=3)
+
+
+def independencies(structure: Structure) -> list[PairIndependencies]:
+    explained = explain_model(structure, top=10**6)
+    return [claims.independent for claims in (*explained.somewhere, *explained.never)]
 
 
 def in_region(region: tuple[Literal, ...], context: dict[str, str]) -> bool:
@@ -24,10 +35,12 @@ def in_region(region: tuple[Literal, ...], context: dict[str, str]) -> bool:
 def test_the_regions_are_the_independent_contexts(structure: Structure) -> None:
     listed = {(pair.first, pair.second): pair for pair in independencies(structure)}
     names = structure.domain.names
+    sizes = zip(names, structure.domain.cardinalities, strict=True)
+    constants = {name for name, states in sizes if states == 1}
     for pair in ((a, b) for k, a in enumerate(names) for b in names[k + 1 :]):
         contexts = list(contexts_of(structure.domain, pair))
         free = [context for context in contexts if not depends(structure, pair, context)]
-        assert (pair in listed) == bool(free)
+        assert (pair in listed) == (bool(free) and not constants.intersection(pair))
         if pair in listed:
             assert listed[pair].contexts == len(contexts)
             assert listed[pair].independent == len(free)
@@ -108,13 +121,34 @@ def test_a_limit_is_told() -> None:
     assert first.independent == fibonacci
 
 
+@given(structures(SMALL) | claims(SMALL))
+def test_regions_of_dependence_are_the_dependent_contexts(structure: Structure) -> None:
+    explained = explain_model(structure, top=10**6)
+    for claims_of_pair in explained.listed:
+        for context in contexts_of(structure.domain, claims_of_pair.pair):
+            holding = sum(in_region(one.region, context) for one in claims_of_pair.dependent)
+            assert holding == depends(structure, claims_of_pair.pair, context)
+    counts = explained.counts
+    listed = (explained.somewhere, explained.never, explained.always)
+    assert tuple(map(len, listed)) == (counts["somewhere"], counts["never"], counts["always"])
+    constants = len(explained.constants)
+    n = len(structure.domain) - constants
+    assert sum(map(len, listed)) == n * (n - 1) // 2
+
+
+def test_a_constant_does_not_fill_the_listing() -> None:
+    model = Structure({"A": 2, "B": 2, "K": 1, "C": 2}, ["A=1 & B=1"])
+    explained = explain_model(model)
+    assert explained.constants == ("K",)
+    assert [claims.pair for claims in explained.never] == [("A", "C"), ("B", "C")]
+    assert "K has one state; its pairs are left out." in " ".join(str(explained).split())
+
+
 def test_the_time_limit_bounds_the_whole_listing() -> None:
     start = time.perf_counter()
-    found = independencies(hard_pair(), time_limit=1, top=5)
-    pairs = list(found)
+    explained = explain_model(hard_pair(), time_limit=1, top=5)
     assert time.perf_counter() - start < LATE
-    assert found.unreached == len(found) - len(pairs)
-    assert found.unreached or any(pair.undecided for pair in pairs)
+    assert explained.partial
 
 
 def test_the_time_limit_bounds_one_pair() -> None:
@@ -122,3 +156,21 @@ def test_the_time_limit_bounds_one_pair() -> None:
     pair = context_specific_independencies(hard_pair(), "v0", "v1", time_limit=1, boxes=10**9)
     assert time.perf_counter() - start < LATE
     assert pair.undecided > 0
+
+
+def test_d_separation_counts_no_contexts() -> None:
+    """Two parents of one child depend in every context, and are independent by d-separation."""
+    collider = bayesian_network(Domain({"A": 2, "B": 2, "C": 2}), [(), (0, 2), ()])
+    record = explain_model(collider).record()
+    (separation,) = record["separations"]
+    assert separation == {"first": "A", "second": "C", "given": (), "text": "A ⫫ C"}
+    assert record["counts"] == {"somewhere": 0, "never": 0, "always": 3, "separations": 1}
+    assert all(pair["independent"] == 0 for pair in record["pairs"])
+
+
+def test_one_context_and_some_pairs() -> None:
+    model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=1", "B=1 & C=1"])
+    assert explain_model(model, context="C=1").counts["always"] == 1
+    assert explain_model(model, context="C=0").counts["never"] == 1
+    only = explain_model(model, pairs=[("B", "A")])
+    assert [claims.pair for claims in only.listed] == [("A", "B")]

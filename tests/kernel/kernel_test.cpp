@@ -173,6 +173,13 @@ Interval<Natural> counted_as(const Cover& cover, u64 nodes) {
   return uncovered_by_recursion<N, W>(cover, budget, 1 << 12);
 }
 
+// Counts with branching in the order of the cover itself.
+Interval<Natural> counted_in_order(const Cover& cover) {
+  Budget budget;
+  const Cover ordered = in_branching_order(cover);
+  return Recursion<Natural, 0>(ordered, budget, 1 << 12, true).run(0);
+}
+
 bool contains(const Interval<Natural>& interval, const Natural& number) {
   return !(number < interval.low) && !(interval.high() < number);
 }
@@ -191,6 +198,7 @@ void test_covers() {
     const Natural heavy_truth = brute_force(heavy);
     const Interval<Natural> wide = counted_as<Natural, 0>(heavy, Budget::UNLIMITED);
     expect(wide.closed() && wide.low == heavy_truth, "a cover counted with any width");
+    expect(counted_in_order(heavy).low == heavy_truth, "a cover counted in its own order");
     if (heavy.words() <= 8) {
       const Interval<Natural> few = counted_as<Wide<4>, 8>(heavy, below(10));
       expect(contains(few, heavy_truth), "wide bounds miss the truth");
@@ -344,7 +352,7 @@ void test_distances() {
           expect(counter.sums().words()[cells.of(a, b) * counter.width()] ==
                      distance(cardinalities, models[a], models[b], options.canonical),
                  "a distance that visiting every context contradicts");
-      expect(counter.open().empty(), "a union that is left open without a budget");
+      expect(counter.finished(), "a pair that is not counted without a deadline");
     }
   }
 }

@@ -14,12 +14,12 @@ import contextwise as cw
 from contextwise import Structure, distributions
 from contextwise.comparison.context_weights import marginals
 from contextwise.data.rows import Data, as_data
-from contextwise.evaluation import populations
+from contextwise.evaluation.scores import score
 from contextwise.learning import LEARNERS, learner_named
 from contextwise.learning.chow_liu import mutual_information
 
-ADAPTERS = "pgmpy", "pyagrum", "causal-learn"
-"""Learners of other packages, which always get the expanded rows."""
+OWN_LEARNERS = [name for name, entry in LEARNERS.items() if not entry.package]
+"""Learners of other packages always get the expanded rows."""
 
 
 @cache
@@ -32,7 +32,7 @@ def titanic() -> Data:
 
 @cache
 def learned() -> Structure:
-    structure: Structure = learner_named("edge-trees")().fit(as_data("titanic")).structure_
+    structure: Structure = learner_named("pair-blocks")().fit(as_data("titanic")).structure_
     return structure
 
 
@@ -41,7 +41,7 @@ def fitted() -> Any:
     return distributions.fit(learned(), as_data("titanic")).model
 
 
-@pytest.mark.parametrize("name", [n for n in LEARNERS if n not in ADAPTERS])
+@pytest.mark.parametrize("name", OWN_LEARNERS)
 def test_learners_learn_the_same(name: str) -> None:
     counted = learner_named(name)().fit(titanic())
     expanded = learner_named(name)().fit(titanic().expanded)
@@ -50,8 +50,8 @@ def test_learners_learn_the_same(name: str) -> None:
 
 
 USES: dict[str, Callable[[Data], Any]] = {
-    "check": lambda rows: cw.check(learned(), rows, draws=2000).records(),
-    "score": lambda rows: cw.score(fitted(), learned(), test=rows, fit_to=rows).record(),
+    "check": lambda rows: cw.check(learned(), rows).records(),
+    "score": lambda rows: score(fitted(), fitted(), rows=rows).record(),
     "fit": lambda rows: distributions.fit(learned(), rows).model.weights.tolist(),
     "fit by likelihood": lambda rows: distributions.fit(
         learned(), rows, method="likelihood"
@@ -69,9 +69,7 @@ USES: dict[str, Callable[[Data], Any]] = {
     "bootstrap": lambda rows: cw.stability(
         rows, "chow-liu", resamples=6, how="bootstrap", rng=1
     ).record(),
-    "populations": lambda rows: populations(
-        rows, "sex", "chow-liu", permutations=9, rng=1
-    ).records(),
+    "groups": lambda rows: cw.groups(rows, "sex", "chow-liu").records(),
 }
 
 

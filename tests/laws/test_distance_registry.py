@@ -20,7 +20,6 @@ from hypothesis import given, settings
 import contextwise
 from contextwise import Structure, compare, distance
 from contextwise.comparison.confusion import Number, Rates, WholeMeasures
-from contextwise.comparison.estimate import estimate_matrix
 from contextwise.comparison.matrix import distance_matrix
 from contextwise.comparison.track import track
 from contextwise.evaluation import chance
@@ -34,13 +33,6 @@ PROPERTY = re.compile(FUNCTION.pattern + "|normalized")
 FEW = settings(max_examples=10)
 METRIC = frozenset({"identity", "symmetry", "triangle", "relabelling", "claims"})
 """``claims``: equal claims are at distance 0 from each other, whatever their features."""
-
-
-def _estimated(a: Structure, b: Structure) -> float:
-    """On one sample of assertions it is a pseudometric; a single variable asserts nothing."""
-    if len(a.domain) < 2:
-        return 0.0
-    return float(estimate_matrix([a, b], assertions=256).normalized[0, 1])
 
 
 def _measured(name: str, a: Structure, b: Structure) -> float:
@@ -69,22 +61,19 @@ DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
         lambda a, b: float(distance_matrix([a, b]).normalized[0, 1]),
         METRIC,
     ),
-    "contextwise.comparison.estimate.EstimatedMatrix.normalized": (_estimated, METRIC),
     "contextwise.comparison.track.Tracker.distance": (
         lambda a, b: track(a, b).distance,
         METRIC,
     ),
-    "contextwise.evaluation.skill.Chance.distance": (
+    "contextwise.evaluation.chance.Chance.distance": (
         lambda a, b: chance(a, b, draws=0).distance,
         METRIC,
     ),
 }
 
 OF_MANY = {
-    "contextwise.evaluation.group_tests.GroupDifference.distance",
-    "contextwise.evaluation.consensus_search.Consensus.mean_distance",
-    "contextwise.evaluation.resampling.Stability.least_distance",
-    "contextwise.evaluation.resampling.Stability.medoid_distance",
+    "contextwise.evaluation.stability.Stability.least_distance",
+    "contextwise.evaluation.stability.Stability.medoid_distance",
 }
 """Summaries of the distances of many structures: no distance of two, so without laws."""
 

@@ -9,12 +9,12 @@ import pytest
 
 import contextwise as cw
 from contextwise.errors import ContextwiseError
-from contextwise.learning import CSGS, CSPC, GSMN, MPL, ContextualMPL, EdgeTrees, Learner
+from contextwise.learning import CSGS, CSPC, GSMN, MPL, ContextualMPL, Learner, PairBlocks
 from contextwise.learning.base import fresh
 from known_truths import CHAIN, SWITCH, WIDE, drawn_rows, exact_rows
 
 BY_TESTS = [CSPC(), CSPC(max_size=1), CSGS(), CSGS(rule="or")]
-BY_SCORES = [ContextualMPL(), EdgeTrees()]
+BY_SCORES = [ContextualMPL(), PairBlocks()]
 ALL = [GSMN(), GSMN(rule="or"), MPL(), *BY_TESTS, *BY_SCORES]
 
 
@@ -32,7 +32,6 @@ def test_contexts_are_found_by_scores(learner: Learner, truth: cw.LogLinear) -> 
     for seed in range(3):
         found = fresh(learner).fit(drawn_rows(truth, 20_000, seed), domain=truth.domain)
         assert cw.distance(truth, found.structure_) == 0
-        assert found.added_ == 0
 
 
 @pytest.mark.parametrize("learner", ALL, ids=repr)
@@ -92,7 +91,7 @@ def test_wide_tables_many_values_and_constants(learner: Learner) -> None:
     assert many.structure_.pairs() == [("A", "B")]
 
 
-@pytest.mark.parametrize("kind", [GSMN, CSPC, CSGS, MPL, ContextualMPL, EdgeTrees])
+@pytest.mark.parametrize("kind", [GSMN, CSPC, CSGS, MPL, ContextualMPL, PairBlocks])
 def test_progress_is_told_and_bad_parameters_are_errors(kind: Any) -> None:
     rows = drawn_rows(CHAIN, 300, 5)
     told: list[tuple[int, int]] = []

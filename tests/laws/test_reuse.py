@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from contextwise import Comparison, Domain, Structure, compare, compare_many
-from contextwise.counting import auto, known_sizes, native
-from contextwise.counting.contexts import UNIFORM
+from contextwise.counting import known_sizes, native
 
 pytestmark = pytest.mark.skipif(native.missing() is not None, reason="needs the kernel")
 
@@ -138,21 +137,6 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         compare(models[0], guess)
     assert known(models[0])
     assert 1 <= sum(known(other) > 0 for other in models[1:]) <= 2
-
-
-def test_only_auto_uses_what_ganak_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pyganak")
-    monkeypatch.setattr(auto, "BUDGET", 1)
-    true, guess, other = model(1), model(2), model(3)
-    assert compare(true, guess).rests_on_ganak
-    by_native = compare(true, other, engine="native")
-    assert not by_native.rests_on_ganak
-    assert by_native.unions.counted == {"native": 3 * len(by_native.pairs)}
-    reused = compare(true, other)
-    assert reused.rests_on_ganak  # the unions of both
-    kept = known_sizes._kept[id(true.features)][1][UNIFORM]
-    assert not kept.by_ganak.any()  # the deterministic sizes replaced them
-    assert numbers(reused) == numbers(by_native) == numbers(fresh(true, other, engine="native"))
 
 
 def test_the_arrays_of_features_cannot_be_written() -> None:

@@ -30,16 +30,13 @@ from contextwise import (
     compare_many,
     distance_matrix,
     explain,
-    score,
 )
 from contextwise.comparison.compare import comparison_record
-from contextwise.comparison.confusion import CAUSAL, MEASURES, shown_in
+from contextwise.comparison.confusion import MEASURES, shown_in
 from contextwise.comparison.explain import explain_comparison
-from contextwise.comparison.neighbours import nearest
-from contextwise.evaluation import compare_ensembles, consensus, score_ensembles
+from contextwise.evaluation import compare_groups, score_ensembles
 from contextwise.evaluation.ensembles import Ensemble
-from contextwise.evaluation.replicates import summarize
-from contextwise.report.comparisons import Guess, neighbours_parts
+from contextwise.report.comparisons import Guess
 from contextwise.report.html import as_html
 from contextwise.report.page import report_page
 from contextwise.report.parts import Entries, Note, Part, Table, cell_text, parts_of
@@ -167,7 +164,8 @@ def check_verdict(lines: list[str], pairs: Mapping[Pair, Counts]) -> None:
     tp, fn, fp, tn = summed(pairs.values())
     total, wrong = tp + fn + fp + tn, {p: errors(c) for p, c in pairs.items() if errors(c)}
     if not wrong:
-        assert lines == [f"The models agree on all {total:,} assertions."]
+        every = "the only assertion" if total == 1 else f"all {total:,} assertions"
+        assert lines == [f"The models agree on {every}."]
         return
     found = re.fullmatch(r"(.* %) of all assertions differ \((.*) of (.*)\)(.*)\.", lines.pop(0))
     assert found
@@ -368,6 +366,16 @@ def test_a_matrix(several: list[Structure]) -> None:
         assert found
         assert reads_as(found[1], Fraction(apart[0, 1], total))
         return
+    *lines, medoid = lines
+    sums = [sum(d for pair, d in apart.items() if k in pair) for k in range(len(names))]
+    found = re.fullmatch(
+        r"The medoid is (\S+): the sum of its distances to the others is the smallest"
+        r"(?: \(tied with (\d+) other models?\))?\.",
+        medoid,
+    )
+    assert found
+    assert sums[names.index(found[1])] == min(sums)
+    assert int(found[2] or 0) == sums.count(min(sums)) - 1
     for line, word, extreme in zip(
         lines, ("nearest", "farthest"), (min(apart.values()), max(apart.values())), strict=True
     ):
@@ -384,17 +392,16 @@ def test_a_matrix(several: list[Structure]) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(models(3, 3), st.integers(2, 4), st.randoms(use_true_random=False))
-def test_groups_of_replicates(several: list[Structure], count: int, random: object) -> None:
-    """The best group has the best exact mean, and "better" the sign of the tested difference."""
+def test_groups_of_guesses(several: list[Structure], count: int, random: object) -> None:
+    """The best group has the best exact mean, and "better" means a smaller one."""
     true, *guesses = several
     pool = [*guesses, true]
     groups = {
         name: [random.choice(pool) for _ in range(count)]  # type: ignore[attr-defined]
         for name in ("one", "two", "three")
     }
-    summary = summarize(
-        {name: [compare(true, guess) for guess in members] for name, members in groups.items()},
-        metrics=["normalized"],
+    found = compare_groups(
+        {name: [compare(true, guess) for guess in members] for name, members in groups.items()}
     )
     shares = {
         name: [
@@ -405,75 +412,13 @@ def test_groups_of_replicates(several: list[Structure], count: int, random: obje
     }
     means = {name: sum(values) / count for name, values in shares.items()}
     best = sorted(name for name, mean in means.items() if mean == min(means.values()))
-    lead = re.match(r"(.*?) (is|are) (nearest|equally near) to the truth", summary.verdict)
+    lead = re.match(r"(.*?) (is|are) (nearest|equally near) to the truth", found.verdict)
     assert lead
-    named = sorted(re.split(", | and ", lead[1]))
-    assert (named == ["All 3 groups"]) == (len(best) == 3)
-    assert named == best or len(best) == 3
-    for found in re.finditer(r"(\w+) is better than ([^.;]*)", summary.verdict):
-        first = best[0] if found[1] == "it" or found[1] == "It" else found[1]
-        for other, p_value in re.findall(r"(\w+) \(p = ([\d.e-]+)\)", found[2]):
-            assert means[first] < means[other]
-            assert float(p_value) <= summary.alpha
-
-
-@settings(max_examples=15, deadline=None)
-@given(models())
-def test_a_score(pair: list[Structure]) -> None:
-    expected = by_pair(*pair)
-    result, measures = score(*pair), measures_of(by_pair(*pair))
-    record = result.record()
-    table = table_of(parts_of(result), "scores")
-    (cells,) = table.texts()
-    shown = dict(zip((column.title for column in table.columns), cells, strict=True))
-    counts = summed(expected.values())
-    assert reads_as_counted(shown["normalized distance"], errors(counts), sum(counts))
-    for key in (key for key in shown_in("score") if key not in CAUSAL):
-        value, measure = measures[key], MEASURES[key]
-        assert record[key] == (value if value is None else pytest.approx(value, abs=1e-12))
-        if measure.style == "rate" and key != "normalized":
-            assert reads_as_rate(shown[measure.label], value)
-
-
-@FEW
-@given(models(3, 6), st.integers(1, 4))
-def test_the_nearest_models(several: list[Structure], count: int) -> None:
-    query, *others = several
-    names = [f"m{k}" for k in range(len(others))]
-    apart = [summed(by_pair(query, other).values()) for other in others]
-    ranked = sorted(map(errors, apart))
-    (table, *_) = neighbours_parts(nearest(query, others, count), names)
-    assert isinstance(table, Table)
-    rows = table.texts()
-    assert len(rows) == min(count, len(others))
-    assert [errors(apart[names.index(row[0])]) for row in rows] == ranked[:count]
-    for label, differs in rows:
-        counts = apart[names.index(label)]
-        assert reads_as_counted(differs, errors(counts), sum(counts))
-    found = re.search(r"\((\d+) other models? as near as (it|the last);", table.title)
-    assert int(found[1] if found else 0) == ranked[count:].count(ranked[len(rows) - 1])
-
-
-@settings(max_examples=15, deadline=None)
-@given(models(2, 4))
-def test_a_consensus(several: list[Structure]) -> None:
-    found = consensus(several)
-    answers = [assertions_of(model) for model in several]
-    each = len(several) * len(answers[0])
-    total = sum(differing(assertions_of(found.structure), other) for other in answers)
-    typical = min(sum(differing(first, other) for other in answers) for first in answers)
-    votes = [sum(column) for column in zip(*answers, strict=True)]
-    least = sum(min(count, len(several) - count) for count in votes)
-    said = re.search(
-        r"distance of (\S+) to the models .* typical model has (\S+), and no structure has less "
-        r"than (\S+)\.$",
-        found.verdict,
-    )
-    assert said
-    assert reads_as_rate(said[1], total / each)
-    assert reads_as_rate(said[2], typical / each)
-    assert float(said[3].strip("<>")) <= total / each + 6e-5
-    assert least <= total <= typical
+    assert sorted(re.split(", | and ", lead[1])) == best
+    for clause in re.finditer(r"(\w+) is better than ([^.;]*)", found.verdict):
+        for other, p_value in re.findall(r"(\w+) \(p = ([\d.e-]+)\)", clause[2]):
+            assert means[clause[1]] < means[other]
+            assert float(p_value) <= found.alpha
 
 
 # -- ensembles -------------------------------------------------------------------------------------
@@ -579,36 +524,6 @@ def check_best(
     assert ("equally" in verdict) == any(len(names) > 1 for names in best)
     assert reads_as_rate(said[2], float(min(brier.values())))
     assert set(re.split(", | and ", said[4] or said[1])) == best[1]
-
-
-@settings(max_examples=25, deadline=None)
-@given(models(2, 3), st.data())
-def test_two_ensembles(members: list[Structure], data: st.DataObject) -> None:
-    pair = [data.draw(ensembles(members)) for _ in range(2)]
-    found = compare_ensembles(*pair, names=("P", "Q"))
-    (p, var_p), (q, var_q) = map(beliefs_of, pair)
-    distance = mean_of((a - b) ** 2 for a, b in zip(p, q, strict=True))
-    distance -= mean_of(var_p) + mean_of(var_q)
-    between = mean_of(a * (1 - b) + (1 - a) * b for a, b in zip(p, q, strict=True))
-    assert (found.distance, found.expected_distance) == (distance, between)
-    verdict, means = (part.text for part in parts_of(found)[:2] if isinstance(part, Note))
-    said = re.match(r"The distance of P and Q is (\S+?)(,|:|\.$|$)", verdict)
-    assert said
-    assert reads_as_rate(said[1], float(distance))
-    assert ("no more than two samples of one" in verdict) == (distance <= 0 and found.is_fair)
-    share = re.search(r"differ in (.*? %) of all", means)
-    assert share
-    assert reads_as(share[1], between)
-    assert sum((part for _, part in found.pairs), start=Fraction(0)) == distance
-    parts = [part for _, part in found.pairs]
-    assert parts == sorted(parts, reverse=True)
-    record = json.loads(as_json(found.record()))
-    assert record["distance"] == float(distance)
-    assert record["expected_distance"] == float(between)
-    assert Fraction(record["distance_sum"]) == distance * len(p)
-    assert record["assertions"] == len(p)
-    assert [each["distance"] for each in record["pairs"]] == list(map(float, parts))
-    check_page(as_html(parts_of(found)), parts_of(found))
 
 
 # -- an explanation --------------------------------------------------------------------------------
@@ -772,30 +687,33 @@ def test_a_check(model: Structure, seed: int) -> None:
             assert sum(ours) == sum(wanted)
     text = " ".join(part.text for part in parts_of(found) if isinstance(part, Note))
     assert text.startswith(found.verdict)
-    assert "60 rows, 3 pairs." in text
-    for dependent in (False, True):
-        ours = [r for r in records if (r["claim"] == "dependent") == dependent]
-        tested = [r for r in ours if r["p_value"] is not None]
-        rates = adjusted([r["p_value"] for r in tested])
-        shown = sum(rate <= 0.05 for rate in rates)
-        for record, rate in zip(tested, rates, strict=True):
-            assert record["adjusted_p_value"] == pytest.approx(rate)
-            assert record["rows_show_dependence"] == (rate <= 0.05)
-        counts = len(ours), shown, len(tested) - shown, len(ours) - len(tested)
-        pattern = (
-            r"Claims of dependence: (\d+)\. The rows show a dependence somewhere in the regions of "
-            r"(\d+), show none in those of (\d+) .*?, and cannot test (\d+)"
-            if dependent
-            else r"Claims of independence: (\d+)\. The rows contradict (\d+), do not contradict "
-            r"(\d+), and cannot test (\d+)"
-        )
-        said = re.search(pattern, text)
-        assert (said is None) == (dependent and not ours)
-        assert said is None or tuple(map(int, said.groups())) == counts
-        if not dependent and tested:
-            claims = f"{shown or 'none'} of {len(tested)} claim{'s' * (len(tested) > 1)}"
-            how = "contradict" if shown else "do not contradict"
-            fails = "fail" if shown > 1 else "fails"
-            words = f"The rows {how} the structure: {claims} of independence {fails}."
-            assert found.verdict == words
+    assert "60 rows." in text
+    said = []
+    for kind, noun, verb, shows in (
+        ("independent", "independence", "contradict", "contradicted"),
+        ("dependent", "dependence", "support", "supported"),
+    ):
+        ours = [r for r in records if r["claim"] == kind]
+        informed = [r for r in ours if r["p"] is not None]
+        rates = adjusted([r["p"] for r in informed])
+        for record, rate in zip(informed, rates, strict=True):
+            assert record["adjusted"] == pytest.approx(rate)
+            assert (record["verdict"] == shows) == (rate <= 0.05)
+        assert all(r["verdict"] == "could not be tested" for r in ours if r["p"] is None)
+        tested = [r for r in ours if r["verdict"] != "could not be tested"]
+        shown = sum(r["verdict"] == shows for r in tested)
+        if len(tested) == 1:
+            said.append(f"{'' if shown else 'do not '}{verb} the claim of {noun}")
+        elif tested:
+            said.append(f"{verb} {shown or 'none'} of {len(tested)} claims of {noun}")
+    reasons = [r["reason"] for r in records if r["verdict"] == "could not be tested"]
+    claims = f"{len(reasons)} claim{'s' * (len(reasons) > 1)}"
+    verdict = f"The 60 rows {' and '.join(said)}."
+    if not said:
+        verdict = f"The 60 rows cannot test any of {claims}."
+    elif reasons:
+        verdict += f" {claims} could not be tested."
+    assert found.verdict == verdict
+    for reason in set(reasons):
+        assert f"{reason} ({reasons.count(reason)})" in text
     check_page(as_html(parts_of(found)), parts_of(found))

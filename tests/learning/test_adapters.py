@@ -10,7 +10,7 @@ import pytest
 import contextwise as cw
 from contextwise.convert import from_causal_learn
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.learning import CausalLearn, Data, Learner, Pgmpy, PyAgrum, as_data
+from contextwise.learning import CausalLearn, CStrees, Data, Learner, Pgmpy, PyAgrum, as_data
 from contextwise.learning.base import as_learner
 
 
@@ -126,3 +126,11 @@ def test_data_go_to_packages_by_name_and_label(data: Data) -> None:
     assert list(frame.columns) == list("ABCDE")
     assert as_data(frame).rows.tolist() == data.rows.tolist()
     assert as_data(frame).domain == data.domain
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_cstrees_learns_contexts(data: Data) -> None:
+    pytest.importorskip("cstrees")
+    found = CStrees().fit(data)
+    assert set(found.structure_.pairs()) >= {("A", "C"), ("B", "C"), ("C", "D")}
+    assert found.structure_.directions is not None

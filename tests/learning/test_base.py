@@ -14,7 +14,9 @@ import contextwise as cw
 from contextwise.data.rows import Data
 from contextwise.errors import ContextwiseError, DomainError, OpenResult, ParseError
 from contextwise.learning import ChowLiu, Independent, Trees, as_data
+from contextwise.learning.adapters import OtherPackage
 from contextwise.learning.base import as_learner
+from contextwise.learning.run import Run
 from hard import LATE
 
 ROWS = np.random.default_rng(5).integers(0, 2, (60, 4)) | np.array([[0, 0, 1, 0]])
@@ -158,8 +160,35 @@ def test_learn_by_name() -> None:
         cw.learn(ROWS, "trees", penaltie=1.0)
 
 
-def test_a_learner_that_ignores_the_time_limit_is_stopped() -> None:
+class Endless(OtherPackage):
+    """Stands for a learner of another package, which does not look at the time."""
+
+    def learn(self, data: Data, run: Run) -> cw.Structure:
+        time.sleep(LATE)
+        raise AssertionError
+
+
+class Chatty(OtherPackage):
+    def __init__(self, wrong: bool = False) -> None:
+        self.wrong = wrong
+
+    def learn(self, data: Data, run: Run) -> cw.Structure:
+        print("on standard output")
+        if self.wrong:
+            raise ValueError("wrong")
+        return cw.Structure(data.domain, [{data.domain.names[0]: data.domain.states[0][0]}])
+
+
+def test_a_learner_of_another_package_is_stopped_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
     start = time.monotonic()
     with pytest.raises(OpenResult, match="found no structure within the time limit"):
-        as_learner(lambda data: time.sleep(LATE)).fit([[0, 1], [1, 0]], time_limit=0.1)
+        Endless().fit(ROWS, time_limit=0.5)
     assert time.monotonic() - start < LATE
+    learned = Chatty().fit(ROWS, time_limit=LATE)
+    assert learned.structure_ == Chatty().fit(ROWS).structure_
+    assert learned.finished_
+    with pytest.raises(ValueError, match="wrong"):
+        Chatty(wrong=True).fit(ROWS, time_limit=LATE)

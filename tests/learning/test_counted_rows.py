@@ -10,12 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import contextwise as cw
-from contextwise.learning import CSGS, CSPC, GSMN, MPL, ContextualMPL, EdgeTrees, Learner
+from contextwise.learning import CSGS, CSPC, GSMN, MPL, ContextualMPL, Learner, PairBlocks
 from contextwise.learning import counted_rows as counted_rows_module
 from contextwise.learning.base import fresh
 from contextwise.learning.counted_rows import CountedRows, maximal_cliques
-from contextwise.learning.marginal_likelihood import Scores, log_gamma
-from contextwise.learning.pearson_test import (
+from contextwise.learning.independence_test import (
     Rule,
     Tests,
     evaluate_given,
@@ -23,6 +22,7 @@ from contextwise.learning.pearson_test import (
     evaluate_on,
     evaluate_without_each,
 )
+from contextwise.learning.marginal_likelihood import Scores, log_gamma
 from contextwise.learning.run import Run
 
 compiled = pytest.mark.skipif(
@@ -140,7 +140,7 @@ def test_cliques_are_those_of_networkx(nodes: int, share: float, seed: int) -> N
 
 @compiled
 @pytest.mark.parametrize(
-    "learner", [MPL(), GSMN(), CSGS(), CSPC(), ContextualMPL(), EdgeTrees()], ids=repr
+    "learner", [MPL(), GSMN(), CSGS(), CSPC(), ContextualMPL(), PairBlocks()], ids=repr
 )
 def test_twins_learn_the_same_structures(learner: Learner, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(4):

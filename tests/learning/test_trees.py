@@ -15,18 +15,10 @@ from hypothesis import strategies as st
 
 import contextwise as cw
 from contextwise.distributions import mean_pseudo_log_likelihood
-from contextwise.distributions.inference import log_partition
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.learning import AcyclicTrees, Data, SparsePairs, Trees, TreesAndPairs, as_data
-from contextwise.learning.trees import (
-    Rules,
-    Tree,
-    grow,
-    grow_readably,
-    network_of,
-    not_compiled,
-    tree_logs,
-)
+from contextwise.learning import AcyclicTrees, Data, Trees, as_data
+from contextwise.learning.tree_features import Tree, network_of, tree_logs
+from contextwise.learning.trees import Rules, grow, grow_readably, not_compiled
 from contextwise.support.arrays import IntArray
 from contextwise.support.deadline import Deadline
 from features_invariant import check_features
@@ -115,14 +107,10 @@ def test_trees_follow_the_rules(twin: Any, data: Data, given_rules: Rules) -> No
 
 
 @pytest.mark.skipif(bool(not_compiled), reason=str(not_compiled))
-@pytest.mark.parametrize("acyclic", [False, True])
 @given(data=tables(120), given_rules=rules, threads=st.sampled_from([1, 3]))
-def test_twins_grow_the_same_trees(
-    acyclic: bool, data: Data, given_rules: Rules, threads: int
-) -> None:
+def test_twins_grow_the_same_trees(data: Data, given_rules: Rules, threads: int) -> None:
     arguments = (data.rows, data.domain.cardinalities, given_rules)
-    slow = grow_readably(*arguments, acyclic=acyclic)
-    assert grow(*arguments, acyclic=acyclic, threads=threads) == slow
+    assert grow(*arguments, threads=threads) == grow_readably(*arguments)
 
 
 @pytest.mark.skipif(bool(not_compiled), reason=str(not_compiled))
@@ -132,11 +120,10 @@ def test_twins_agree_on_more_variables_and_words(rows: int) -> None:
     hidden = rng.integers(0, 3, (rows, 1))
     table = (rng.integers(0, 3, (rows, 15)) + hidden > 2) + (hidden == 2) * rng.integers(0, 2, 15)
     data = as_data(table, cw.Domain.of_cardinalities([3] * 15))
-    for acyclic in (False, True):
-        arguments = (data.rows, data.domain.cardinalities, Rules(0.5, 2, 1.0))
-        found = grow(*arguments, acyclic=acyclic)
-        assert found == grow_readably(*arguments, acyclic=acyclic)
-        assert (sum(len(tree.counts) for tree in found) > 15) == (rows > 60)
+    arguments = (data.rows, data.domain.cardinalities, Rules(0.5, 2, 1.0))
+    found = grow(*arguments)
+    assert found == grow_readably(*arguments)
+    assert (sum(len(tree.counts) for tree in found) > 15) == (rows > 60)
 
 
 @pytest.mark.skipif(bool(not_compiled), reason=str(not_compiled))
@@ -146,46 +133,10 @@ def test_twins_agree_on_many_values_in_many_rows() -> None:
     hidden = rng.integers(0, 65, 1300)
     noisy = [np.where(rng.random(1300) < 0.5, hidden, rng.integers(0, 65, 1300)) for _ in range(2)]
     rows = np.stack([*noisy, hidden % 2], axis=1)
-    for acyclic in (False, True):
-        arguments = (rows, [65, 65, 2], Rules(15.0, 5, 1.0))
-        found = grow(*arguments, acyclic=acyclic)
-        assert found == grow_readably(*arguments, acyclic=acyclic)
-        assert sum(len(tree.counts) for tree in found) > 10
-
-
-# -- acyclic growth --------------------------------------------------------------------------------
-
-
-def asked(trees: list[Tree]) -> set[tuple[int, int]]:
-    return {(tree.target, int(v)) for tree in trees for v in tree.variables if v >= 0}
-
-
-@pytest.mark.parametrize("twin", TWINS)
-@given(data=tables(), given_rules=rules)
-def test_acyclic_trees_have_an_order(twin: Any, data: Data, given_rules: Rules) -> None:
-    cards = data.domain.cardinalities
-    trees = twin(data.rows, cards, given_rules, acyclic=True)
-    left, edges = set(range(len(cards))), asked(trees)
-    while left:
-        free = {v for v in left if not any(a == v and b in left for a, b in edges)}
-        assert free, "a cycle"
-        left -= free
-    # What is still not split could only be split by closing a cycle, or gains too little.
-    for tree in trees:
-        assert all(v != tree.target for v in tree.variables.tolist())
-    if math.prod(cards) <= 10**7:  # the sum over all states can be taken
-        assert log_partition(network_of(data.domain, trees, given_rules.prior)) == pytest.approx(0)
-
-
-def test_acyclic_growth_takes_the_best_split_of_all_first() -> None:
-    rng = np.random.default_rng(3)
-    a = rng.integers(0, 2, 400)
-    b = a ^ (rng.random(400) < 0.1)
-    c = b ^ (rng.random(400) < 0.2)
-    rows = np.stack([a, b, c], axis=1)
-    found = AcyclicTrees(penalty=5).fit(rows)
-    assert [sorted(set(t.variables.tolist()) - {-1}) for t in found.trees_] == [[1], [2], []]
-    assert found.structure_.pairs() == [("v0", "v1"), ("v1", "v2")]
+    arguments = (rows, [65, 65, 2], Rules(15.0, 5, 1.0))
+    found = grow(*arguments)
+    assert found == grow_readably(*arguments)
+    assert sum(len(tree.counts) for tree in found) > 10
 
 
 # -- trees as models -------------------------------------------------------------------------------
@@ -263,21 +214,20 @@ def test_ties_go_to_the_first_candidate() -> None:
 
 def test_nothing_is_split_without_rows_values_or_gain() -> None:
     domain = cw.Domain({"A": 2, "B": 1, "C": 3})
-    for learner in (Trees(penalty=0, min_count=0), AcyclicTrees(penalty=0, min_count=0)):
+    for learner in (Trees(penalty=0, min_count=0), AcyclicTrees()):
         for rows in (np.zeros((0, 3), dtype=int), [[0, 0, 2]], [[1, 0, 1]] * 50):
             found = learner.fit(rows, domain=domain)
             assert found.structure_.pairs() == []
             assert len(found.model_) == 6  # the values of A and C, and the one of B, which is true
 
 
-@pytest.mark.parametrize("learner", [Trees, AcyclicTrees])
-def test_parameters_that_make_no_sense_are_errors(learner: Any) -> None:
+def test_parameters_that_make_no_sense_are_errors() -> None:
     rows = [[0, 1], [1, 0]]
     for parameters in ({"penalty": -1}, {"penalty": math.nan}, {"min_count": -1}, {"prior": 0}):
         with pytest.raises(DomainError, match=next(iter(parameters))):
-            learner(**parameters).fit(rows)
+            Trees(**parameters).fit(rows)
     with pytest.raises(ContextwiseError, match="n_jobs"):
-        learner(n_jobs=0).fit(rows)
+        Trees(n_jobs=0).fit(rows)
     with pytest.raises(ContextwiseError, match="refit must be 'l1' or None"):
         Trees(refit="l2").fit(rows)  # type: ignore[arg-type]
 
@@ -298,8 +248,7 @@ def _endless() -> tuple[IntArray, list[int], Rules]:
 
 
 @pytest.mark.skipif(bool(not_compiled), reason=str(not_compiled))
-@pytest.mark.parametrize("acyclic", [False, True])
-def test_growth_can_be_interrupted(acyclic: bool) -> None:
+def test_growth_can_be_interrupted() -> None:
     arguments = _endless()
 
     def stop(*_: Any) -> None:
@@ -309,18 +258,17 @@ def test_growth_can_be_interrupted(acyclic: bool) -> None:
     signal.setitimer(signal.ITIMER_REAL, 0.3)
     try:
         with pytest.raises(KeyboardInterrupt):
-            grow(*arguments, acyclic=acyclic, threads=2)
+            grow(*arguments, threads=2)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.parametrize("acyclic", [False, True])
 @pytest.mark.parametrize("twin", TWINS)
-def test_growth_that_is_stopped_gives_whole_trees(twin: Any, acyclic: bool) -> None:
+def test_growth_that_is_stopped_gives_whole_trees(twin: Any) -> None:
     rows, cards, given_rules = _endless()
     rows = rows[:2000] if twin is grow_readably else rows
-    trees = twin(rows, cards, given_rules, acyclic=acyclic, deadline=Deadline.after(0.2))
+    trees = twin(rows, cards, given_rules, deadline=Deadline.after(0.2))
     assert [tree.target for tree in trees] == list(range(300))
     for tree in trees:
         assert len(tree.variables) == 2 * len(tree.counts) - 1
@@ -343,17 +291,3 @@ def test_growth_tells_how_far_it_is_and_passes_errors_on() -> None:
     grow_readably(rows, [2] * 3, Rules(1.0, 1, 1.0), progress=lambda *s: steps.append(s))
     assert steps == [(1, 3), (2, 3), (3, 3)]
     assert list(itertools.chain.from_iterable(steps))[-1] == 3
-
-
-def test_trees_and_pairs_score_no_worse_than_trees_alone() -> None:
-    rng = np.random.default_rng(6)
-    rows = rng.integers(0, 2, (1000, 5))
-    for v in range(1, 5):
-        copy = rng.random(1000) < 0.6
-        rows[copy, v] = rows[copy, v - 1]
-    both = TreesAndPairs(penalty=5, pairs_l1=5, l1=1).fit(rows)
-    trees = Trees(penalty=5, refit="l1", l1=1).fit(rows)
-    assert both.score(rows) >= trees.score(rows) - 1e-3
-    assert (both.model_.weights != 0).all()
-    features = Trees(penalty=5).fit(rows).structure_ | SparsePairs(l1=5).fit(rows).structure_
-    assert both.structure_._key <= features._key

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,22 +11,20 @@ from hypothesis import given
 from contextwise import Comparison, Domain, Structure, compare, distance_matrix, examples, explain
 from contextwise.comparison.compare import comparison_record, pair_records, worst_pair_records
 from contextwise.comparison.explain import explain_comparison
-from contextwise.comparison.neighbours import nearest
 from contextwise.report.comparisons import (
     Guess,
     comparison_parts,
-    explanation_parts,
     guesses_parts,
     matrix_parts,
     measures,
     nearest_text,
-    neighbours_parts,
     open_note,
     scope_text,
     summary,
     variables_tables,
     worst_pairs,
 )
+from contextwise.report.explanations import explanation_parts
 from contextwise.report.parts import Interval, Note, Part, Section, Share, Table
 from contextwise.report.text import as_text
 from contextwise.testing import families
@@ -196,11 +193,6 @@ class TestExplanations:
         assert table.texts()[1][-2:] == ["has it", "2 more features over A, B, C"]
         assert "2 more features over A, B, C" in str(found)
 
-    def test_a_notebook_says_that_ganak_counted(self) -> None:
-        by_ganak = replace(SIX, unions=replace(SIX.unions, counted={"ganak": 3}))
-        assert "Ganak" in explain_comparison(by_ganak)._repr_html_()
-        assert "Ganak" not in explain_comparison(SIX)._repr_html_()
-
 
 def test_the_summary_and_the_scope_in_words() -> None:
     true = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
@@ -248,14 +240,6 @@ class TestTies:
         [verdict, *_] = matrix_parts(distance_matrix(models))
         assert isinstance(verdict, Note)
         assert verdict.text.startswith("All pairs of models are equally far apart: 66.7 %")
-
-    def test_a_tie_that_cuts_the_nearest_models_is_said(self) -> None:
-        found = nearest(self.TRUE, [self.ONE, self.ALMOST, self.ONE, self.ONE])
-        assert found.ties == 2
-        [shown, *_] = neighbours_parts(found, ["a", "b", "c", "d"])
-        assert isinstance(shown, Table)
-        tie = "(2 other models as near as it; the first are listed)"
-        assert shown.title == f"The nearest model {tie}"
 
     def test_a_tie_that_cuts_the_features_is_said(self) -> None:
         names = Domain.of_cardinalities([2] * 24).names

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextwise.report.layout import (
-    apart,
     cut_names,
     distinct_names,
     filling,
@@ -122,18 +121,10 @@ def test_points_on_each_other_are_pushed_apart(points: FloatArray) -> None:
     assert (found <= [190, 90]).all()
 
 
-@given(st.lists(st.floats(0, 1), max_size=12))
-def test_heights_are_a_step_apart(wanted: list[float]) -> None:
-    found = np.sort(apart(np.array(wanted), 0.05))
-    assert (np.diff(found) >= 0.05 - 1e-9).all()
-    assert (found <= 1).all()
-
-
 def test_examples_of_places_and_names() -> None:
     places = placed_beside({"A": (0.5, 0.5), "Z": (0, 0)}, [("A", "B"), ("C", "D")])
     assert (places["A"], sorted(places)) == ((0.5, 0.5), ["A", "B", "C", "D"])
     assert filling({"A": (0.0, 0.5), "B": (1.0, 0.5), "C": (0.5, 0.1)})["C"] == (0.5, 0.06)
-    assert apart(np.array([0.5, 0.5, 0.1]), 0.25).tolist() == [0.5, 0.75, 0.1]
     files = [f"runs/nltcs.{learner}.mn" for learner in ("cl", "dt-ps10", "dt-ps50")]
     assert distinct_names(files) == ["cl", "dt-ps10", "dt-ps50"]
     long = ["x" * 30 + digit + "y" * 30 for digit in "12"]

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contextwise import Structure, distance_matrix
+from contextwise import Structure
 from contextwise.comparison.explain import explain_comparison
-from contextwise.evaluation import chance, check
-from contextwise.evaluation.resampling import Stability
+from contextwise.evaluation import analyse, chance, check
+from contextwise.report.analysis_page import analysis_page
 from contextwise.report.comparisons import Guess
 from contextwise.report.page import report_page
 from pages import NEEDS_CHROMIUM, PLAIN_BROWSER, Browser, Page, launched
@@ -45,10 +45,8 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     own: dict[str, Any] = {"explanation": explain_comparison(found), "chance": beside}
     own["check"] = check(guess, rows, variables=[*names[:4], HOSTILE])
     guesses = [Guess(name, found, group=name, **own) for name in ("one", HOSTILE)]
-    models = (true, guess, guess)
-    stable = Stability(models, true, distance_matrix(models), 40, "bootstrap", 0.5)
     path = tmp_path_factory.mktemp("page") / "page.html"
-    path.write_text(report_page("true", guesses, stability=stable), "utf-8")
+    path.write_text(report_page("true", guesses), "utf-8")
     return path
 
 
@@ -78,6 +76,8 @@ def test_it_fits(browser: Browser, page_file: Path, scheme: str, width: int, hei
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         found = axe.Axe().run(page).response["violations"]
         assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+        for k in range(page.locator("summary").count()):
+            page.locator("summary").nth(k).click()
         captions = page.locator("p.caption, figcaption")
         for k in range(captions.count()):
             box = captions.nth(k).bounding_box()
@@ -88,8 +88,9 @@ def test_it_fits(browser: Browser, page_file: Path, scheme: str, width: int, hei
 def test_the_heat_maps_zoom(browser: Browser, page_file: Path) -> None:
     with visit(browser, page_file, viewport={"width": 1400, "height": 1600}) as page:
         page.wait_for_function(
-            "[...document.querySelectorAll('.heat-map')].filter((map) => map.heatMap).length === 3"
+            "[...document.querySelectorAll('.heat-map')].filter((map) => map.heatMap).length === 2"
         )
+        page.locator("summary").first.click()
         canvas = page.locator(".heat-map canvas").first
         page.evaluate(
             """() => {
@@ -109,6 +110,39 @@ def test_the_heat_maps_zoom(browser: Browser, page_file: Path) -> None:
         assert page.evaluate("document.querySelector('.heat-map').heatMap.view.zoom") == 2
 
 
+@pytest.fixture(scope="module", params=[4, 20])
+def analysis_file(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """The page of an analysis: a graph of few variables, a matrix of more; hostile names."""
+    rng = np.random.default_rng(0)
+    columns = [rng.integers(0, 3, 900)]
+    for k in range(request.param - 1):
+        same = rng.random(900) < 0.7
+        columns.append(np.where(same, columns[-1] % (2 + k % 2), rng.integers(0, 2, 900)))
+    names = [f"a rather long name {k}" for k in range(request.param - 1)] + [HOSTILE]
+    rows = [dict(zip(names, row, strict=True)) for row in np.stack(columns, axis=1).tolist()]
+    path = tmp_path_factory.mktemp("analysis") / "page.html"
+    result = analyse(rows, learner="mpl", resamples=2, outcome=names[1])
+    path.write_text(analysis_page(result, command="contextwise analyse x", model="x"), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1400, 390])
+def test_an_analysis_fits(browser: Browser, analysis_file: Path, scheme: str, width: int) -> None:
+    size = {"width": width, "height": 900}
+    with visit(browser, analysis_file, viewport=size, color_scheme=scheme) as page:
+        page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        found = axe.Axe().run(page).response["violations"]
+        assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+        if width > 390:  # labels of the picture do not overlap
+            boxes = [one.bounding_box() for one in page.locator(".map .lab .num").all()]
+            assert all(box is not None for box in boxes)
+            page.emulate_media(media="print")
+            assert page.locator(".fold p").first.is_visible()
+
+
 def test_without_scripts_the_page_says_what_is_missing(browser: Browser, page_file: Path) -> None:
     with visit(browser, page_file, java_script_enabled=False) as page:
+        page.locator("summary").first.click()
         assert page.locator("section.pictures noscript").first.is_visible()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
-from collections.abc import Callable
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -25,24 +24,23 @@ from commands import run
 from contextwise import Comparison, Structure, compare, compare_many, examples, write
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.models.domain import Domain
-from contextwise.report.pictures import AGREED
+from contextwise.report import plots
 from contextwise.report.plots import (
     plot_confusion,
     plot_graphs,
     plot_groups,
     plot_guesses,
     plot_models,
-    plot_neighbours,
     plot_pairs,
     save,
 )
-from contextwise.report.plots.plot_guesses import RATES, plot_scatter
-from contextwise.report.plots.style import encoded, new_axes, new_figure
+from contextwise.report.plots.plot_guesses import RATES
+from contextwise.report.plots.style import encoded, new_figure
 from contextwise.report.shares import Edge, edges_of
-from contextwise.studies.kl_study import means
 from contextwise.support.arrays import FloatArray
 from contextwise.support.formatting import rate
 from contextwise.truths.generate import random_structure
+from every_plot import PLOTS
 from perturbed import perturb
 
 SIX = compare(examples.load("six"), examples.load("six-guess"))
@@ -62,16 +60,6 @@ class TestPairs:
         (axes,) = plot_pairs(random_comparison(variables)).axes
         assert len(axes.get_xticklabels()) == len(axes.get_yticklabels()) == labels
         assert len(axes.images) == 1
-
-    def test_a_lone_error_among_many_has_a_dot(self) -> None:
-        chain = [f"v{k}=1 & v{k + 1}=1" for k in range(1000)]
-        true = Structure(Domain.of_cardinalities([2] * 1001), chain)
-        (axes,) = plot_pairs(compare(true, Structure(true.domain, chain[1:])), title="chains").axes
-        codes = np.asarray(axes.images[0].get_array())
-        assert max(codes.shape) <= 125
-        assert (codes > AGREED).sum() == 1
-        assert axes.get_title().startswith("chains\neach cell: the mean of 9 × 9 pairs\ndots:")
-        assert sum(len(np.asarray(dots.get_offsets())) for dots in axes.collections) == 1
 
     def test_width_font_size_and_title(self) -> None:
         figure = plot_pairs(SIX, width=7.0, font_size=12, title="six")
@@ -122,7 +110,7 @@ class TestGraph:
 
     def test_a_context_stands_beside_the_union_with_nodes_in_place(self) -> None:
         inside = compare(SIX.true, SIX.guess, context="X0=1")
-        union, context = plot_graphs(SIX, inside, fixed={"X0": "1"}, which="all").axes
+        union, context = plot_graphs(SIX, inside, which="all").axes
         assert context.get_title().startswith("X0=1: ")
         assert "X0=1" in [text.get_text() for text in context.texts]
         places = [np.array([_place(dot) for dot in _dots(axes)]) for axes in (union, context)]
@@ -182,31 +170,6 @@ def comparison_with(edges: list[Edge], names: list[str]) -> Comparison:
     return compare(Structure(domain, []), Structure(domain, features), variables=names)
 
 
-class TestNeighbours:
-    def test_bars_are_the_shares_sorted(self) -> None:
-        (axes,) = plot_neighbours(SIX, "X0").axes
-        edges = [edge for edge in edges_of(SIX) if "X0" in edge.pair]
-        lengths = np.zeros(len(edges))
-        for bars in axes.containers:
-            lengths += [bar.get_width() for bar in bars]
-        assert lengths.tolist() == sorted((e.tp + e.fp + e.fn for e in edges), reverse=True)
-
-    def test_of_many_the_strongest_are_shown_and_counted(self) -> None:
-        found = random_comparison(80)
-        own = [edge for edge in edges_of(found) if "X3" in edge.pair]
-        (axes,) = plot_neighbours(found, "X3", most=1).axes
-        assert len(axes.get_yticklabels()) == 1
-        title = axes.get_title().replace("\n", " ")
-        assert f"1 of {len(own)} dependencies of X3, those in the most contexts" in title
-
-    def test_a_variable_without_neighbours_and_one_that_is_none(self) -> None:
-        domain = {"A": 2, "B": 2, "C": 2}
-        found = compare(Structure(domain, ["A=1 & B=1"]), Structure(domain, []))
-        assert plot_neighbours(found, "C").axes[0].get_title() == "no dependency of C"
-        with pytest.raises(DomainError, match="D"):
-            plot_neighbours(found, "D")
-
-
 class TestGroups:
     GROUPS: ClassVar = {
         f"learner {k}": [
@@ -215,16 +178,10 @@ class TestGroups:
         for k in range(3)
     }
 
-    def test_a_point_per_guess_in_the_plane(self) -> None:
-        _, axes = plot_groups(self.GROUPS).axes
-        for line, guesses in zip(axes.lines, self.GROUPS.values(), strict=False):
-            shares = [[float(c.fp / c.total), float(c.fn / c.total)] for c in guesses]
-            assert np.allclose(np.asarray(line.get_xydata()), shares)
-
     def test_intervals_are_students(self) -> None:
         values = [c.normalized for c in self.GROUPS["learner 2"]]
         _, high = t.interval(0.95, 4, np.mean(values), np.std(values, ddof=1) / np.sqrt(5))
-        axes, _ = plot_groups({"learner 2": self.GROUPS["learner 2"]}).axes
+        (axes,) = plot_groups({"learner 2": self.GROUPS["learner 2"]}).axes
         _, caps, _ = axes.containers[0]
         ends = [float(np.asarray(cap.get_xdata())[0]) for cap in caps]
         assert max(ends) == pytest.approx(high)
@@ -291,37 +248,20 @@ def _boxes(axes: Axes) -> list[Bbox]:
 
 class TestMatrix:
     def test_the_tree_keeps_neighbours_together(self) -> None:
-        tree, matrix, _ = plot_models(list("ABCDE"), LINE).axes
+        tree, matrix = plot_models(list("ABCDE"), LINE).axes
         order = "".join(label.get_text() for label in matrix.get_yticklabels())
         assert order in ("ABCDE", "EDCBA")
         assert len(tree.lines) == 4
 
-    def test_the_map_of_a_line_is_a_line(self) -> None:
-        _, _, axes, *_ = plot_models(list("ABCDE"), LINE).axes
-        assert axes.get_xlabel() == "distances on paper are off by 0 %"
-
     def test_names_without_what_they_share(self) -> None:
         names = [f"runs/nltcs.{learner}.mn" for learner in ("cl", "dt-ps1", "dt-ps10", "bn", "lr")]
-        _, matrix, _ = plot_models(names, LINE).axes
+        _, matrix = plot_models(names, LINE).axes
         labels = [label.get_text() for label in matrix.get_yticklabels()]
         assert sorted(labels) == ["bn", "cl", "dt-ps1", "dt-ps10", "lr"]
         assert matrix.get_title() == "normalized distance, runs/nltcs.*.mn"
 
-    @pytest.mark.parametrize("models", [1, 6, 40])
-    def test_labels_of_models_at_one_place_stand_apart(self, models: int) -> None:
-        names = [f"M{i}" for i in range(models)]
-        _, _, axes, *_ = plot_models(names, np.zeros((models, models))).axes
-        assert sorted(text.get_text() for text in axes.texts) == sorted(names)
-        boxes = _boxes(axes)
-        assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
-
-    def test_labels_leave_the_points_free(self) -> None:
-        _, _, axes, *_ = plot_models([f"a long name {i}" for i in range(5)], LINE).axes
-        inside = axes.get_window_extent()
-        assert not any(box.overlaps(inside) for box in _boxes(axes))
-
     def test_the_tree_ends_at_the_rows_of_the_matrix(self) -> None:
-        tree, matrix, _ = plot_models(list("ABCDE"), LINE).axes
+        tree, matrix = plot_models(list("ABCDE"), LINE).axes
         _draw(tree)
         one, other = tree.get_position(), matrix.get_position()
         assert (one.y0, one.y1) == pytest.approx((other.y0, other.y1))
@@ -335,7 +275,7 @@ class TestMatrix:
     def test_the_numbers_of_two_cells_do_not_touch(self, models: int) -> None:
         apart = 0.8888 * (1 - np.eye(models))
         names = [f"{sign}tsl-ps10-l1_5-nz-{sign}" for sign in "ABCDEFGH"[:models]]
-        _, matrix, _ = plot_models(names, apart).axes
+        _, matrix = plot_models(names, apart).axes
         boxes = _boxes(matrix)
         assert len(boxes) == models**2
         assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
@@ -350,51 +290,23 @@ class TestMatrix:
             plot_models(["A", "B"], np.array([[0.0, 1.0], [2.0, 0.0]]))
 
 
-class TestScatter:
-    TABLE = pd.DataFrame(
-        [
-            (structure, side, size, parameters, 10 * structure, 5.0 * structure, kl)
-            for structure, side in enumerate(["fp", "fn", "fp"])
-            for size in (50, 1000)
-            for parameters, kl in enumerate((0.1, 0.3))
-        ],
-        columns=["structure", "side", "size", "parameters", "errors", "percentage", "kl"],
-    )
-
-    def test_a_point_a_structure_at_its_mean(self) -> None:
-        axes = new_axes()
-        plot_scatter(self.TABLE, size=50, side="fp", axes=axes)
-        plot_scatter(self.TABLE, size=50, side="fn", axes=axes)
-        points = {bars.get_label(): bars[0].get_xydata() for bars in axes.containers}
-        assert np.allclose(points["false positives"], [[0, 0.2], [10, 0.2]])
-        assert np.allclose(points["false negatives"], [[5, 0.2]])
-
-    def test_bars_are_the_standard_deviation_that_the_summary_uses(self) -> None:
-        axes = new_axes()
-        plot_scatter(self.TABLE, size=50, side="fn", axes=axes)
-        [bars] = axes.containers[0][2]
-        [bar] = bars.get_segments()
-        rows = [
-            {str(key): cell for key, cell in row.items()} for row in self.TABLE.to_dict("records")
-        ]
-        deviation = means(rows, "fn", 50).deviation
-        assert np.allclose(bar[:, 1], [0.2 - deviation[0], 0.2 + deviation[0]])
-
-
 class TestFiles:
-    @pytest.mark.parametrize(
-        "draw",
-        [
-            lambda: plot_pairs(random_comparison(30), reorder=True),
-            lambda: plot_graphs(random_comparison(30)),
-            lambda: plot_neighbours(SIX, "X0"),
-            lambda: plot_guesses([SIX, SIX]),
-            lambda: plot_groups(TestGroups.GROUPS),
-            lambda: plot_models(list("ABCDE"), LINE),
-        ],
-    )
-    def test_every_picture_drawn_twice_is_the_same(self, draw: Callable[[], Axes]) -> None:
-        assert encoded(draw(), "svg") == encoded(draw(), "svg")
+    @pytest.mark.parametrize("plot", PLOTS)
+    def test_every_picture_drawn_twice_is_the_same(self, plot: str) -> None:
+        draw = getattr(plots, plot)
+        first, second = (encoded(draw(*PLOTS[plot]), "svg") for _ in range(2))
+        assert first == second
+
+    @pytest.mark.parametrize("plot", PLOTS)
+    def test_every_axis_with_numbers_has_a_label(self, plot: str) -> None:
+        for axes in getattr(plots, plot)(*PLOTS[plot]).axes:
+            assert axes.has_data()
+            numbers = [text.get_text() for text in axes.get_xticklabels() if axes.axison]
+            if numbers and all(re.fullmatch(r"[−0-9.]+", text) for text in numbers):
+                assert axes.get_xlabel() or axes.get_ylabel()
+
+    def test_the_table_has_every_plot(self) -> None:
+        assert set(PLOTS) == set(plots.__all__) - {"save"}
 
     @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
     def test_the_same_picture_gives_the_same_bytes(self, suffix: str, tmp_path: Path) -> None:
@@ -425,9 +337,7 @@ class TestFiles:
         ("graph", "lung", "lung-learned", "--context", "smoker=yes"),
         ("graph", "lung"),
         ("graph", "six", "six-graph", "--around", "X0,X1", "--edges", "all", "--min-share", "0.2"),
-        ("neighbours", "six", "six-guess", "X0"),
-        ("neighbours", "six", "six-guess", "X1", "--edges", "differences", "--most", "3"),
-        ("replicates", "six", "a=six-guess", "b=six-graph"),
+        ("groups", "six", "--group", "a=six-guess", "--group", "b=six-graph"),
         ("confusion", "six", "six-guess"),
         ("confusion", "six", "six-guess", "six-graph"),
         ("matrix", "six", "six-guess", "six-graph"),
@@ -457,7 +367,7 @@ def test_what_does_not_fit_into_a_graph_is_said(tmp_path: Path) -> None:
     assert "largest of 79 differences (79 tie" in result.stderr
     with pytest.raises(TooLargeError, match="plot pairs"):
         run("plot", "graph", *files, "--edges", "all", *out)
-    assert run("plot", "graph", *files, "--edges", "all", "--most", "80", *out).stderr == ""
+    assert run("plot", "graph", *files, "--edges", "all", "--top", "80", *out).stderr == ""
 
 
 def test_equal_edges_are_drawn_together(tmp_path: Path) -> None:

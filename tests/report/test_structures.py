@@ -7,18 +7,22 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 
-from contextwise import Domain, Structure, check, compare, read
-from contextwise.learning import EdgeTrees
+from commands import run
+from contextwise import Domain, Structure, check, learn, read, write
+from contextwise.convert import from_generators
+from contextwise.data.rows import as_data
+from contextwise.independence.model_claims import explain_model
 from contextwise.models.directions import bayesian_network
 from contextwise.models.structure import structure_of
 from contextwise.report.page import model_page
 from contextwise.report.parts import Note, Share, Table
 from contextwise.report.pictures import arcs_of, one_pictures, packed_one
-from contextwise.report.plots import plot_graphs, plot_structure
+from contextwise.report.plots import plot_structure
 from contextwise.report.shares import Graph, shares_of
 from contextwise.report.structures import (
     OneModel,
@@ -31,7 +35,14 @@ from contextwise.report.structures import (
 from contextwise.report.text import as_text, text_of
 from contextwise.testing import contexts_of, depends, structures
 
-TITANIC = EdgeTrees().fit("titanic").structure_
+EDGES = "[class sex][class age][class survived][sex survived]"
+AGE = [
+    f"age={age} & survived={lived} & class!=3rd"
+    for age in ("adult", "child")
+    for lived in ("no", "yes")
+]
+TITANIC = from_generators(EDGES, as_data("titanic").domain)
+TITANIC = TITANIC | Structure(TITANIC.domain, AGE)
 MADE = datetime(2024, 5, 17, 12)
 
 
@@ -121,25 +132,21 @@ def test_long_separators_are_cut() -> None:
 
 
 def test_evidence_is_next_to_each_sentence() -> None:
-    result = check(TITANIC, "titanic")
-    one = replace(one_model(TITANIC), check=result)
+    evidence = check(TITANIC, "titanic").evidence
+    one = replace(one_model(TITANIC), evidence=evidence)
     shown = as_text(one_model_parts(one))
-    rows = re.findall(r"class=3rd +25 % +(\d+) of (\d+) +(\S+) +(\S+ \(OR \S+\)) +(.*)", shown)
-    (claim,) = [c for c in result.claims if not c.dependent and c.literals]
-    assert rows == [
-        (
-            f"{claim.test.rows}",
-            f"{claim.rows}",
-            f"{claim.test.p_value:.2g}",
-            f"{claim.detectable.bits:.2g} (OR {claim.detectable.odds_ratio:.2g})",
-            "not contradicted",
-        )
-    ]
+    rows = re.findall(r"class=3rd +25 % +(\d+) of (\d+) +(.*?)  +(.*)", shown)
+    (claim,) = [c for c in evidence.of("independent") if c.region]
+    assert rows == [(f"{claim.informative}", f"{claim.rows}", claim.verdict, claim.finding)]
     assert re.search(r"sex and age .* contradicted", shown)
+    assert "the model claims" not in shown
+    assert one_model(TITANIC.with_evidence(evidence)).evidence == evidence
+    assert "This is what the model claims" in as_text(one_model_parts(one_model(TITANIC)))
 
 
 def test_a_sentence_that_was_not_tested_says_so() -> None:
-    one = replace(one_model(TITANIC), check=check(TITANIC, "titanic", pairs=[("class", "sex")]))
+    evidence = check(TITANIC, "titanic", pairs=[("class", "sex")]).evidence
+    one = replace(one_model(TITANIC), evidence=evidence)
     assert as_text(one_model_parts(one)).count("not tested") == 2
 
 
@@ -164,18 +171,13 @@ def test_directions_have_arrows(tmp_path: Path) -> None:
     model = read(network)
     assert arcs_of(model.structure) == {("A", "B")}  # type: ignore[union-attr]
     one = one_model(model)
-    page = model_page("two.bif", one, made=MADE)
+    page = model_page("two.bif", one.comparison, explain_model(model), made=MADE)
     assert page.count('class="arrow tp"') == 1
     graph = one_pictures(one.comparison)[1].content
     assert isinstance(graph, Graph)
     figure = plot_structure(model)
     assert len(figure.axes[0].patches) == 1
     assert not plot_structure("lung").axes[0].patches
-    inside = compare(model, model, context={"A": "no"})
-    whole = compare(model, model)
-    both = plot_graphs(whole, inside, fixed={"A": "no"}, which="strongest")
-    assert [len(axes.patches) for axes in both.axes] == [1, 0]
-    assert [text.get_text() for text in both.legends[0].get_texts()] == ["dependent"]
 
 
 def test_an_edge_without_a_known_direction_has_no_arrow() -> None:
@@ -184,24 +186,26 @@ def test_an_edge_without_a_known_direction_has_no_arrow() -> None:
     assert arcs_of(structure_of(class_of_dags)) == {("A", "B"), ("C", "B")}
 
 
-def test_the_page_about_one_model() -> None:
-    one = replace(one_model(TITANIC), check=check(TITANIC, "titanic"))
-    page = model_page("titanic.json", one, command="contextwise report titanic.json", made=MADE)
+def test_the_page_about_one_model_without_rows() -> None:
+    one, claims = one_model(TITANIC), explain_model(TITANIC)
+    how: dict[str, Any] = {"command": "contextwise report titanic.json", "made": MADE}
+    page = model_page("titanic.json", one.comparison, claims, **how)
     text = re.sub(r"<(style|script).*?</\1>", "", page, flags=re.DOTALL)
     words = re.sub(r"<[^>]+>", " ", text)
-    assert "age and survived only when class≠3rd" in words
-    assert "not contradicted" in words
+    assert "Depend in some contexts only" in words
+    assert "This is what the model claims" in words
     assert "contextwise report titanic.json" in words
     assert not re.search(r"\b(true model|guess)\b", words)
-    assert page == model_page(
-        "titanic.json", one, command="contextwise report titanic.json", made=MADE
-    )
+    assert page == model_page("titanic.json", one.comparison, claims, **how)
 
 
-@pytest.mark.parametrize("domain", [{}, {"A": 2}, {"A": 2, "B": 3}])
-def test_the_page_about_an_empty_model(domain: dict[str, int]) -> None:
-    page = model_page("empty", one_model(Structure(domain)), made=MADE)
-    assert "so there is no pair" in page or "no pair depends" in page
+def test_with_rows_it_is_the_page_of_an_analysis(tmp_path: Path) -> None:
+    model, page = str(tmp_path / "titanic.json"), tmp_path / "page.html"
+    write(learn("titanic", "mpl").structure_, model)
+    assert run("report", model, "--check", "titanic", "--out", str(page)).exit_code == 0
+    words = re.sub(r"<[^>]+>", " ", page.read_text("utf-8"))
+    assert "Pair by pair" in words
+    assert "On the rows it was learned from" in words
 
 
 def test_a_time_limit_leaves_pairs_open() -> None:

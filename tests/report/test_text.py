@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import contextwise
-from contextwise import Structure, compare, compare_many, distance_matrix, examples, explain, score
+from contextwise import Structure, compare, compare_many, distance_matrix, examples, explain
 from contextwise.comparison.compare import Comparison
-from contextwise.evaluation import chance, check, consensus, stability
+from contextwise.evaluation import chance, check, stability
 from contextwise.report import RENDERERS, rendered
 from contextwise.report.comparisons import Guess, compare_parts
 from contextwise.report.parts import Entries, Part, Section, Table, parts_of
@@ -32,11 +32,9 @@ class TestNotebooks:
         explain(examples.load("six"), examples.load("six-guess")),
         explain(examples.load("six"), examples.load("six-guess"), pairs=[("X1", "X2")]),
         distance_matrix([SIX.true, SIX.guess]),
-        score(examples.load("lung"), examples.load("lung-learned")),
         chance("six", "six-guess", draws=9),
         check("six", [[0, 1] * 3, [1, 0] * 3, [1, 1, 0] * 2]),
         stability([[0, 0, 1], [1, 1, 0], [1, 1, 1]] * 9, "chow-liu", resamples=3),
-        consensus([SIX.true, SIX.guess]),
     )
 
     @pytest.mark.parametrize("result", RESULTS, ids=lambda result: type(result).__name__)

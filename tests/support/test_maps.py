@@ -141,5 +141,5 @@ def test_no_processes_are_refused(jobs: int) -> None:
 
 
 def test_a_missing_package_names_the_packages() -> None:
-    with pytest.raises(ContextwiseError, match=r"pip install 'filelock.* 'loky"):
+    with pytest.raises(ContextwiseError, match=r"pip install .*'loky"):
         require("no_such_package_at_all", "jobs")

@@ -9,10 +9,9 @@ import pytest
 
 from contextwise import LogLinear, Structure, compare, examples, write
 from contextwise.distributions.inference import probabilities
-from contextwise.distributions.sampling import gibbs_chains
 from contextwise.errors import ContextwiseError
 from contextwise.models.structure import structure_of
-from contextwise.truths.named import Rows, draw_rows, truth_named
+from contextwise.truths.named import truth_named
 
 NAMES = (
     *("paper", "grown-6-1", "grown-13-2", "grown-30-3", "grown-9-2-three", "grown-12-3-nested"),
@@ -20,18 +19,19 @@ NAMES = (
 )
 
 
+def _weighted(name: str) -> LogLinear:
+    model = truth_named(name)
+    assert isinstance(model, LogLinear)
+    return model
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_equal_names_and_seeds_give_equal_models_and_rows(name: str) -> None:
-    first, second = truth_named(name, seed=3), truth_named(name, seed=3)
-    assert first == second
-    rows = [draw_rows(t, 20, rng=np.random.default_rng(5)) for t in (first, second)]
-    assert (rows[0].drawn.positions == rows[1].drawn.positions).all()
-    assert rows[0].drawn.how == "exact"
-    assert not rows[0].is_doubtful
+def test_equal_names_and_seeds_give_equal_models(name: str) -> None:
+    assert truth_named(name, seed=3) == truth_named(name, seed=3)
 
 
 def test_sets_of_weights_differ_and_the_structure_does_not() -> None:
-    models = [truth_named(name) for name in ("paper", "paper#1", "paper#9")]
+    models = [_weighted(name) for name in ("paper", "paper#1", "paper#9")]
     assert all(model.structure == structure_of(examples.load("six")) for model in models)
     assert len({tuple(model.weights.tolist()) for model in models}) == 3
 
@@ -42,7 +42,7 @@ def test_the_smallest_grown_truth_is_the_papers() -> None:
 
 @pytest.mark.parametrize("flags", [1, 2])
 def test_under_a_flag_of_1_a_group_is_a_star(flags: int) -> None:
-    structure = truth_named(f"grown-8-{flags}").structure
+    structure = _weighted(f"grown-8-{flags}").structure
     names = structure.domain.names
     ones = structure.restrict(dict.fromkeys(names[:flags], 1))
     assert not ones.pairs()
@@ -51,14 +51,14 @@ def test_under_a_flag_of_1_a_group_is_a_star(flags: int) -> None:
 
 
 def test_the_third_value_of_a_flag_silences_its_group() -> None:
-    structure = truth_named("grown-7-1-three").structure
+    structure = _weighted("grown-7-1-three").structure
     assert not structure.restrict({"X0": 2}).pairs()
     assert not [f for f in structure.restrict({"X0": 2}) if f]
     assert structure.restrict({"X0": 0}).pairs()
 
 
 def test_nested_flags_speak_only_where_those_before_are_0() -> None:
-    structure = truth_named("grown-9-2-nested").structure
+    structure = _weighted("grown-9-2-nested").structure
     inside = structure.restrict({"X0": 0})
     outside = structure.restrict({"X0": 1})
     assert ("X1", "X2") in inside.pairs()
@@ -66,7 +66,7 @@ def test_nested_flags_speak_only_where_those_before_are_0() -> None:
 
 
 def test_a_random_truth_is_a_bayesian_network() -> None:
-    model = truth_named("random-8#2")
+    model = _weighted("random-8#2")
     assert np.exp(model.weights).max() < 1
     total = probabilities(model)
     potentials = np.exp(model.weights)
@@ -97,27 +97,3 @@ def test_a_model_file_is_a_truth(tmp_path: Path) -> None:
 def test_a_truth_that_cannot_be(name: str, message: str) -> None:
     with pytest.raises(ContextwiseError, match=message):
         truth_named(name)
-
-
-def test_rows_of_chains_that_did_not_mix_are_doubtful() -> None:
-    drawn = draw_rows(truth_named("paper"), 30, rng=np.random.default_rng(1)).drawn
-    chains = gibbs_chains("lung", chains=2, draws=4, rng=1)
-    from dataclasses import replace
-
-    from_chains = replace(drawn, chains=chains)
-    assert Rows(from_chains, 1.5, 0.9).is_doubtful
-    assert Rows(from_chains, 1.0, 0.1).is_doubtful
-    assert Rows(from_chains, None, None).is_doubtful
-    assert not Rows(from_chains, 1.0, 0.9).is_doubtful
-
-
-def test_chains_go_on_until_their_mixing_is_known() -> None:
-    domain = {f"X{k}": 2 for k in range(26)}
-    every_pair = [f"X{a}=1 & X{b}=1" for a in range(26) for b in range(a)]
-    weak = LogLinear(Structure(domain, every_pair), np.full(len(every_pair), -0.1))
-    rows = draw_rows(weak, 30, rng=np.random.default_rng(1))
-    assert rows.drawn.positions.shape == (30, 26)
-    assert rows.drawn.how.endswith("Gibbs chains")
-    assert rows.r_hat is not None
-    assert rows.r_hat < 1.05
-    assert not rows.is_doubtful

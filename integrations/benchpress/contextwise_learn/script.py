@@ -31,9 +31,9 @@ def learn(folder: Path, model: Path) -> None:
         csv.writer(file).writerows([names, *rows])
     texts = job.wildcards["parameters"].split("&")
     parameters = [text.split("=", 1) for text in texts if "=" in text]
-    options = [word for name, value in parameters for word in (f"--{name}", value)]
+    options = [word for name, value in parameters for word in ("--set", f"{name}={value}")]
     command = [
-        *("contextwise", "learn", job.wildcards["learner"], str(folder / "rows.csv")),
+        *("contextwise", "learn", str(folder / "rows.csv"), "--learner", job.wildcards["learner"]),
         *("--domain-from", str(folder / "domain.json"), "--out", str(model), *options),
     ]
     limit = job.wildcards["timeout"]

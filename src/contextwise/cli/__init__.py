@@ -22,39 +22,46 @@ import contextwise as cw
 from contextwise.errors import ContextwiseError, OpenResult
 
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
+    "Learn": {
+        "analyse": ("analyse", "Find out which variables of a file go together; write a page."),
+        "learn": ("learn", "Learn a structure from data."),
+        "check": ("data", "Test the claims of a model against data."),
+        "stability": ("learn", "Measure how stable a learner's result is."),
+        "groups": ("groups", "Test whether associations are the same in groups of rows."),
+    },
     "Compare": {
         "compare": ("compare", "Compare guesses with the true model."),
-        "replicates": ("replicates", "Compare groups of guesses, such as runs of learners."),
+        "explain": ("query", "List the claims of a model, or show where two models differ."),
+        "query": ("query", "Ask whether variables are independent, and why."),
         "matrix": ("matrix", "Compute all pairwise distances, or find the nearest models."),
-        "consensus": ("matrix", "Find a structure that many models agree on."),
-        "explain": ("compare", "Show where a guess differs from the true model, and why."),
-        "score": ("score", "Score guesses by distance, KL divergence, likelihood and more."),
-    },
-    "Learn": {
-        "learn": ("learn", "Learn a structure from data."),
-        "fit": ("data", "Fit the weights of a structure to data."),
-        "sample": ("data", "Draw rows from a model with weights."),
-        "check": ("data", "Test a model's independence claims against data."),
-        "stability": ("learn", "Measure how stable a learner's result is."),
-        "populations": ("learn", "Test whether groups of rows have different structures."),
-        "experiment": ("experiment", "Run a study; interrupted runs resume."),
+        "study": ("study", "Compare learners on rows drawn from known truths."),
     },
     "Look": {
         "report": ("report", "Write a page about one model, or about guesses."),
         "explore": ("report", "Explore models and rows on a local page."),
         "plot": ("plot", "Draw figures for papers."),
-        "query": ("query", "Ask whether variables are independent, and why."),
-        "independencies": ("query", "List the independencies of a model."),
     },
     "Files": {
         "info": ("files", "Summarize model and data files, or list the examples."),
         "convert": ("files", "Convert a model to another format, or write its graph."),
-        "engines": ("files", "List the counting engines and which are available."),
+        "fit": ("data", "Fit the weights of a structure to data."),
+        "sample": ("data", "Draw rows from a model with weights."),
     },
 }
 """The commands in the order of ``--help``: the module ``cmd_*.py`` of each, and its summary."""
 
 COMMANDS = {name: module for names in SECTIONS.values() for name, (module, _) in names.items()}
+
+REMOVED = {
+    "consensus": "matrix MODEL..., which names the most typical model",
+    "engines": "info",
+    "experiment": "study TRUTH... --learners A,B --out FOLDER",
+    "independencies": "explain MODEL",
+    "populations": "groups DATA --by COLUMN",
+    "replicates": "compare TRUE --group NAME=FILES --group NAME=FILES",
+    "score": "compare TRUE GUESS... --score ROWS --kl",
+}
+"""The successor of each command that earlier versions had."""
 
 UNDECIDED = 3
 """Exit code if the time limit left something unfinished."""
@@ -88,11 +95,12 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] in REMOVED:
+            ctx.fail(f"{args[0]!r} was removed; use: contextwise {REMOVED[args[0]]}")
         if args[0] not in COMMANDS:
-            from difflib import get_close_matches
-
-            if near := get_close_matches(args[0], COMMANDS, n=1):
-                ctx.fail(f"No such command {args[0]!r}; did you mean {near[0]!r}?")
+            near = cw.support.formatting.suggested(args[0], COMMANDS)
+            if near:
+                ctx.fail(f"No such command {args[0]!r}; {near}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -131,14 +139,15 @@ def _print_completion(ctx: click.Context, param: click.Parameter, shell: str | N
 @click.version_option(package_name="contextwise")
 @click.pass_context
 def contextwise(ctx: click.Context) -> None:
-    """Compare the independence structures of log-linear models, exactly.
+    """Find where categorical variables depend, and compare such structures exactly.
 
     A MODEL is a file (Libra's .mn, .json and others, also .gz), the name of a bundled example
     (contextwise info lists them), or - for standard input.
 
     \b
     Examples:
-      contextwise compare lung lung-learned
+      contextwise analyse survey.csv
+      contextwise explain lung
       contextwise compare true.mn first.mn second.mn
       contextwise COMMAND --help
     """

@@ -1,9 +1,9 @@
-"""``contextwise compare`` and ``explain``: compare guesses with the true model."""
+"""``contextwise compare``: compare guesses with the true model."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,36 +11,51 @@ import click
 import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.inputs import (
-    first_model,
     holds_ensembles,
+    load,
     load_all,
+    load_data,
     load_guesses,
+    load_true,
     only_one_from_stdin,
-    time_left,
 )
 from contextwise.support.deadline import Deadline
 
 if TYPE_CHECKING:
+    from contextwise.comparison.compare import Comparison
+    from contextwise.evaluation.compare_groups import GroupComparison
     from contextwise.models.structure import Model
     from contextwise.report.comparisons import Guess
 
 
-@click.command(cls=options.SectionedCommand)
+@options.command()
 @options.model("true")
-@options.model("guesses", metavar="GUESS...", nargs=-1, required=True)
-@options.engine
-@options.time_limit()
-@click.option(
-    "--estimate",
-    is_flag=True,
-    help="With --time-limit: estimate the unfinished part by sampling, with intervals.",
-)
-@options.number("--threads", help="Number of threads.  [default: one per core]")
+@options.model("guesses", metavar="GUESS...", nargs=-1)
+@options.groups
+@options.training_share
+@options.path("--score", "score_rows", metavar="ROWS", help="Also print likelihoods of these rows.")
+@click.option("--kl", is_flag=True, help="Also print KL and other divergences.")
 @options.chance
 @options.top()
-@options.output("json", "csv")
+@options.output("json", "csv", *options.RENDERED)
 @click.option("--per-pair", is_flag=True, help="With --csv or --json: add the counts of each pair.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if a guess differs, like diff.")
+@click.option(
+    "--strengths",
+    is_flag=True,
+    help="Also say how strong the errors are, if the models have weights.",
+)
+@options.engine
+@options.time_limit()
+@options.section(
+    options.EFFORT,
+    click.option(
+        "--estimate",
+        is_flag=True,
+        help="With --time-limit: estimate the unfinished part by sampling, with intervals.",
+    ),
+)
+@options.threads
 @options.probabilities
 @options.naming
 @options.scope
@@ -50,17 +65,15 @@ def compare(
     /,
     true: str,
     guesses: tuple[str, ...],
-    engine: str,
+    groups: dict[str, list[str]],
+    training_share: float | None,
     time_limit: float | None,
-    by_chance: options.ChanceOptions,
-    top: int,
     output: str,
-    per_pair: bool,
     exit_code: bool,
     probabilities: bool,
     naming: options.Naming,
     scope: options.Scope,
-    **counting: Any,
+    **how: Any,
 ) -> None:
     """Compare each GUESS with the TRUE model, exactly.
 
@@ -71,8 +84,17 @@ def compare(
 
     With --per-pair, pairs that occur together in no feature are left out; both models
     make them independent in every context. Ctrl-C stops the counting and shows the results so far.
-    To compare groups of guesses, use contextwise replicates. Two ensembles, as for contextwise
-    score, are compared by the probabilities of their assertions.
+
+    --score and --kl add columns: mean log-likelihood, pseudo-likelihood and CMLL of the rows, and
+    divergences, all in nats. They need models with weights (contextwise fit).
+
+    With --group, compare groups of guesses, such as the runs of several learners: the mean distance
+    of each group with its interval, and a test for each pair of groups. If the groups have equally
+    many guesses, the k-th ones are taken to be from the same data set.
+
+    A GUESS can be an ensemble: a folder of models, a .json file of stability --ensemble, a .npy
+    array of graphs, or, with --probabilities, a .csv matrix. Then all guesses get the Brier score,
+    the expected distance, the spread, and the distance of the medoid.
 
     Exit codes: 0 done, 1 a guess differs (only with --exit-code), 2 error, 3 stopped before the
     end.
@@ -81,39 +103,70 @@ def compare(
     Examples:
       contextwise compare true.mn learned.mn
       contextwise compare true.mn first.mn second.mn third.mn
+      contextwise compare true.mn first.mn second.mn --kl --score test.csv
+      contextwise compare true.mn --group trees='t/*.mn' --group pairs='p/*.mn'
       contextwise compare true.mn learned.mn --chance
       contextwise compare true.mn learned.mn --pairs smoker,cough --context "age=old"
       contextwise compare true.mn learned.mn --csv --per-pair > pairs.csv
       contextwise compare true.mn learned.mn --time-limit 60 --estimate
       contextwise compare controls.json patients.json --peers
     """
-    if per_pair and output == "text":
-        raise click.UsageError("--per-pair needs --csv or --json")
-    options.refuse_alone(ctx, ("null", "draws", "rng"), "chance")
+    options.refuse_alone(ctx, ("draws", "rng"), "chance")
     options.refuse_alone(ctx, ("estimate",), "time_limit")
-    only_one_from_stdin([true, *guesses, scope.data])
-
+    options.refuse_alone(ctx, ("training_share",), "groups")
+    if bool(guesses) == bool(groups):
+        raise click.UsageError("give one GUESS or more, or groups of guesses with --group")
+    only_one_from_stdin([true, *guesses, scope.data, how["score_rows"]])
     names = [true, *guesses]
-    if holds_ensembles(names, probabilities):
-        both = load_guesses(names, scope.format_name, probabilities)
-        if len(both) != 2:
-            raise click.UsageError("compare two ensembles at a time; for more: contextwise matrix")
-        first_name, second_name = naming.labels(names)
-        between = cw.evaluation.compare_ensembles(
-            *both,
-            names=(first_name, second_name),
-            time_limit=time_limit,
-            show_progress=True,
-            **scope.keywords(first_model(both)),
-        )
-        options.print_result(between, output, top)
+    if groups:
+        for flag in options.typed_flags(ctx, ALONE):
+            raise click.UsageError(f"{flag} is for single guesses, not for a --group")
+        found = compare_groups(true, groups, training_share, scope)
+        options.print_groups(found, output)
         return
+    if holds_ensembles(names, probabilities):
+        for flag in options.typed_flags(ctx, ALONE):
+            raise click.UsageError(f"{flag} is for single models, not for ensembles")
+        _compare_ensembles(naming.labels(names), names, scope, probabilities, time_limit, output)
+        return
+    if how["per_pair"] and output in cw.report.RENDERERS:
+        raise click.UsageError("--per-pair needs --csv or --json")
+    first, compared, stopped = _compare_guesses(names, naming, scope, time_limit, **how)
+    label, *_ = naming.labels(names)
+    _show(first, (true, label), compared, scope, output, how["top"], how["per_pair"])
+    if exit_code and any(guess.comparison.distance_bounds[0] for guess in compared):
+        ctx.exit(1)
+    if stopped or any(len(guess.comparison.unions.open_places) for guess in compared):
+        ctx.exit(3)
+
+
+ALONE = ("score_rows", "kl", "chance", "per_pair", "exit_code", "estimate", "strengths")
+"""Options that have no effect on groups and ensembles."""
+
+
+def _compare_guesses(
+    names: Sequence[str],
+    naming: options.Naming,
+    scope: options.Scope,
+    time_limit: float | None,
+    *,
+    by_chance: options.ChanceOptions,
+    engine: str,
+    score_rows: str | None,
+    kl: bool,
+    top: int,
+    per_pair: bool,
+    **counting: Any,
+) -> tuple[Model, list[Guess], bool]:
+    """Return the true model, the compared guesses, and whether something stopped the work."""
     deadline = Deadline.after(time_limit)
     first, *others = load_all(names, format=scope.format_name, by_values=scope.by_values)
     true_label, *labels = naming.labels(names)
     scoped = scope.keywords(first)
+    rows = None if score_rows is None else load_data(score_rows, scope.row_options, first)
     compared: list[Guess] = []
-    for name, label, other in zip(guesses, labels, others, strict=True):
+    stopped = False
+    for name, label, other in zip(names[1:], labels, others, strict=True):
         restriction = naming.restrict(scoped, true_label, label)
         try:
             comparison = cw.compare(
@@ -133,40 +186,102 @@ def compare(
             chance, stopped = by_chance.run(
                 first, other, restriction, engine=engine, time_limit=deadline.left()
             )
+        scores = None
+        if kl or rows is not None:
+            aligned = other.aligned_to(first.domain, align=scope.align)
+            scores = cw.evaluation.scores.score(first, aligned, rows=rows, kl=kl)
         features, zeros = _feature_counts(other, scope)
         compared.append(
-            cw.report.comparisons.Guess(name, comparison, label, features, zeros, chance=chance)
+            cw.report.comparisons.Guess(
+                name, comparison, label, features, zeros, chance=chance, scores=scores
+            )
         )
         if stopped:
             break
-    if output == "text":
+    return first, compared, stopped
+
+
+def _show(
+    first: Model,
+    true: tuple[str, str],
+    compared: Sequence[Guess],
+    scope: options.Scope,
+    output: str,
+    top: int,
+    per_pair: bool,
+) -> None:
+    """Print comparisons as text, CSV or JSON; ``true`` is the name and the label of the model."""
+    if output in cw.report.RENDERERS:
         features, zeros = _feature_counts(first, scope)
-        click.echo(
-            cw.report.text.as_text(
-                cw.report.comparisons.compare_parts(
-                    true_label,
-                    compared,
-                    features=features,
-                    top=top,
-                    data=os.path.basename(scope.data or ""),
-                    zero_weights=zeros,
-                    drops_zeros=scope.zero_weights == "drop",
-                )
-            )
+        parts = cw.report.comparisons.compare_parts(
+            true[1],
+            compared,
+            features=features,
+            top=top,
+            data=os.path.basename(scope.data or ""),
+            zero_weights=zeros,
+            drops_zeros=scope.zero_weights == "drop",
         )
+        click.echo(cw.report.rendered(parts, output).rstrip("\n"))
     elif output == "csv" and per_pair:
         _print_pairs(compared)
     else:
-        records = [_record(true, first, guess, scope) for guess in compared]
+        records = [_record(true[0], first, guess, scope) for guess in compared]
         if output == "csv":
             options.print_csv(records)
         else:
             nested = (_nested(guess, top, per_pair) for guess in compared)
             options.print_records([a | b for a, b in zip(records, nested, strict=True)])
-    if exit_code and any(guess.comparison.distance_bounds[0] for guess in compared):
-        ctx.exit(1)
-    if stopped or any(len(guess.comparison.unions.open_places) for guess in compared):
-        ctx.exit(3)
+
+
+def compare_groups(
+    true: str,
+    groups: Mapping[str, Sequence[str]],
+    training_share: float | None,
+    scope: options.Scope,
+) -> GroupComparison:
+    """Compare every guess of every group with the true model, and the groups with each other."""
+    first = load_true(true, scope.format_name, scope.by_values)
+    restriction = scope.keywords(first)
+    compared: dict[str, list[Comparison]] = {}
+    for group, files in groups.items():
+        compared[group] = []
+        for file in files:
+            if holds_ensembles([file], False):
+                raise click.UsageError(f"{file}: a group holds single models, got an ensemble")
+            guess = load(file, scope.format_name, by_values=scope.by_values)
+            comparison = cw.compare(first, guess, show_progress=True, **restriction)
+            options.refuse_nothing(comparison.question)
+            compared[group].append(comparison)
+    return cw.compare_groups(compared, training_share=training_share)
+
+
+def _compare_ensembles(
+    labels: Sequence[str],
+    names: Sequence[str],
+    scope: options.Scope,
+    probabilities: bool,
+    time_limit: float | None,
+    output: str,
+) -> None:
+    """Score guesses of which some are ensembles, and show how reliable these are."""
+    true = load_true(names[0], scope.format_name)
+    guesses = load_guesses(names[1:], true, scope.format_name, probabilities)
+    restriction = scope.keywords(true)
+    named = dict(zip(labels[1:], guesses, strict=True))
+    scores = cw.evaluation.score_ensembles(
+        true, named, time_limit=time_limit, show_progress=True, **restriction
+    )
+    if output not in cw.report.RENDERERS:
+        options.print_result(scores, output)
+        return
+    curves = [
+        cw.evaluation.reliability(true, guess, name=label, show_progress=True, **restriction)
+        for label, guess in named.items()
+        if isinstance(guess, cw.Ensemble)
+    ]
+    section = cw.report.evaluations.ensembles_section(scores, curves)
+    click.echo(cw.report.rendered(list(section.parts), output).rstrip("\n"))
 
 
 def _feature_counts(model: Model, scope: options.Scope) -> tuple[int, int]:
@@ -191,9 +306,10 @@ def _record(name: str, true: Model, guess: Guess, scope: options.Scope) -> dict[
         "true_zero_weights": zeros,
         "guess_zero_weights": guess.zero_weights,
         "context": scope.context,
-        "data": scope.data,
+        "contexts_of": scope.data,
         **cw.comparison.compare.comparison_record(guess.comparison),
         **{f"chance_{key}": value for key, value in chance.items()},
+        **({} if guess.scores is None else guess.scores.record()),
     }
 
 
@@ -202,9 +318,11 @@ def _nested(guess: Guess, top: int, per_pair: bool) -> dict[str, object]:
     if per_pair:  # the digits take more room than the numbers, and the text has them again
         numbers = 4 * len(guess.comparison.pairs)
         guess.comparison.unions.require_memory(8 * numbers, "use --csv, which prints as it goes")
+    strengths = guess.comparison.strengths
     return {
         **({"labels": guess.comparison.roles.labels} if guess.comparison.roles.peers else {}),
-        "strengths": cw.comparison.compare.strength_records(guess.comparison),
+        **({} if strengths is None else {"strengths": strengths.records()}),
+        **({} if guess.scores is None else {"missing_scores": guess.scores.missing}),
         "worst_pairs": list(cw.comparison.compare.worst_pair_records(guess.comparison, top)),
         "open": list(cw.comparison.compare.open_pair_records(guess.comparison)),
         "counted": {**guess.comparison.unions.counted},
@@ -216,7 +334,9 @@ def _nested(guess: Guess, top: int, per_pair: bool) -> dict[str, object]:
 def _print_pairs(guesses: Sequence[Guess]) -> None:
     header = ["guess", *cw.comparison.compare.PAIR_KEYS]
     if any(guess.chance is not None for guess in guesses):
-        header += [f"chance_{key}" for key in cw.evaluation.skill.PAIR_KEYS]
+        from contextwise.evaluation.chance import PAIR_KEYS
+
+        header += [f"chance_{key}" for key in PAIR_KEYS]
     rows = ({"guess": g.name, **record} for g in guesses for record in _pair_records(g))
     options.print_csv(rows, header)
 
@@ -228,58 +348,3 @@ def _pair_records(guess: Guess) -> Iterator[dict[str, object]]:
     for record in cw.comparison.compare.pair_records(guess.comparison):
         pair = str(record["first"]), str(record["second"])
         yield {**record, **chances.get(pair, {})}
-
-
-@click.command(cls=options.SectionedCommand)
-@options.model("true")
-@options.model("guess")
-@options.top(least=1)
-@options.time_limit(default=60)
-@options.output("json")
-@options.naming
-@options.scope
-@click.pass_context
-def explain(
-    ctx: click.Context,
-    /,
-    true: str,
-    guess: str,
-    output: str,
-    naming: options.Naming,
-    scope: options.Scope,
-    **limits: Any,
-) -> None:
-    """Show where GUESS differs from the TRUE model: the contexts, and the features responsible.
-
-    Contexts are grouped into regions that do not overlap, largest first. False positives are
-    marked "only in guess", false negatives "only in true".
-
-    Exit codes: 0 done, 2 error, 3 stopped by the time limit.
-
-    \b
-    Examples:
-      contextwise explain true.mn learned.mn
-      contextwise explain true.mn learned.mn --pairs smoker,cough
-      contextwise explain true.mn learned.mn --json | jq '.features[0]'
-      contextwise explain controls.json patients.json --peers
-    """
-    first, second = load_all([true, guess], format=scope.format_name, by_values=scope.by_values)
-    restriction = naming.restrict(scope.keywords(first), *naming.labels([true, guess]))
-    limits["time_limit"] = time_left()
-    explanation = cw.explain(first, second, show_progress=True, **limits, **restriction)
-    options.refuse_nothing(explanation.comparison.question)
-    roles = explanation.comparison.roles
-    if output == "json":
-        options.print_json(
-            {
-                "comparison": cw.comparison.compare.comparison_record(explanation.comparison),
-                **({"labels": roles.labels} if roles.peers else {}),
-                "summary": explanation.comparison.summary(),
-                "strengths": cw.comparison.compare.strength_records(explanation.comparison),
-                **explanation.record(),
-            }
-        )
-    else:
-        click.echo(str(explanation))
-    if explanation.partial:
-        ctx.exit(3)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from contextwise.distributions.sampling import Drawn
 
 
-@click.command(cls=options.SectionedCommand)
+@options.command()
 @options.model("structure")
 @options.data
 @options.path("--out", required=True, help="Write the fitted model here.")
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     help="Largest relative gap between the objective and its optimum.",
 )
 @options.number("--max-iterations", default=2000, help="Largest number of iterations.")
-@options.format_name
+@options.section(options.MODELS, options.format_name)
 @options.rows
 def fit(
     structure: str,
@@ -105,9 +105,9 @@ MIXED = 1.01
 """The usual upper limit for R-hat."""
 
 
-@click.command()
+@options.command()
 @options.model("model")
-@options.number("-n", "count", default=1000, least=0, help="Number of rows.")
+@options.number("-n", "--rows", "count", default=1000, least=0, help="Number of rows.")
 @options.seed
 @click.option(
     "--out",
@@ -121,7 +121,7 @@ MIXED = 1.01
 )
 @options.number("--burn-in", default=100, least=0, help="Gibbs: number of sweeps to discard.")
 @options.number("--thin", default=10, help="Gibbs: number of sweeps between rows.")
-@options.format_name
+@options.section(options.MODELS, options.format_name)
 def sample(model: str, count: int, out: str, format_name: str | None, **keywords: Any) -> None:
     """Draw rows from MODEL, which must have weights.
 
@@ -131,9 +131,9 @@ def sample(model: str, count: int, out: str, format_name: str | None, **keywords
 
     \b
     Examples:
-      contextwise sample fitted.mn -n 10000 --seed 1 --out data.csv
-      contextwise sample truth.bif -n 10000 --seed 1 --out train.data
-      contextwise sample fitted.mn -n 100 --context "v0=1" --method gibbs
+      contextwise sample fitted.mn --rows 10000 --seed 1 --out data.csv
+      contextwise sample truth.bif --rows 10000 --seed 1 --out train.data
+      contextwise sample fitted.mn --rows 100 --context "v0=1" --method gibbs
     """
     suffix = ".csv" if out == "-" else options.check_out(out, [".csv", ".data"], packed=True)
     loaded = load(model, format_name)
@@ -177,23 +177,16 @@ def _mixing(drawn: Drawn) -> str:
     return head
 
 
-@click.command(cls=options.SectionedCommand)
+@options.command()
 @options.model("model")
 @click.argument("rows", type=click.Path())
-@options.pairs
-@options.variables
-@options.context
+@options.section(options.COMPARED, options.pairs, options.variables, options.context)
 @options.number(
     "--regions",
     default=3,
     help="Per pair, test at most this many independent and as many dependent regions.",
 )
 @options.share("--alpha", default=0.05, help="False discovery rate.")
-@options.number(
-    "--draws",
-    default=1_000_000,
-    help="Largest number of random tables per claim, if the exact p-value is too costly.",
-)
 @click.option(
     "--overall",
     is_flag=True,
@@ -205,6 +198,7 @@ def _mixing(drawn: Drawn) -> str:
 @options.parallel
 @options.top()
 @options.output("json", "csv")
+@options.path("--out", help="Write the model with this evidence to a .json file.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if the rows contradict the model.")
 @options.reading
 @options.rows
@@ -218,22 +212,21 @@ def check(
     simulations: int,
     top: int,
     output: str,
+    out: str | None,
     exit_code: bool,
     reading: options.Reading,
     row_options: RowOptions,
     **keywords: Any,
 ) -> None:
-    """Test the independence claims of MODEL against the ROWS of a CSV file.
+    """Test the claims of MODEL against the ROWS of a CSV file.
 
     A claim says that a pair of variables is independent, or dependent, in a region of contexts.
-    Each claimed independence is tested by a conditional G² test with an exact null distribution.
-    Claimed dependencies are tested in the same way; a small p-value shows a dependence somewhere in
-    the region. For each claim, the output gives the weakest dependence that the test finds with
-    probability 0.8. The rows must be independent observations, and must not be the rows that the
-    model was learned from.
+    Rows can contradict a claimed independence and support a claimed dependence; a claim that they
+    tell nothing about could not be tested. With --out, the verdicts are stored in the model's file,
+    and explain, query and report show them next to the claims.
 
     Of a Bayesian network, the command also tests one d-separation for each pair without an arc,
-    given the parents of the later variable. These tests are corrected on their own.
+    given the parents of the later variable. Each kind of claims is corrected on its own.
 
     Exit codes: 0 done, 1 contradicted (only with --exit-code), 2 error, 3 stopped by the time
     limit.
@@ -243,35 +236,38 @@ def check(
       contextwise check learned.mn test.csv
       contextwise check learned.mn test.csv --pairs smoker,cough --context "age=old"
       contextwise check learned.mn test.csv --overall --jobs -1 --time-limit 600
+      contextwise check learned.json test.csv --out learned.json
       contextwise check learned.mn test.csv --csv > claims.csv
     """
     options.refuse_alone(ctx, ("simulations",), "overall")
     only_one_from_stdin([model, rows])
-
+    if out is not None:
+        _refuse_partial_evidence(ctx, out)
     loaded = load(model, *reading)
     data = load_data(rows, row_options, loaded)
     keywords["overall"] = simulations if overall else 0
     keywords["time_limit"] = time_left()
     result = cw.check(loaded, data, show_progress=True, **keywords)
-    if not result.pairs:
+    evidence, records = result.evidence, result.records()
+    if not records and not evidence.unfinished:
         raise ContextwiseError("there is nothing to check: no pair of variables is left")
-    records = result.records()
+    if out is not None:
+        cw.formats.write(loaded.with_evidence(evidence), out)
     if output == "json":
         options.print_json(
             {
                 "model": model,
                 "data": rows,
-                "rows": result.rows,
-                "pairs": result.pairs,
-                "alpha": result.alpha,
-                "learned_from": result.learned_from,
-                "contradicted": len(result.contradicted),
-                "separations_contradicted": len(result.failed_separations),
+                "rows": evidence.count,
+                "alpha": evidence.level,
+                "seen_by_learner": evidence.seen_by_learner,
+                "contradicted": len(evidence.contradicted),
                 "verdict": result.verdict,
                 "overall_p_value": result.overall.p_value if result.overall else None,
                 "simulations": len(result.overall.simulated) if result.overall else None,
-                "regions_left_out": result.left_out,
-                "pairs_unfinished": result.unfinished,
+                "regions_left_out": evidence.regions_left_out,
+                "pairs_left_out": evidence.pairs_left_out,
+                "pairs_unfinished": evidence.unfinished,
                 "claims": records,
             }
         )
@@ -279,8 +275,16 @@ def check(
         options.print_csv(records)
     else:
         options.print_text(result, top)
-    if exit_code and (result.contradicted or result.failed_separations):
+    if exit_code and evidence.contradicted:
         ctx.exit(1)
     simulated = 0 if result.overall is None else len(result.overall.simulated)
-    if result.unfinished or simulated < keywords["overall"]:
+    if evidence.unfinished or simulated < keywords["overall"]:
         ctx.exit(3)
+
+
+def _refuse_partial_evidence(ctx: click.Context, out: str) -> None:
+    """Raise unless the evidence is about the whole model and the file can hold it."""
+    for flag in options.typed_flags(ctx, ["pairs", "variables", "context"]):
+        raise click.UsageError(f"--out stores the evidence of all claims; leave out {flag}")
+    if not out.endswith(".json"):
+        raise click.UsageError(f"--out {out}: only .json files hold evidence")

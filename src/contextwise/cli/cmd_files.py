@@ -1,4 +1,4 @@
-"""``contextwise info``, ``convert`` and ``engines``: files, bundled examples, engines."""
+"""``contextwise info`` and ``convert``: files, bundled examples, engines."""
 
 from __future__ import annotations
 
@@ -37,10 +37,9 @@ COLUMNS = (
 )
 
 
-@click.command(cls=options.SectionedCommand)
+@options.command()
 @options.model("models", metavar="[MODEL]...", nargs=-1)
-@options.format_name
-@options.by_values
+@options.section(options.MODELS, options.format_name, options.by_values)
 @options.output("json")
 @options.rows
 def info(
@@ -51,6 +50,9 @@ def info(
     row_options: RowOptions,
 ) -> None:
     """Summarize each MODEL or data file; without arguments, list the bundled models and data.
+
+    The list ends with the counting engines of compare --engine. All engines give the same exact
+    numbers; they differ in speed.
 
     For a model: its variables, its distinct features, the pairs that some feature covers, and
     how many features of the file were duplicates or can never hold (contradictory). For a Bayesian
@@ -88,22 +90,35 @@ def info(
 
 
 def _list_examples(as_json: bool) -> None:
+    """Print the bundled models and data sets, and the counting engines."""
+    models = {name: cw.truths.bundled.describe(name) for name in cw.truths.bundled.names()}
+    engines = {engine.name: engine.missing() for engine in cw.counting.contract.ENGINES.values()}
+    default = cw.counting.contract.get_engine("auto").name
     if as_json:
-        options.print_records(
-            [
-                {"model": name, "description": cw.truths.bundled.describe(name)}
-                for name in cw.truths.bundled.names()
-            ]
+        options.print_json(
+            {
+                "models": models,
+                "data": list(cw.data.rows.BUNDLED),
+                "engines": engines,
+                "default_engine": default,
+            }
         )
         return
-    for name in cw.truths.bundled.names():
-        click.echo(f"{name}\n{click.wrap_text(cw.truths.bundled.describe(name), 78, '  ', '  ')}")
+    for name, description in models.items():
+        click.echo(f"{name}\n{click.wrap_text(description, 78, '  ', '  ')}")
     click.echo(f"\nBundled data sets: {', '.join(cw.data.rows.BUNDLED)}")
+    truths = ", ".join((*cw.truths.named.TRUTHS, *cw.truths.outside.NAMES))
+    click.echo(click.wrap_text(f"True models for study, also as NAME#1 ...: {truths}", 78))
+    states = [
+        name + (" (default)" if name == default else "") + (f" (missing: {why})" if why else "")
+        for name, why in engines.items()
+    ]
+    click.echo(f"Counting engines: {', '.join(states)}")
 
 
 def _show_data(names: Sequence[str], row_options: RowOptions, as_json: bool) -> None:
     summaries = [cw.data.rows.summarize_data(name, row_options) for name in names]
-    commands = [["learn", "edge-trees", name, "--out", "learned.json"] for name in names]
+    commands = [["learn", name, "--out", "learned.json"] for name in names]
     commands = [[*words, *row_options.words()] for words in commands]
     if as_json:
         records = [
@@ -241,7 +256,7 @@ GRAPHS = {"dot": "dot", "graphml": "graphml", "node-link": "json"}
 TARGETS = [*(known.name for known in FORMATS if known.writer), *GRAPHS]
 
 
-@click.command()
+@options.command()
 @options.model("source", metavar="IN")
 @click.argument("target", metavar="OUT", type=click.Path())
 @click.option(
@@ -264,8 +279,7 @@ TARGETS = [*(known.name for known in FORMATS if known.writer), *GRAPHS]
     "takes those of the variables with the same names.",
 )
 @options.context
-@options.zero_weights
-@options.by_values
+@options.section(options.MODELS, options.zero_weights, options.by_values)
 @options.options_as("reading", options.Reading)
 def convert(
     source: str,
@@ -318,39 +332,3 @@ def convert(
         click.echo(cw.formats.encode(model, target_format), nl=False)
     else:
         cw.write(model, target, format=target_format)
-
-
-@click.command()
-@options.output("json")
-def engines(output: str) -> None:
-    """List the counting engines and which are available.
-
-    All engines give the same exact numbers; they differ in speed.
-
-    \b
-    Examples:
-      contextwise engines
-      contextwise compare true.mn learned.mn --engine branch
-    """
-    records = [
-        {
-            "engine": engine.name,
-            "default": engine.name == cw.counting.contract.DEFAULT,
-            "missing": engine.missing(),
-            "summary": engine.summary,
-        }
-        for engine in cw.counting.contract.ENGINES.values()
-    ]
-    if output == "json":
-        options.print_json(records)
-        return
-    rows = [
-        (
-            str(record["engine"]),
-            "default" if record["default"] else "",
-            f"not available: {record['missing']}" if record["missing"] else "ready",
-            str(record["summary"]),
-        )
-        for record in records
-    ]
-    click.echo(columns(rows, "<<<<"))

@@ -10,8 +10,13 @@ import click
 
 import contextwise as cw
 from contextwise.cli import options
-from contextwise.cli.cmd_replicates import Replicates, replicates_options
-from contextwise.cli.inputs import load_all, load_guesses, short_names, split_groups, time_left
+from contextwise.cli.inputs import (
+    load_all,
+    load_guesses,
+    load_true,
+    short_names,
+    time_left,
+)
 from contextwise.errors import ContextwiseError
 from contextwise.models.notation import parse_names
 from contextwise.support.deadline import Deadline
@@ -50,12 +55,12 @@ class Picture(NamedTuple):
     def compare(
         self, models: Sequence[str], contexts: Sequence[str | None] = (None,)
     ) -> list[Guess]:
-        """Compare the first model with each of the others, or a single one with itself."""
+        """Compare the first model with each of the others."""
         labels = self.labels(models)
         deadline = Deadline.after(self.time_limit)
         loaded = load_all(models, by_values=self.by_values)
         guesses = []
-        for k, context in product(range(1, len(models)) or [0], contexts):
+        for k, context in product(range(1, len(models)), contexts):
             comparison = cw.compare(
                 loaded[0],
                 loaded[k],
@@ -102,16 +107,14 @@ comparing = options.options_as(
     "picture",
     Picture,
     *FIGURE,
-    options.names,
+    options.section(options.COMPARED, options.names, options.peers),
+    options.section(options.MODELS, options.by_position, options.by_values),
     options.time_limit(),
-    options.by_position,
-    options.peers,
-    options.by_values,
 )
 """Add the options of all figures that compare models."""
 
 
-def edge_options(default: str, most: int) -> options.Decorator:
+def edge_options(default: str, top: int) -> options.Decorator:
     return options.stacked(
         click.option(
             "--edges",
@@ -126,18 +129,24 @@ def edge_options(default: str, most: int) -> options.Decorator:
             metavar="SHARE",
             help="Draw only edges that depend in at least this share of contexts.",
         ),
-        options.number("--most", default=most, help="Largest number of edges and of variables."),
+        options.number("--top", default=top, help="Largest number of edges and of variables."),
     )
 
 
-@click.group()
+class Plots(click.Group):
+    """A group whose commands list their options in sections."""
+
+    command_class = options.SectionedCommand
+
+
+@click.group(cls=Plots)
 def plot() -> None:
     """Draw figures for papers, at the width of a column or page.
 
     \b
     Examples:
       contextwise plot pairs true.mn learned.mn --out pairs.pdf
-      contextwise plot replicates true.mn trees='runs/trees/*.mn' --out groups.pdf
+      contextwise plot groups true.mn --group trees='t/*.mn' --group pairs='p/*.mn' --out g.pdf
       contextwise plot matrix a.mn b.mn --names Trees,Pairs --width 7 --out models.pdf
     """
 
@@ -175,7 +184,7 @@ def graph(
     edges: str | None,
     around: str | None,
     min_share: float,
-    most: int,
+    top: int,
     context: str | None,
 ) -> None:
     """Draw both structures as one graph, or one structure alone.
@@ -193,19 +202,24 @@ def graph(
       contextwise plot graph true.mn learned.mn --around smoker,cough --out graph.svg
       contextwise plot graph true.mn learned.mn --context "age=old" --out graph.pdf
     """
-    contexts = [None] if context is None else [None, context]
-    compared, *restricted = picture.compare([true] if guess is None else [true, guess], contexts)
-    comparison, in_context = compared.comparison, [guess.comparison for guess in restricted]
     names = [] if around is None else parse_names(around)
+    how: dict[str, Any] = {"around": names, "min_share": min_share}
+    how |= {"most_edges": top, "most_nodes": top}
+    if guess is None:
+        (label,) = picture.labels([true])
+        (model,) = load_all([true], by_values=picture.by_values)
+        how |= {"which": edges or "strongest", "context": context, "title": label}
+        picture.save(cw.report.plots.plot_structure, model, **how)
+        return
+    contexts = [None] if context is None else [None, context]
+    compared, *restricted = picture.compare([true, guess], contexts)
+    comparison, in_context = compared.comparison, [guess.comparison for guess in restricted]
     for name in names:
         comparison.domain.position(name)  # raises for an unknown name
     selection = cw.report.shares.select_edges(
         cw.report.shares.edges_of(comparison),
-        which=edges or ("strongest" if guess is None else None),  # type: ignore[arg-type]
-        around=names,
-        min_share=min_share,
-        most_edges=most,
-        most_nodes=most,
+        **how,
+        which=edges,  # type: ignore[arg-type]
     )
     if len(selection.edges) < selection.of:
         click.echo(
@@ -215,42 +229,7 @@ def graph(
         cw.report.plots.plot_graphs,
         comparison,
         *in_context,
-        fixed=in_context[0].question.context if in_context else None,
         selection=selection,
-        title=compared.truth if guess is None else _title(compared),
-    )
-
-
-@plot.command(short_help="Draw one variable's dependence on the others.")
-@options.model("true")
-@options.model("guess")
-@click.argument("variable")
-@comparing
-@edge_options("strongest", 30)
-def neighbours(
-    true: str,
-    guess: str,
-    variable: str,
-    picture: Picture,
-    edges: str | None,
-    min_share: float,
-    most: int,
-) -> None:
-    """Draw the share of contexts in which VARIABLE depends on each other variable.
-
-    \b
-    Examples:
-      contextwise plot neighbours true.mn learned.mn smoker --out smoker.pdf
-      contextwise plot neighbours true.mn learned.mn smoker --edges differences --out smoker.pdf
-    """
-    (compared,) = picture.compare([true, guess])
-    picture.save(
-        cw.report.plots.plot_neighbours,
-        compared.comparison,
-        variable,
-        which=None if edges == "all" else edges,
-        min_share=min_share,
-        most=most,
         title=_title(compared),
     )
 
@@ -272,43 +251,31 @@ def confusion(true: str, guesses: tuple[str, ...], picture: Picture) -> None:
     picture.save(cw.report.plots.plot_guesses, comparisons, title=_title(*compared))
 
 
-@plot.command(short_help="Draw means, errors or ranks of groups of guesses.")
-@replicates_options
-@options.stacked(*FIGURE)
-def replicates(replicates: Replicates, **figure: Any) -> None:
-    """Draw groups of guesses; takes the arguments of contextwise replicates.
-
-    With one TRUTH: the mean distance of each group with its 95 % interval (Student's t, or the
-    bootstrap from 20 guesses on), and the false positives and negatives of each guess.
-
-    With several TRUTHs or a --table: the mean ranks by one metric; a bar connects groups that do
-    not differ.
+@plot.command(short_help="Draw the means of groups of guesses.")
+@options.model("true")
+@options.groups
+@comparing
+def groups(true: str, groups: dict[str, list[str]], picture: Picture) -> None:
+    """Draw the distance of each guess, and the mean of each group with its 95 % interval.
 
     \b
     Examples:
-      contextwise plot replicates true.mn trees='t/*.mn' pairs='p/*.mn' --out groups.pdf
-      contextwise plot replicates truths/*.mn trees='t/{truth}*.mn' pairs='p/{truth}*.mn'
-          graphs='g/{truth}*.mn' --out ranks.pdf
-      contextwise plot replicates --table results.csv --metric f1 --out ranks.pdf
+      contextwise plot groups true.mn --group trees='t/*.mn' --group pairs='p/*.mn' --out groups.pdf
     """
-    picture = Picture(**figure)
-    truths, groups = split_groups(replicates.arguments)
-    if len(truths) == 1 and groups and replicates.table is None:
-        compared = replicates.guesses(truths, groups)
-        members = {group: [g.comparison for g in guesses] for group, guesses in compared.items()}
-        picture.save(cw.report.plots.plot_groups, members, title=f"true: {short_names(truths)[0]}")
-        return
-    if len(replicates.metrics) > 1:
-        raise click.UsageError("a figure shows one --metric")
-    (ranking,) = replicates.summary().rankings
-    picture.save(cw.report.plots.plot_critical_difference, ranking)
+    if not groups:
+        raise click.UsageError("name the groups of guesses, as in --group trees='t/*.mn'")
+    members = {
+        group: [guess.comparison for guess in picture.compare([true, *files])]
+        for group, files in groups.items()
+    }
+    picture.save(cw.report.plots.plot_groups, members, title=f"true: {short_names([true])[0]}")
 
 
-@plot.command(short_help="Draw the distances of many models, and a map.")
+@plot.command(short_help="Draw the distances of many models.")
 @options.model("models", metavar="MODEL...", nargs=-1, required=True)
 @comparing
 def matrix(models: tuple[str, ...], picture: Picture) -> None:
-    """Draw the distances of many models: a matrix, a tree, and a map in two dimensions.
+    """Draw the distances of many models: a matrix, and a tree.
 
     \b
     Examples:
@@ -335,15 +302,16 @@ def matrix(models: tuple[str, ...], picture: Picture) -> None:
 def reliability(true: str, ensemble: str, probabilities: bool, rng: int, **figure: Any) -> None:
     """Draw the share of assertions that depend in the TRUE model against their probability.
 
-    The ENSEMBLE is a file or folder as for contextwise score. Numbers next to the points count the
-    assertions; lines are 95 % intervals.
+    The ENSEMBLE is a file or folder as for contextwise compare. Numbers next to the points count
+    the assertions; lines are 95 % intervals.
 
     \b
     Examples:
       contextwise plot reliability true.mn resamples.json --out reliability.pdf
     """
     picture = Picture(**figure)
-    truth, guess = load_guesses([true, ensemble], None, probabilities)
+    truth = load_true(true)
+    (guess,) = load_guesses([ensemble], truth, probabilities=probabilities)
     curve = cw.evaluation.reliability(
         truth, guess, name=short_names([ensemble])[0], rng=rng, show_progress=True
     )

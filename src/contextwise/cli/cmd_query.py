@@ -1,4 +1,4 @@
-"""``contextwise query`` and ``independencies``: the independencies of one model."""
+"""``contextwise query`` and ``explain``: what a model claims, and where two models differ."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import click
 
 import contextwise as cw
 from contextwise.cli import options
-from contextwise.cli.inputs import load, time_left
-from contextwise.models.notation import quoted
-from contextwise.support.formatting import percent, plural, printable
+from contextwise.cli.inputs import load, load_all, time_left
+from contextwise.support.formatting import printable
 
 if TYPE_CHECKING:
-    from contextwise.independence.independencies import Independencies, PairIndependencies
+    from contextwise.comparison.explain import Explanation
+    from contextwise.independence.model_claims import ModelExplanation
 
 
-@click.command()
+@options.command()
 @options.model("model")
 @click.argument("question", metavar="QUERY")
 @options.time_limit(default=60)
@@ -51,7 +51,7 @@ def query(
       contextwise query learned.mn "v1, v2 ⫫ v3 | v4, v5=0"
       contextwise query learned.mn '"blood pressure" _||_ age' --json
     """
-    statement = cw.independence.queries.parse_statement(question)
+    statement = cw.independence.statements.parse_statement(question)
     loaded = load(model, *reading)
     answer = cw.independence.queries.answer_to(loaded, statement, time_limit=time_left())
     if output == "json":
@@ -67,155 +67,96 @@ def query(
                 "assignment": dict(answer.assignment),
                 "separator": None if answer.separator is None else list(answer.separator),
                 "blocking": list(answer.blocking),
+                "evidence": [claim.record() for claim in answer.evidence],
             }
         )
     else:
         click.echo(printable(str(answer)))
         for step in answer.steps:
             click.echo(printable(f"  {step}"))
+        for claim in answer.evidence:
+            click.echo(printable(f"rows: {claim.sentence}: {claim.verdict}, {claim.finding}"))
+        if cw.models.structure.structure_of(loaded).evidence is None:
+            how = "contextwise check MODEL ROWS --out MODEL"
+            click.echo(f"This is what the model claims; to see what rows say, run: {how}")
     ctx.exit(3 if answer.word == "undecided" else int(not answer))
 
 
-@click.command()
-@options.model("model")
-@click.argument("pair", metavar="[A B]", nargs=-1)
-@options.number("--most", default=50, help="Number of pairs to list, the most independent first.")
-@click.option(
-    "--context-specific",
-    is_flag=True,
-    help="Only pairs that are independent in some contexts and dependent in others.",
-)
-@click.option(
-    "--separators",
-    is_flag=True,
-    help="Of a Bayesian network: one minimal d-separating set for each pair without an arc.",
-)
+ABOUT_TWO = ("names", "peers", "data", "contexts_of", "weights", "contexts", "align")
+"""Options of ``explain`` that need two models."""
+
+
+@options.command()
+@options.model("true", metavar="MODEL")
+@options.model("guess", required=False)
 @options.top(least=1)
-@options.time_limit()
-@options.reading
+@options.time_limit(default=60)
 @options.output("json")
+@options.naming
+@options.scope
 @click.pass_context
-def independencies(
+def explain(
     ctx: click.Context,
     /,
-    model: str,
-    pair: tuple[str, ...],
-    most: int,
-    context_specific: bool,
-    separators: bool,
-    reading: options.Reading,
+    true: str,
+    guess: str | None,
     output: str,
+    naming: options.Naming,
+    scope: options.Scope,
     **limits: Any,
 ) -> None:
-    """List the independencies of MODEL: of the variables A and B, or of every pair.
+    """List the claims of MODEL, or show where GUESS differs from it.
 
-    "A ⫫ B | C=yes, D" means: A and B are independent when C is yes, given any value of D. The
-    statements of a pair do not overlap. Each is followed by the share of the pair's contexts it
-    covers, unless it covers all of them.
+    For one model: where each pair of variables is independent, given which others, and where it
+    depends; with what the rows say about each claim, if the model has evidence (contextwise check
+    writes it). For a Bayesian network also the pairs that only d-separation shows to be
+    independent.
 
-    Pairs that are independent in every context come first, then those that are independent in
-    the largest share. Pairs that always depend are not listed.
+    For two models, MODEL is the true one: the contexts in which they differ, and the features
+    responsible. False positives are marked "only in guess", false negatives "only in true".
 
-    Exit codes: 0 done, 2 error, 3 if some contexts stayed undecided.
+    Contexts are grouped into regions that do not overlap, largest first.
+
+    Exit codes: 0 done, 2 error, 3 stopped by the time limit.
 
     \b
     Examples:
-      contextwise independencies six
-      contextwise independencies learned.mn --context-specific --most 20
-      contextwise independencies learned.mn v3 v7 --top 5
-      contextwise independencies network.bif --separators
-      contextwise independencies learned.mn --json
+      contextwise explain learned.json
+      contextwise explain learned.json --pairs smoker,cough --context "age=old"
+      contextwise explain true.mn learned.mn
+      contextwise explain true.mn learned.mn --json | jq '.features[0]'
+      contextwise explain controls.json patients.json --peers
     """
-    if len(pair) not in (0, 2):
-        raise click.UsageError(f"give two variables or none, not {len(pair)}")
-    for flag in (
-        options.typed_flags(ctx, ["most", "context_specific", "separators"]) if pair else []
-    ):
-        raise click.UsageError(f"{flag} is for all pairs; leave out the variables")
-    loaded = load(model, *reading)
+    if guess is None:
+        for flag in options.typed_flags(ctx, ABOUT_TWO):
+            raise click.UsageError(f"{flag} needs a GUESS")
+        model = load(true, scope.format_name, scope.zero_weights, scope.by_values)
+        limits["time_limit"] = time_left()
+        claims = cw.independence.model_claims.explain_model(
+            model, pairs=scope.pairs, variables=scope.variables, context=scope.context, **limits
+        )
+        _show(claims, {"model": true, **claims.record()}, output)
+        ctx.exit(3 if claims.partial else 0)
+    first, second = load_all([true, guess], format=scope.format_name, by_values=scope.by_values)
+    restriction = naming.restrict(scope.keywords(first), *naming.labels([true, guess]))
     limits["time_limit"] = time_left()
-    pairs: list[PairIndependencies] | Independencies
-    if pair:
-        pairs = [cw.independence.context_specific_independencies(loaded, *pair, **limits)]
-    else:
-        pairs = cw.independence.independencies(
-            loaded,
-            most=most,
-            context_specific=context_specific,
-            separators=separators,
-            **limits,
-        )
-    undecided = False
-    records = []
-    for listed in pairs:  # text is printed pair by pair
-        undecided |= listed.undecided > 0
-        if output == "json":
-            records.append(_record(listed))
-        else:
-            _print_pair(listed)
+    difference = cw.comparison.explain.explain(
+        first, second, show_progress=True, **limits, **restriction
+    )
+    options.refuse_nothing(difference.comparison.question)
+    roles = difference.comparison.roles
+    record = {
+        "comparison": cw.comparison.compare.comparison_record(difference.comparison),
+        **({"labels": roles.labels} if roles.peers else {}),
+        "summary": difference.comparison.summary(),
+        **difference.record(),
+    }
+    _show(difference, record, output)
+    ctx.exit(3 if difference.partial else 0)
+
+
+def _show(explained: Explanation | ModelExplanation, record: dict[str, Any], output: str) -> None:
     if output == "json":
-        options.print_json(records)
-    if not isinstance(pairs, list):
-        undecided |= pairs.unreached > 0
-        _report_unlisted(pairs)
-        if not pairs.pairs:
-            where = "in only some contexts" if context_specific else "in any context"
-            click.echo(f"contextwise: no two variables are independent {where}", err=True)
-    ctx.exit(3 if undecided else 0)
-
-
-def _report_unlisted(listed: Independencies) -> None:
-    if listed.unreached:
-        late = plural(listed.unreached, "pair")
-        click.echo(f"contextwise: {late} not reached within the time limit", err=True)
-    counts = {
-        "every context": listed.unlisted_everywhere,
-        "some contexts": listed.unlisted_somewhere,
-    }
-    parts = [f"{plural(count, 'pair')} in {where}" for where, count in counts.items() if count]
-    if parts:
-        click.echo(
-            f"contextwise: not listed: {' and '.join(parts)}; list more with --most", err=True
-        )
-
-
-def _print_pair(pair: PairIndependencies) -> None:
-    names = printable(f"{quoted(pair.first)} and {quoted(pair.second)}")
-    for statement in pair:
-        share = f"  ({percent(statement.contexts, pair.contexts)})" if statement.region else ""
-        click.echo(printable(str(statement)) + share)
-    if pair.unlisted:
-        left = pair.independent - sum(statement.contexts for statement in pair)
-        more = plural(pair.unlisted, "more statement")
-        click.echo(f"  … {more} on {names}  ({percent(left, pair.contexts)})")
-    if pair.undecided:
-        share = percent(pair.undecided, pair.contexts)
-        click.echo(f"contextwise: {names}: {share} of the contexts are undecided", err=True)
-    elif not pair.statements:
-        click.echo(f"{names} depend in every context")
-
-
-def _record(pair: PairIndependencies) -> dict[str, object]:
-    statements = [
-        {
-            "text": str(statement),
-            "region": [
-                {"variable": literal.variable, "states": literal.states, "negated": literal.negated}
-                for literal in statement.region
-            ],
-            "given": statement.given,
-            "contexts": statement.contexts,
-            "share": statement.share,
-        }
-        for statement in pair
-    ]
-    return {
-        "first": pair.first,
-        "second": pair.second,
-        "contexts": pair.contexts,
-        "independent": pair.independent,
-        "share": cw.comparison.confusion.ratio(pair.independent, pair.contexts),
-        "undecided": pair.undecided,
-        "unlisted": pair.unlisted,
-        "statements": statements,
-    }
+        options.print_json(record)
+    else:
+        click.echo(str(explained))

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
-import os
-import shlex
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-from click.core import ParameterSource
 
 import contextwise as cw
 from contextwise.cli import options
-from contextwise.cli.cmd_learn import learner_options, make_learner, resamples_option
 from contextwise.cli.inputs import (
     is_data,
     load,
     load_all,
     load_data,
     load_guesses,
-    matching_files,
+    load_true,
     only_one_from_stdin,
-    split_groups,
 )
 from contextwise.errors import OpenResult, require
 from contextwise.support.deadline import Deadline
@@ -31,17 +25,22 @@ from contextwise.support.effort import Effort
 from contextwise.support.files import write_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping, Sequence
 
+    from contextwise.comparison.question import Restriction
+    from contextwise.data.rows import Data
+    from contextwise.evaluation.check import Check
     from contextwise.evaluation.ensembles import Ensemble
-    from contextwise.evaluation.resampling import Stability
     from contextwise.models.structure import Model
+    from contextwise.report.comparisons import Guess
     from contextwise.report.parts import Section
+    from contextwise.support.deadline import Deadline
 
 
-@click.command(cls=options.SectionedCommand)
+@options.command()
 @options.model("true")
-@options.model("guesses", metavar="[GUESS... | NAME=FILES...]", nargs=-1)
+@options.model("guesses", metavar="[GUESS...]", nargs=-1)
+@options.groups
 @options.path("--out", metavar="FILE", required=True, help="Write this .html file.")
 @options.top(least=1)
 @options.chance
@@ -49,22 +48,8 @@ if TYPE_CHECKING:
     "--check",
     "check_rows",
     metavar="ROWS",
-    help="Test the claims of each guess against the rows of this CSV file.",
+    help="Test the claims of each guess (with --peers, of both models) against these rows.",
 )
-@options.path(
-    "--stability",
-    "stability_rows",
-    metavar="ROWS",
-    help="Show how stable the result of --learner is on the rows of this file.",
-)
-@options.path(
-    "--populations",
-    "populations_folder",
-    metavar="FOLDER",
-    help="Show the result of contextwise populations --folder.",
-)
-@learner_options(required=False)
-@resamples_option
 @options.jobs
 @options.time_limit(default=60)
 @options.naming
@@ -74,15 +59,11 @@ def report(
     ctx: click.Context,
     true: str,
     guesses: tuple[str, ...],
+    groups: dict[str, list[str]],
     out: str,
     top: int,
     by_chance: options.ChanceOptions,
     check_rows: str | None,
-    stability_rows: str | None,
-    populations_folder: str | None,
-    learner: str | None,
-    parameters: tuple[str, ...],
-    resamples: int,
     n_jobs: int,
     time_limit: float,
     naming: options.Naming,
@@ -90,154 +71,141 @@ def report(
 ) -> None:
     """Write a page about a model, or about each GUESS and the TRUE model: one offline HTML file.
 
-    For one model, the page shows how many of its pairs depend and where, pictures, and its
-    independencies as sentences; with --data, each sentence has its evidence in these rows.
+    For one model, the page shows how many of its pairs depend and where, pictures, and its claims;
+    with --check, it is the page of contextwise analyse, with the rows behind each claim.
 
     For guesses, the page shows counts and rates, a heat map of the pairs, the graphs of both
     structures, the worst pairs and features with their contexts, and statistics of the models.
-    Given groups NAME=FILES instead of guesses, it summarizes each group, shows the guess with its
-    median distance, and scores the group as an ensemble. A GUESS can be an ensemble, as for
-    contextwise score.
+    With --group instead of guesses, it summarizes each group, shows the guess with its median
+    distance, and scores the group as an ensemble. A GUESS can be an ensemble, as for contextwise
+    compare.
 
     Exit codes: 0 done, 2 error, 3 if the time limit left something out of the page.
 
     \b
     Examples:
-      contextwise report learned.json --data test.csv --out report.html
-      contextwise report learned.json --stability rows.csv --learner edge-trees --out report.html
+      contextwise report learned.json --check test.csv --out report.html
       contextwise report true.mn learned.mn --out report.html
       contextwise report true.mn first.mn second.mn --out report.html
       contextwise report true.mn learned.mn --chance --check test.csv --out report.html
-      contextwise report true.mn learned.mn --stability train.csv --learner trees --out report.html
-      contextwise report true.mn trees='t/*.mn' pairs='p/*.mn' --out report.html
+      contextwise report true.mn --group trees='t/*.mn' --group pairs='p/*.mn' --out report.html
       contextwise report controls.json patients.json --peers --out report.html
-      contextwise report runs/sex-f.json runs/sex-m.json --peers --populations runs --out page.html
     """
     options.check_out(out, [".html", ".htm"])
-    single, groups = split_groups(guesses)
-    if groups and single:
-        raise click.UsageError("give single guesses or groups NAME=FILES, not both")
-    if stability_rows is not None and learner is None:
-        raise click.UsageError("--stability needs a --learner, such as --learner trees")
-    options.refuse_alone(ctx, ("null", "draws"), "chance")
-    options.refuse_alone(ctx, ("learner", "parameters", "resamples"), "stability_rows")
-    configured = None if learner is None else make_learner(learner, parameters)
+    if groups and guesses:
+        raise click.UsageError("give single guesses, or groups with --group, not both")
+    options.refuse_alone(ctx, ("draws",), "chance")
+    effort = Effort.of(time_limit, n_jobs=n_jobs)
+    if groups or guesses:
+        members = groups or {"": list(guesses)}
+        names = [true, *(file for files in members.values() for file in files)]
+        only_one_from_stdin([*names, scope.data, check_rows])
+        first = load_true(true, scope.format_name, scope.by_values)
+        rows = None if check_rows is None else load_data(check_rows, scope.row_options, first)
+        work = _Work(first, naming, scope, scope.keywords(first), rows, by_chance, effort, top)
+        page, unfinished = _guesses_page(ctx, names, members, work)
+    else:
+        page, unfinished = _model_page(ctx, true, naming, scope, effort)
+    write_bytes(out, page.encode("utf-8"))
+    ctx.exit(3 if unfinished else 0)
 
-    def again(model: Model, deadline: Deadline) -> tuple[Stability | None, bool]:
-        """Return the stability of the learner, if it is wanted, and whether it is unfinished."""
-        if stability_rows is None:
-            return None, False
-        try:
-            result = cw.stability(
-                load_data(stability_rows, scope.row_options, model),
-                configured,
-                resamples=resamples,
-                rng=by_chance.rng,
-                n_jobs=n_jobs,
-                time_limit=deadline.left(),
-                show_progress=True,
-            )
-            _ = result.found_again  # raises if there is no time for it
-        except OpenResult as error:
-            warnings.warn(f"stability left out: {error}", stacklevel=2)
-            return None, True
-        return result, result.resamples + len(result.failed) < resamples
 
-    if not guesses:
-        effort = Effort.of(time_limit, n_jobs=n_jobs)
-        page, unfinished = _model_page(ctx, true, naming, scope, effort, again)
-        write_bytes(out, page.encode("utf-8"))
-        ctx.exit(3 if unfinished else 0)
-    grouped = None
-    if populations_folder is not None:
-        grouped = cw.evaluation.group_tests.read_populations(populations_folder)
-    members = {group: matching_files(patterns, group) for group, patterns in groups.items()} or {
-        "": single
-    }
-    names = [true, *(file for files in members.values() for file in files)]
-    only_one_from_stdin([*names, scope.data, check_rows, stability_rows])
+class _Work(NamedTuple):
+    """The true model of a page, and what to do with each guess."""
 
-    first, *loaded = load_guesses(
-        names, scope.format_name, probabilities=False, by_values=scope.by_values
-    )
-    if isinstance(first, cw.Ensemble):
-        raise click.UsageError("the TRUE model of a report is one structure, not an ensemble")
-    ensembles = {
-        name: guess
-        for name, guess in zip(naming.labels(names)[1:], loaded, strict=True)
-        if isinstance(guess, cw.Ensemble)
-    }
-    others = [guess.medoid() if isinstance(guess, cw.Ensemble) else guess for guess in loaded]
-    member_of = [group for group, files in members.items() for _ in files]
-    scoped = scope.keywords(first)
-    label, *labels = naming.labels(names)
-    labels = [f"{name} (medoid)" if name in ensembles else name for name in labels]
-    rows = None if check_rows is None else load_data(check_rows, scope.row_options, first)
-    deadline = Deadline.after(time_limit)
-    reported, unfinished = [], False
-    for name, other, group in zip(labels, others, member_of, strict=True):
-        restriction = naming.restrict(scoped, label, name)
+    true: Model
+    naming: options.Naming
+    scope: options.Scope
+    restriction: Restriction
+    rows: Data | None  # to check claims against
+    by_chance: options.ChanceOptions
+    effort: Effort
+    top: int
+
+    def report(self, true: str, label: str, guess: Model, group: str) -> tuple[Guess, bool]:
+        """Compare and explain a guess; the flag is True if something is unfinished."""
+        deadline = self.effort.deadline
+        restriction = self.naming.restrict(self.restriction, true, label)
         comparison = cw.compare(
-            first, other, time_limit=deadline.left(), show_progress=True, **restriction
+            self.true,
+            guess,
+            time_limit=deadline.left(),
+            strengths=True,
+            show_progress=True,
+            **restriction,
         )
         options.refuse_nothing(comparison.question)
-        results: dict[str, Any] = {
-            "explanation": cw.comparison.explain.explain_comparison(
-                comparison, Effort(deadline), top=top
-            )
-        }
-        if by_chance.chance and not comparison.open_pairs:
-            results["chance"], stopped = by_chance.run(
-                first, other, restriction, time_limit=deadline.left()
-            )
+        explain = cw.comparison.explain.explain_comparison
+        explanation = explain(comparison, Effort(deadline), top=self.top)
+        chance, unfinished = None, bool(comparison.open_pairs) or explanation.partial
+        if self.by_chance.chance and not comparison.open_pairs:
+            left = deadline.left()
+            chance, stopped = self.by_chance.run(self.true, guess, restriction, time_limit=left)
             unfinished |= stopped
-        if rows is not None:
-            # comparison.guess lacks the variables that --context assigns
-            _, aligned = cw.comparison.question.pose(
-                [first, other], align=scope.align, zero_weights=scope.zero_weights
-            ).structures
-            results["check"] = cw.check(
-                aligned,
-                rows,
-                pairs=scope.pairs,
-                variables=scope.variables,
-                context=scope.context,
-                rng=by_chance.rng,
-                n_jobs=n_jobs,
-                time_limit=deadline.left(),
-                show_progress=True,
-            )
-            unfinished |= results["check"].unfinished > 0
-        unfinished |= bool(comparison.open_pairs) or results["explanation"].partial
-        reported.append(cw.report.comparisons.Guess(name, comparison, group=group, **results))
-    resampled, late = again(first, deadline)
-    unfinished |= late
-    for group, files in members.items():
-        if group and len(files) > 1:
-            ensembles[group] = cw.Ensemble(
-                [other for other, owner in zip(others, member_of, strict=True) if owner == group]
-            )
-    if resampled is not None:
-        ensembles["resamples"] = resampled.ensemble
+        check = self.check(guess)
+        unfinished |= check is not None and check.evidence.unfinished > 0
+        shown = cw.report.comparisons.Guess(
+            label, comparison, group=group, explanation=explanation, chance=chance, check=check
+        )
+        return shown, unfinished
+
+    def check(self, model: Model) -> Check | None:
+        """Test the claims of a model, over the variables of the true one."""
+        if self.rows is None:
+            return None
+        scope = self.scope
+        # The structures of a comparison lack the variables that --context assigns.
+        question = cw.comparison.question.pose(
+            [self.true, model], align=scope.align, zero_weights=scope.zero_weights
+        )
+        return cw.check(
+            question.structures[1],
+            self.rows,
+            pairs=scope.pairs,
+            variables=scope.variables,
+            context=scope.context,
+            time_limit=self.effort.deadline.left(),
+        )
+
+
+def _guesses_page(
+    ctx: click.Context, names: Sequence[str], members: Mapping[str, Sequence[str]], work: _Work
+) -> tuple[str, bool]:
+    """Return the page about guesses, and whether something is unfinished."""
+    scope = work.scope
+    label, *labels = work.naming.labels(names)
+    loaded = load_guesses(names[1:], work.true, scope.format_name, by_values=scope.by_values)
+    groups = [group for group, files in members.items() for _ in files]
+    ensembles: dict[str, Ensemble] = {}
+    models: dict[str, list[Model]] = {group: [] for group in members}
+    reported, unfinished = [], False
+    for name, guess, group in zip(labels, loaded, groups, strict=True):
+        if isinstance(guess, cw.Ensemble):
+            ensembles[name] = guess
+            name, guess = f"{name} (medoid)", guess.medoid()
+        models[group].append(guess)
+        shown, late = work.report(label, name, guess, group)
+        reported.append(shown)
+        unfinished |= late
+    ensembles |= {
+        group: cw.Ensemble(found) for group, found in models.items() if group and len(found) > 1
+    }
     section = None
     try:
-        section = _as_ensembles(first, ensembles, deadline, scoped) if ensembles else None
+        if ensembles:
+            section = _as_ensembles(work.true, ensembles, work.effort.deadline, work.restriction)
     except OpenResult as error:
         unfinished = True
         warnings.warn(f"ensembles left out: {error}", stacklevel=2)
     page = cw.report.page.report_page(
         label,
         reported,
-        command=_command_line(ctx),
-        stability=resampled,
-        learner=f"{learner} on {os.path.basename(stability_rows or '')}",
+        command=options.command_line(ctx),
+        check=work.check(work.true) if work.naming.peers else None,
         ensembles=section,
-        populations=grouped,
-        top=top,
+        top=work.top,
     )
-    write_bytes(out, page.encode("utf-8"))
-    if unfinished:
-        ctx.exit(3)
+    return page, unfinished
 
 
 def _as_ensembles(
@@ -256,67 +224,33 @@ def _as_ensembles(
 
 
 def _model_page(
-    ctx: click.Context,
-    model: str,
-    naming: options.Naming,
-    scope: options.Scope,
-    effort: Effort,
-    again: Callable[[Model, Deadline], tuple[Stability | None, bool]],
+    ctx: click.Context, model: str, naming: options.Naming, scope: options.Scope, effort: Effort
 ) -> tuple[str, bool]:
     """Return the page about one model, with evidence from rows, and if something is unfinished."""
-    about_guesses = ["chance", "populations_folder", "contexts", "align", "peers"]
+    about_guesses = ["chance", "contexts", "align", "peers", "data"]
     for flag in options.typed_flags(
         ctx, [*about_guesses, "pairs", "variables", "context", "weights"]
     ):
         raise click.UsageError(f"{flag} needs a GUESS")
-    rows, top = ctx.params["check_rows"] or scope.data, ctx.params["top"]
-    only_one_from_stdin([model, rows, ctx.params["stability_rows"]])
+    rows, (title,) = ctx.params["check_rows"], naming.labels([model])
+    only_one_from_stdin([model, rows])
     loaded = load(model, scope.format_name, scope.zero_weights, scope.by_values)
-    data = None if rows is None else load_data(rows, scope.row_options, loaded)
-    shown = cw.report.structures.one_model(loaded, top=top, time_limit=effort.deadline.left())
-    unfinished = bool(len(shown.comparison.unions.open_places))
-    if data is not None:
-        check = cw.check(
-            loaded,
-            data,
-            n_jobs=effort.n_jobs,
-            time_limit=effort.deadline.left(),
-            show_progress=True,
-        )
-        shown = dataclasses.replace(shown, check=check)
-        unfinished |= check.unfinished > 0
-    stability, is_late = again(loaded, effort.deadline)
-    if stability is not None:
-        shown = cw.report.structures.with_stability(shown, stability)
-    (title,) = naming.labels([model])
-    page = cw.report.page.model_page(title, shown, command=_command_line(ctx), top=top)
-    return page, unfinished or is_late
+    command = options.command_line(ctx)
+    if rows is not None:
+        data = load_data(rows, scope.row_options, loaded)
+        result = cw.evaluation.analysis.analysis_of(loaded, data, title, effort)
+        page = cw.report.analysis_page.analysis_page(result, command=command, model=model)
+        return page, result.evidence.unfinished > 0
+    comparison = cw.compare(loaded, loaded, time_limit=effort.deadline.left(), show_progress=True)
+    explained = cw.independence.model_claims.explain_model(
+        loaded, top=ctx.params["top"], time_limit=effort.deadline.left()
+    )
+    page = cw.report.page.model_page(title, comparison, explained, command=command)
+    return page, explained.partial or bool(comparison.open_pairs)
 
 
-def _command_line(ctx: click.Context) -> str:
-    """Return the command that the user typed, quoted for a shell."""
-    words = ["contextwise", str(ctx.info_name)]
-    for parameter in ctx.command.params:
-        key = str(parameter.name)
-        if ctx.get_parameter_source(key) is not ParameterSource.COMMANDLINE:
-            continue
-        value = ctx.params[key]
-        values = list(map(str, value)) if isinstance(value, tuple) else [str(value)]
-        if isinstance(parameter, click.Option):
-            option = parameter.opts[0]
-            values = [option] if parameter.is_flag else [w for v in values for w in (option, v)]
-        words += values
-    return shlex.join(words)
-
-
-@click.command()
+@options.command()
 @options.model("models", metavar="[MODEL...] | DATA", nargs=-1)
-@click.option(
-    "--run",
-    type=click.Path(exists=True, path_type=Path),
-    metavar="FOLDER",
-    help="Show the results of contextwise experiment, or of stability --folder.",
-)
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
@@ -335,7 +269,6 @@ def _command_line(ctx: click.Context) -> str:
 @options.reading
 def explore(
     models: tuple[str, ...],
-    run: Path | None,
     data: Path | None,
     naming: options.Naming,
     no_browser: bool,
@@ -357,14 +290,8 @@ def explore(
       contextwise explore true.mn learned.mn other.mn
       contextwise explore true.mn learned.mn --data test.csv
       contextwise explore controls.json patients.json --peers
-      contextwise explore --run runs/learners
     """
     require("shiny", "explorer")
-
-    if run is not None:
-        cw.explorer.computations.kind_of_run(str(run))
-        if run.suffix.lower() == ".csv":
-            cw.explorer.computations.read_results(str(run))
     rows = [name for name in models if is_data(name)]
     if len(rows) > 1 or (rows and data is not None):
         raise click.UsageError("the page explores one file of rows; name one")
@@ -377,7 +304,6 @@ def explore(
     cw.explorer.server.serve(
         cw.explorer.app.explorer(
             list(zip(naming.labels(models), loaded, strict=True)),
-            run=run,
             data=data,
             peers=naming.peers,
         ),

@@ -73,24 +73,25 @@ def load_all(
 
 def load_guesses(
     names: Sequence[str],
-    format: str | None,
-    probabilities: bool,
+    true: Model,
+    format: str | None = None,
+    probabilities: bool = False,
     by_values: float | None = None,
 ) -> list[Model | Ensemble]:
-    """Load models and ensembles; matrices of probabilities get the domain of the first."""
-    guesses: list[Model | Ensemble] = []
-    for name in names:
-        if holds_ensembles([name], probabilities):
-            guesses.append(cw.Ensemble.read(name, guesses[0].domain if guesses else None))
-        else:
-            guesses.append(load(name, format, by_values=by_values))
-    return guesses
+    """Load models and ensembles; matrices of probabilities get the domain of the true model."""
+    return [
+        cw.Ensemble.read(name, true.domain)
+        if holds_ensembles([name], probabilities)
+        else load(name, format, by_values=by_values)
+        for name in names
+    ]
 
 
-def first_model(guesses: Sequence[Model | Ensemble]) -> Model:
-    """Return the first model, or the first structure of the first ensemble."""
-    first = guesses[0]
-    return first.structures[0] if isinstance(first, cw.Ensemble) else first
+def load_true(name: str, format: str | None = None, by_values: float | None = None) -> Model:
+    """Load the true model, which cannot be an ensemble."""
+    if holds_ensembles([name], False):
+        raise ContextwiseError(f"{name}: the true model must be one model, got an ensemble")
+    return load(name, format, by_values=by_values)
 
 
 def holds_ensembles(names: Sequence[str], probabilities: bool) -> bool:
@@ -155,40 +156,43 @@ def only_one_from_stdin(names: Sequence[str | None]) -> None:
 
 
 def short_names(names: Iterable[str]) -> list[str]:
-    """Drop the folders from names, unless two different names would become equal.
+    """Drop folders while all names stay different; a bare number keeps its folder.
 
-    >>> short_names(["runs/a.mn", "runs/b.mn"]), short_names(["one/a.mn", "two/a.mn"])
+    >>> short_names(["runs/a.mn", "runs/b.mn"]), short_names(["x/one/a.mn", "x/two/a.mn"])
     (['a.mn', 'b.mn'], ['one/a.mn', 'two/a.mn'])
+    >>> short_names(["runs/mpl/1.json"])
+    ['mpl/1.json']
     """
-    names = list(names)
-    short = [os.path.basename(name) for name in names]
-    return short if len(set(short)) == len(set(names)) else names
+    paths = [name.replace(os.sep, "/").split("/") for name in names]
+    short: list[str] = []
+    for kept in range(1, max(map(len, paths), default=0) + 1):
+        short = ["/".join(path[-kept:]) for path in paths]
+        are_different = len(set(short)) == len(set(map(tuple, paths)))
+        if are_different and not any(name.partition(".")[0].isdigit() for name in short):
+            break
+    return short
 
 
-def split_groups(arguments: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
-    """Split arguments into models and groups ``NAME=FILES``; a group lists its patterns.
+def parse_groups(
+    ctx: click.Context, param: click.Parameter, texts: Sequence[str]
+) -> dict[str, list[str]]:
+    """Return the files of each group ``NAME=FILES``; a name may occur several times.
 
-    An argument with ``=`` is a group, unless a file of that name exists.
-
-    >>> split_groups(["true.mn", "trees=t/*.mn", "pairs=p/*.mn", "trees=u/*.mn"])
-    (['true.mn'], {'trees': ['t/*.mn', 'u/*.mn'], 'pairs': ['p/*.mn']})
+    >>> parse_groups(None, None, ["trees=t.mn", "pairs=p.mn", "trees=u.mn"])
+    {'trees': ['t.mn', 'u.mn'], 'pairs': ['p.mn']}
     """
-    models: list[str] = []
     groups: dict[str, list[str]] = {}
-    for text in arguments:
-        name, equals, pattern = text.partition("=")
-        if not equals or os.path.exists(text):
-            models.append(text)
-        elif name and pattern:
-            groups.setdefault(name, []).append(pattern)
-        else:
+    for text in texts:
+        name, _, pattern = text.partition("=")
+        if not name or not pattern:
             raise click.UsageError(
-                f"a group is written NAME=FILES, as in trees='runs/*.mn'; got {text!r}"
+                f"a group is written NAME=FILES, as in --group trees='runs/*.mn'; got {text!r}"
             )
-    return models, groups
+        groups.setdefault(name, []).extend(_matching_files([pattern], name))
+    return groups
 
 
-def matching_files(patterns: Sequence[str], group: str) -> list[str]:
+def _matching_files(patterns: Sequence[str], group: str) -> list[str]:
     """Return the files that match the patterns of a group, in the order of their names."""
     import glob
 

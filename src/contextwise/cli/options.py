@@ -20,7 +20,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 import contextwise as cw
-from contextwise.cli.inputs import short_names
+from contextwise.cli.inputs import parse_groups, short_names
 from contextwise.data.options import FLAGS, RowOptions
 from contextwise.errors import ContextwiseError, OpenResult, ParseError
 from contextwise.formats import FORMATS
@@ -29,7 +29,8 @@ from contextwise.report import RENDERERS
 if TYPE_CHECKING:
     from contextwise.comparison.context_weights import Weights
     from contextwise.comparison.question import Contexts, Question, Restriction
-    from contextwise.evaluation.skill import Chance
+    from contextwise.evaluation.chance import Chance
+    from contextwise.evaluation.compare_groups import GroupComparison
     from contextwise.formats import ZeroWeights
     from contextwise.models.structure import Align, Model
 
@@ -38,8 +39,16 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 NOTHING_LEFT = "there is nothing to compare: no pair of variables is left"
 
 
+COMPARED = "What to compare"
+MODELS = "How to read models"
+ROWS = "How to read rows"
+EFFORT = "Effort"
+SECTIONS = ("Options", COMPARED, MODELS, ROWS, EFFORT)
+"""The sections of a help text, in order; `section` puts options into one of them."""
+
+
 class SectionedCommand(click.Command):
-    """A command whose help lists the options for scope and rows in sections of their own."""
+    """A command whose help lists its options in sections."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, records in sections(ctx):
@@ -47,18 +56,17 @@ class SectionedCommand(click.Command):
                 formatter.write_dl(records)
 
 
+command = partial(click.command, cls=SectionedCommand)
+
+
 def sections(ctx: click.Context) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the options of a command as its help shows them, section by section."""
-    grouped: dict[str, list[tuple[str, str]]] = {}
-    titles: dict[str | None, str] = {}
-    if isinstance(ctx.command, SectionedCommand):
-        titles = dict.fromkeys(Scope._fields, "What to compare")
-        titles |= dict.fromkeys(FLAGS, "How to read rows")
+    grouped: dict[str, list[tuple[str, str]]] = {title: [] for title in SECTIONS}
     for param in ctx.command.get_params(ctx):
         record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
         if record is not None:
-            grouped.setdefault(titles.get(param.name, "Options"), []).append(record)
-    return list(grouped.items())
+            grouped[getattr(param, "section", SECTIONS[0])].append(record)
+    return [(title, records) for title, records in grouped.items() if records]
 
 
 def stacked(*decorators: Decorator) -> Decorator:
@@ -67,6 +75,20 @@ def stacked(*decorators: Decorator) -> Decorator:
     def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
         for decorator in reversed(decorators):
             command = decorator(command)
+        return command
+
+    return decorated
+
+
+def section(title: str, *decorators: Decorator) -> Decorator:
+    """Apply decorators whose options the help lists under this title."""
+
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        before = len(getattr(command, "__click_params__", ()))
+        command = stacked(*decorators)(command)
+        added: list[Any] = command.__click_params__[before:]  # type: ignore[attr-defined]
+        for param in added:
+            param.section = title
         return command
 
     return decorated
@@ -138,7 +160,9 @@ model = partial(click.argument, shell_complete=complete_model)
 """Add an argument that names a model, or several with ``nargs=-1``."""
 model_option = partial(click.option, metavar="MODEL", shell_complete=complete_model)
 data = click.argument("data", type=click.Path())
-domain_from = model_option("--domain-from", help="Take the variables and states from this model.")
+domain_from = section(
+    ROWS, model_option("--domain-from", help="Take the variables and states from this model.")
+)
 
 format_names = [known.name for known in FORMATS]
 format_name = click.option(
@@ -189,10 +213,13 @@ class Reading(NamedTuple):
     by_values: float | None
 
 
-reading = options_as("reading", Reading, zero_weights, format_name, by_values)
+reading = section(MODELS, options_as("reading", Reading, zero_weights, format_name, by_values))
 
-probabilities = click.option(
-    "--probabilities", is_flag=True, help="Read .csv files as matrices of edge probabilities."
+probabilities = section(
+    COMPARED,
+    click.option(
+        "--probabilities", is_flag=True, help="Read .csv files as matrices of edge probabilities."
+    ),
 )
 
 
@@ -206,7 +233,8 @@ def _parse_pairs(
     for text in texts:
         names = cw.models.notation.parse_names(text)
         if len(names) != 2:
-            raise click.UsageError(f"--pairs needs two names, as in --pairs A,B; got {text!r}")
+            flag = param.opts[0]
+            raise click.UsageError(f"{flag} needs two names, as in {flag} A,B; got {text!r}")
         pairs.append((names[0], names[1]))
     return pairs or None
 
@@ -216,18 +244,17 @@ def split_names(ctx: click.Context, param: click.Parameter, text: str | None) ->
     return None if text is None else cw.models.notation.parse_names(text)
 
 
-pairs = click.option(
-    "--pairs",
-    metavar="A,B",
-    multiple=True,
-    callback=_parse_pairs,
-    help="Only this pair of variables; repeatable.",
-)
+def pair_option(flag: str, help: str) -> Decorator:
+    """Add a repeatable option that takes a pair of variables."""
+    return click.option(flag, metavar="A,B", multiple=True, callback=_parse_pairs, help=help)
+
+
+pairs = pair_option("--pairs", "Only this pair of variables; repeatable.")
 variables = click.option(
     "--variables", metavar="A,B,...", callback=split_names, help="Only pairs of these variables."
 )
 context = click.option(
-    "--context", metavar="'A=1, B=0'", help="Only contexts that agree with this assignment."
+    "--context", metavar="'A=1, B=0|2'", help="Only contexts that agree with these states."
 )
 
 
@@ -242,8 +269,7 @@ def _row_option(field: str) -> Decorator:
     return click.option(flag, field, metavar=metavar, multiple=repeatable, help=help)
 
 
-def rows(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for reading rows, as one argument ``row_options``."""
+def _rows(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def with_options(*arguments: Any, **values: Any) -> Any:
@@ -251,6 +277,10 @@ def rows(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*arguments, row_options=how, **values)
 
     return stacked(*map(_row_option, FLAGS))(with_options)
+
+
+rows = section(ROWS, _rows)
+"""Add the options for reading rows, as one argument ``row_options``."""
 
 
 class Scope(NamedTuple):
@@ -313,7 +343,9 @@ _scope = options_as(
     pairs,
     variables,
     context,
-    path("--data", metavar="FILE", help="Only the contexts in the rows of this CSV file."),
+    path(
+        "--contexts-of", "data", metavar="ROWS", help="Only the contexts in the rows of this file."
+    ),
     path(
         "--weights",
         metavar="FILE",
@@ -330,7 +362,7 @@ _scope = options_as(
     format_name,
     by_values,
 )
-scope = stacked(rows, _scope)  # the options for rows become a part of the scope
+scope = stacked(rows, section(COMPARED, _scope))  # the options for rows become a part of the scope
 """Add the options that restrict a comparison, as one argument ``scope``."""
 
 
@@ -367,7 +399,7 @@ peers = click.option(
     help="Neither model is true: use the names of the models instead of false positives and "
     "false negatives.",
 )
-naming = options_as("naming", Naming, names, peers)
+naming = section(COMPARED, options_as("naming", Naming, names, peers))
 """Add ``--names`` and ``--peers``, as one argument ``naming``."""
 
 
@@ -380,23 +412,37 @@ def _check_jobs(ctx: click.Context, param: click.Parameter, jobs: int) -> int:
     return jobs
 
 
-time_limit = partial(
-    not_negative,
-    "--time-limit",
-    metavar="SECONDS",
-    help="Stop after this many seconds and show the results so far.",
-)
+def time_limit(default: float | None = None) -> Decorator:
+    """Add ``--time-limit``."""
+    return section(
+        EFFORT,
+        not_negative(
+            "--time-limit",
+            metavar="SECONDS",
+            default=default,
+            help="Stop after this many seconds and show the results so far.",
+        ),
+    )
+
+
 top = partial(number, "--top", default=10, least=0, help="Number of entries to show in each list.")
 seed = number("--seed", "rng", default=0, least=0, help="Seed of the random generator.")
-jobs = number(
-    "--jobs",
-    "n_jobs",
-    default=1,
-    least=-1,
-    callback=_check_jobs,
-    help="Number of processes; -1 for one per core.",
+jobs = section(
+    EFFORT,
+    number(
+        "--jobs",
+        "n_jobs",
+        default=1,
+        least=-1,
+        callback=_check_jobs,
+        help="Number of processes; -1 for one per core.",
+    ),
 )
-parallel = stacked(
+threads = section(
+    EFFORT, number("--jobs", "threads", help="Number of threads.  [default: one per core]")
+)
+parallel = section(
+    EFFORT,
     jobs,
     click.option(
         "--cluster",
@@ -404,36 +450,42 @@ parallel = stacked(
         help="Use the Dask scheduler at this address, such as tcp://host:8786.",
     ),
 )
-engine = click.option(
-    "--engine",
-    metavar="NAME",
-    shell_complete=partial(complete_from, "counting.contract", "ENGINES"),
-    default="auto",  # the default of `contextwise.compare`
-    help="Count with this engine; see contextwise engines.",
+engine = section(
+    EFFORT,
+    click.option(
+        "--engine",
+        metavar="NAME",
+        shell_complete=partial(complete_from, "counting.contract", "ENGINES"),
+        default="auto",  # the default of `contextwise.compare`
+        help="Count with this engine; see contextwise info.",
+    ),
 )
 
 
-def _check_null(ctx: click.Context, param: click.Parameter, name: str | None) -> str | None:
-    """Check the name of a null; print all of them for ``help``."""
-    if name is None or ctx.resilient_parsing:
-        return name
-
-    if name == "help":
-        default = {cw.evaluation.skill.DEFAULT_NULL: " (default)"}
-        rows = [
-            (key, f"{null.description}{default.get(key, '')}")
-            for key, null in cw.evaluation.skill.NULLS.items()
-        ]
-        click.echo(cw.support.formatting.columns(rows, "<<"))
-        ctx.exit()
-    return cw.evaluation.skill.get_null(name).name
+groups = section(
+    COMPARED,
+    click.option(
+        "--group",
+        "groups",
+        metavar="NAME=FILES",
+        multiple=True,
+        callback=parse_groups,
+        help="Compare this group of guesses with others; repeatable.",
+    ),
+)
+training_share = section(
+    COMPARED,
+    share(
+        "--training-share",
+        help="With --group: share of the rows that each replicate learned from, if they overlap.",
+    ),
+)
 
 
 class ChanceOptions(NamedTuple):
     """The options of ``--chance``."""
 
     chance: bool
-    null: str | None
     draws: int
     rng: int
 
@@ -442,7 +494,6 @@ class ChanceOptions(NamedTuple):
     ) -> tuple[Chance | None, bool]:
         """Compare a guess with random guesses; the flag is True if it ended before all draws."""
         how: dict[str, Any] = {"draws": self.draws, "rng": self.rng, **more}
-        how |= {} if self.null is None else {"null": self.null}
         try:
             result = cw.chance(true, guess, show_progress=True, **how, **restriction)
         except cw.evaluation.ChanceInterrupted as stop:
@@ -458,14 +509,6 @@ chance = options_as(
     ChanceOptions,
     click.option(
         "--chance", is_flag=True, help="Also print skill and p-value against random guesses."
-    ),
-    click.option(
-        "--null",
-        metavar="NAME",
-        is_eager=True,  # --null help needs no models
-        callback=_check_null,
-        shell_complete=partial(complete_from, "evaluation.skill", "NULLS"),
-        help="With --chance: how random guesses are drawn; --null help lists the ways.",
     ),
     number("--draws", default=999, least=0, help="With --chance: number of random guesses."),
     seed,
@@ -516,6 +559,20 @@ def print_result(result: Any, output: str, top: int = 10) -> None:
         print_json({"verdict": result.verdict, "guesses": records})
     else:
         print_json({"verdict": result.verdict, **records[0]})
+
+
+def print_groups(found: GroupComparison, output: str) -> None:
+    """Print groups of guesses as text, CSV or JSON."""
+    if output == "json":
+        differences = found.difference_records()
+        print_json(
+            {"verdict": found.verdict, "groups": found.records(), "differences": differences}
+        )
+    elif output == "csv":
+        print_csv(found.records())
+    else:
+        parts = cw.report.parts.parts_of(found)
+        click.echo(cw.report.rendered(parts, output).rstrip("\n"))
 
 
 def print_text(result: object, top: int) -> None:
@@ -579,6 +636,26 @@ def typed_flags(ctx: click.Context, names: Sequence[str]) -> list[str]:
         if param.name in names
         and ctx.get_parameter_source(param.name) is ParameterSource.COMMANDLINE
     ]
+
+
+def command_line(ctx: click.Context) -> str:
+    """Return the command that the user typed, quoted for a shell."""
+    import shlex
+
+    words = ["contextwise", str(ctx.info_name)]
+    for parameter in ctx.command.params:
+        key = str(parameter.name)
+        if ctx.get_parameter_source(key) is not click.core.ParameterSource.COMMANDLINE:
+            continue
+        value = ctx.params[key]
+        values = list(map(str, value)) if isinstance(value, tuple) else [str(value)]
+        if isinstance(value, dict):  # groups of files by name
+            values = [f"{group}={file}" for group, files in value.items() for file in files]
+        if isinstance(parameter, click.Option):
+            option = parameter.opts[0]
+            values = [option] if parameter.is_flag else [w for v in values for w in (option, v)]
+        words += values
+    return shlex.join(words)
 
 
 def refuse_alone(ctx: click.Context, names: Sequence[str], partner: str) -> None:

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
         estimate,
         explain,
         matrix,
-        neighbours,
         question,
     )
 else:

@@ -21,58 +21,13 @@ from importlib.util import find_spec
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.errors import DomainError, require
-from contextwise.formats import ModelLike, as_structure
+from contextwise.errors import require
 from contextwise.models.directions import Directions
-from contextwise.models.structure import Align
 
 Matrix = npt.NDArray[np.int8]
 """1 in row r, column c for an arc r -> c; 2 in both places for an undirected edge."""
 
 BY_GADJID = ("sid", "ancestor_aid", "parent_aid", "oset_aid")
-
-
-def causal_distances(
-    true: ModelLike, guess: ModelLike, *, align: Align = "names"
-) -> dict[str, int | None]:
-    """Compute distances between the graphs of two Bayesian networks.
-
-    Parameters
-    ----------
-    true, guess : Structure, LogLinear, path of a file, or name of an example
-        Both must have directions.
-    align : "names" or "position"
-
-    Returns
-    -------
-    dict
-        ``shd``, ``cpdag_shd``, ``sid``, ``ancestor_aid``, ``parent_aid`` and ``oset_aid``. A
-        distance is None if it is not defined for partly directed graphs.
-
-    Raises
-    ------
-    DomainError
-        If a model has no directions.
-
-    Examples
-    --------
-    >>> from contextwise import Domain
-    >>> from contextwise.models.directions import bayesian_network
-    >>> domain = Domain({"A": 2, "B": 2, "C": 2})
-    >>> true = bayesian_network(domain, [(), (0,), (1,)])  # A -> B -> C
-    >>> guess = bayesian_network(domain, [(1,), (), (1,)])  # A <- B -> C
-    >>> causal_distances(true, guess)
-    {'shd': 1, 'cpdag_shd': 0, 'sid': 3, 'ancestor_aid': 3, 'parent_aid': 3, 'oset_aid': 3}
-    """
-    first = as_structure(true)
-    second = as_structure(guess).aligned_to(first.domain, align=align)
-    for which, structure in (("true model", first), ("guess", second)):
-        if structure.directions is None:
-            raise DomainError(f"the {which} has no directions; causal distances compare networks")
-    require("gadjid", "causal")
-    return {
-        name: distance(first.directions, second.directions) for name, distance in DISTANCES.items()
-    }
 
 
 def adjacency(directions: Directions, *, of_class: bool) -> Matrix:

@@ -85,6 +85,7 @@ class Comparison(Shown, WholeMeasures):
     engine : name of the chosen engine; `unions.counted` has those that counted
     zero_division : value of a rate whose denominator is zero
     estimates : estimates for open pairs, if requested and there are any
+    strengths : how strong missed, invented and found dependencies are, if requested
 
     Examples
     --------
@@ -100,6 +101,7 @@ class Comparison(Shown, WholeMeasures):
     engine: str = DEFAULT
     zero_division: ZeroDivision = "warn"
     estimates: OpenEstimates | None = None
+    strengths: Strengths | None = None
 
     # -- the question ----------------------------------------------------------------------------
 
@@ -142,15 +144,6 @@ class Comparison(Shown, WholeMeasures):
     def total(self) -> Number:
         """The number of assertions: the contexts of all compared pairs."""
         return self.question.total
-
-    @property
-    def rests_on_ganak(self) -> bool:
-        """True if Ganak counted some unions.
-
-        Its probabilistic caching errs, according to its authors, with probability below 1e-9;
-        ``engine="native"`` is deterministic.
-        """
-        return self.unions.counted.get("ganak", 0) > 0
 
     # -- bounds ----------------------------------------------------------------------------------
 
@@ -251,18 +244,15 @@ class Comparison(Shown, WholeMeasures):
         """Return one measure by name; see `Confusion.rate`."""
         return super().rate(name, self.zero_division if zero_division is None else zero_division)
 
-    @cached_property
-    def strengths(self) -> Strengths | None:
-        """How strong the missed, invented and found dependencies are, from a random sample.
+    def with_strengths(self) -> Comparison:
+        """Return the same comparison with `strengths`, if no pair is open and a model has weights.
 
-        None if no model has weights, if contexts are canonical or observed rows, or above 3,000
-        variables.
+        >>> list(compare("lung", "lung-learned").with_strengths().strengths.samples)
+        ['missed', 'invented', 'found']
         """
-        if not any(self.question.weighted):
-            return None
         from contextwise.comparison.strengths import strengths_of  # loads random generators
 
-        return strengths_of(self)
+        return replace(self, strengths=strengths_of(self))
 
     # -- pairs -----------------------------------------------------------------------------------
 
@@ -438,7 +428,6 @@ def comparison_record(comparison: Comparison) -> Record:
         "distance_upper": high,
         "open_pairs": len(c.unions.open_places),
         "interrupted": c.unions.interrupted,
-        "rests_on_ganak": c.rests_on_ganak,
     }
     if c.estimates is not None:
         for kind, e in {"fp": c.estimates.fp, "fn": c.estimates.fn}.items():
@@ -476,12 +465,6 @@ def variable_records(comparison: Comparison) -> Iterator[Record]:
         yield dict(zip(VARIABLE_KEYS, (*variable, *shares), strict=True))
 
 
-def strength_records(comparison: Comparison) -> list[dict[str, object]]:
-    """Return how strong the dependencies of each kind are; none while pairs are unfinished."""
-    strengths = None if len(comparison.unions.open_places) else comparison.strengths
-    return [] if strengths is None else strengths.records()
-
-
 def open_pair_records(comparison: Comparison) -> Iterator[Record]:
     """Yield the bounds of the distance of each open pair."""
     bounds = map(comparison.unions.exact, comparison.distances_at(comparison.unions.open_places))
@@ -506,6 +489,7 @@ def compare(
     time_limit: float | None = None,
     threads: int | None = None,
     estimate: bool = False,
+    strengths: bool = False,
     zero_division: ZeroDivision = "warn",
     show_progress: bool | Progress = False,
     **restriction: Unpack[Restriction],
@@ -517,7 +501,7 @@ def compare(
     Parameters
     ----------
     true, guess : models, paths of model files, or names of bundled examples
-    engine : name of an engine; see ``contextwise engines``
+    engine : name of an engine; see ``contextwise info``
     time_limit : seconds, optional
         Unfinished pairs keep proven bounds. Ctrl-C raises `Interrupted`, which carries the partial
         result.
@@ -526,6 +510,9 @@ def compare(
     estimate : bool
         Estimate the false positives and false negatives of unfinished pairs by sampling, with
         intervals; see ``Comparison.estimates``. Counting then takes at most half of the time limit.
+    strengths : bool
+        Also measure how strong the errors are, if no pair is open and a model has weights; see
+        ``Comparison.strengths``.
     zero_division : number or "warn"
         Value of a rate whose denominator is zero.
     show_progress : bool or function
@@ -538,8 +525,9 @@ def compare(
         variables : names
             Only the pairs inside this set; contexts still range over all other variables.
         context : partial assignment
-            Only contexts that agree with it; pairs that contain a variable of it are left out. The
-            same as comparing the two restricted models.
+            Only contexts that agree with it: ``"smoker=yes & age=young|old"``. A variable with one
+            state is left out, one with several has these states. The same as comparing the two
+            restricted models.
         data : rows of observed assignments
             The contexts of these rows, as often as they occur, instead of all contexts. See
             `contextwise.learning.as_data` for the accepted types.
@@ -592,7 +580,7 @@ def compare(
         from contextwise.comparison.estimate import estimate_open_pairs  # loads SciPy
 
         return replace(comparison, estimates=estimate_open_pairs(comparison))
-    return comparison
+    return comparison.with_strengths() if strengths else comparison
 
 
 def distance(true: ModelLike, guess: ModelLike, **options: Any) -> Number:

@@ -32,9 +32,9 @@ Interval = tuple[Number, Number]
 ZeroDivision = Literal["warn"] | float
 """Value of a rate whose denominator is zero; ``"warn"`` means 0 and a warning."""
 Column = Literal["counts", "distances", "dependencies", "assertions", "causal"]
-Summary = Literal["guesses", "plot", "replicates", "score"]
+Summary = Literal["guesses", "plot", "groups"]
 """Summaries besides the full result of one comparison: the table of several guesses, the plot of
-rates, the summary of replicates, the score."""
+rates, the table of groups."""
 
 
 class Measure(property):
@@ -144,7 +144,7 @@ class Rates:
         lambda c: ratio(c.distance, c.total) if c.total else 0.0,
         smaller_is_better=True,
         column="distances",
-        shown=("guesses", "replicates", "score"),
+        shown=("guesses", "groups"),
     )
     accuracy = Measure(
         "accuracy",
@@ -157,7 +157,7 @@ class Rates:
         "Share of the guess's dependencies that are true.",
         lambda c: _share(c.tp, c.tp + c.fp),
         column="dependencies",
-        shown=("guesses", "plot", "score"),
+        shown=("guesses", "plot"),
         needs_truth=True,
     )
     recall = Measure(
@@ -165,7 +165,7 @@ class Rates:
         "Share of the true dependencies that the guess has.",
         lambda c: _share(c.tp, c.tp + c.fn),
         column="dependencies",
-        shown=("guesses", "plot", "score"),
+        shown=("guesses", "plot"),
         needs_truth=True,
     )
     f1 = Measure(
@@ -173,7 +173,7 @@ class Rates:
         "Harmonic mean of precision and recall.",
         lambda c: _share(2 * c.tp, 2 * c.tp + c.fp + c.fn),
         column="dependencies",
-        shown=("guesses", "plot", "score"),
+        shown=("guesses", "plot"),
     )
     jaccard = Measure(
         "Jaccard",
@@ -187,14 +187,14 @@ class Rates:
         "Matthews correlation of the two models' assertions, from -1 to 1.",
         _mcc,
         range=(-1.0, 1.0),
-        shown=("guesses", "plot", "replicates", "score"),
+        shown=("guesses", "plot"),
     )
     kappa = Measure(
         "kappa",
         "Cohen's kappa: the agreement beyond chance, from -1 to 1.",
         _kappa,
         range=(-1.0, 1.0),
-        shown=("replicates", "score"),
+        shown=("groups",),
     )
     false_positive_rate = Measure(
         "false positive rate",
@@ -287,7 +287,6 @@ MEASURES: Mapping[str, Measure] = {
         range=(0, inf),
         smaller_is_better=True,
         column="distances",
-        shown=("score",),
         style="count",
     ),
     **_measures(WholeMeasures),
@@ -299,7 +298,7 @@ MEASURES: Mapping[str, Measure] = {
             range=(0, inf),
             smaller_is_better=key in ("fn", "fp"),
             column="counts",
-            shown=("guesses", "score") if key in ("fn", "fp") else ("score",),
+            shown=("guesses",) if key in ("fn", "fp") else (),
             style="count",
         )
         for key, holders in HOLDERS.items()
@@ -311,7 +310,7 @@ MEASURES: Mapping[str, Measure] = {
             _share_of(key),
             smaller_is_better=key in ("fn", "fp"),
             column="counts",
-            shown=("replicates",) if key in ("fn", "fp") else (),
+            shown=("groups",) if key in ("fn", "fp") else (),
         )
         for key, holders in HOLDERS.items()
     },
@@ -325,7 +324,6 @@ MEASURES: Mapping[str, Measure] = {
             smaller_is_better=True,
             column="causal",
             needs_truth=key not in ("shd", "cpdag_shd"),
-            shown=("replicates", "score"),
             style="count",
         )
         for key, label, meaning in (

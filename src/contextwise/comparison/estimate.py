@@ -1,57 +1,34 @@
-"""Estimates by sampling: for pairs that a time limit left open, and for thousands of models.
+"""Estimates for the pairs that a time limit left open, by sampling.
 
-**Open pairs.** The false negatives are estimated by drawing from the union of the true model and
-testing the guess (`draw_union` in `contextwise.counting.assertions`), the false positives the
-other way round. Draws are spread over the open pairs in proportion to the sizes of their cubes, so
-the hits of all pairs are one binomial number. Zero hits give an upper limit above 0.
+The false negatives are estimated by drawing from the union of the true model and testing the guess
+(`draw_union` in `contextwise.counting.assertions`), the false positives the other way round. Draws
+are spread over the open pairs in proportion to the sizes of their cubes, so the hits of all pairs
+are one binomial number. Zero hits give an upper limit above 0.
 
-**Sketches.** All models answer the same random assertions (`contextwise.counting.assertions`), one
-bit each. The share of bits in which two sketches differ is an unbiased estimate of the normalized
-distance. The assertions are drawn independently, so the number of differing bits is binomial, and
-its exact interval (Clopper and Pearson) covers the distance with at least the stated confidence. A
-sketch costs one pass over the features of a model, a distance a few thousand words.
+`draw_assertions` draws assertions of a question, for what is estimated from their answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
-from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
-from contextwise.comparison.matrix import label_models
-from contextwise.comparison.question import Pair, Question, Restriction, pose
-from contextwise.counting.assertions import (
-    Assertions,
-    UnionDraws,
-    answers,
-    differing,
-    draw,
-    draw_union,
-)
+from contextwise.comparison.question import Pair, Question
+from contextwise.counting.assertions import Assertions, UnionDraws, draw, draw_union
 from contextwise.counting.pair_counts import PairShares
 from contextwise.errors import ContextwiseError, enough_memory
-from contextwise.formats import ModelLike
 from contextwise.models.structure import Structure
-from contextwise.support.arrays import IntArray, WordArray
-from contextwise.support.cores import cores
 from contextwise.support.formatting import number
-from contextwise.support.progress import Progress, progress_of
-
-__all__ = ["EstimatedMatrix", "estimate_matrix", "sketch"]
 
 CONFIDENCE = 0.95
 DRAWS = 2**14
 ASSERTIONS = 2**18
-"""Default number of assertions of a sketch: an error of about 0.002."""
-BLOCK = 256
-"""Rows and columns of a block of the matrix."""
+"""Default number of drawn assertions: an error of about 0.002."""
 
 
 @dataclass(frozen=True)
@@ -174,146 +151,7 @@ def _scaled(
     return [IntervalEstimate(v, lo, min(1.0, hi), confidence) for v, lo, hi in ends]
 
 
-# -- sketches --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class EstimatedMatrix:
-    """Estimates of all pairwise normalized distances.
-
-    Attributes
-    ----------
-    names : of the models, in the order of rows and columns
-    differing : number of assertions on which each pair of models differs: shape (models, models)
-    assertions : number of assertions
-    by_position : whether the models were aligned by position instead of by names
-
-    Examples
-    --------
-    >>> matrix = estimate_matrix(["lung", "lung-learned"], assertions=1000, rng=1)
-    >>> matrix, matrix.widest() < 0.04
-    (EstimatedMatrix(2 models, 1000 assertions), True)
-    """
-
-    names: tuple[str, ...]
-    differing: IntArray
-    assertions: int
-    by_position: bool = False
-
-    @property
-    def normalized(self) -> npt.NDArray[np.float64]:
-        """The estimated distances, as shares of all assertions."""
-        return self.differing / self.assertions
-
-    def interval(
-        self, confidence: float = CONFIDENCE
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return the lower and the upper ends of each distance's own confidence interval."""
-        counts, place = np.unique(self.differing, return_inverse=True)
-        low, high = binomial_interval(counts, self.assertions, confidence)
-        return low[place].reshape(self.differing.shape), high[place].reshape(self.differing.shape)
-
-    def widest(self, confidence: float = CONFIDENCE) -> float:
-        """Return half the width of the widest interval."""
-        low, high = self.interval(confidence)
-        return float((high - low).max()) / 2
-
-    def __repr__(self) -> str:
-        return f"EstimatedMatrix({len(self.names)} models, {self.assertions} assertions)"
-
-
-def estimate_matrix(
-    models: Iterable[ModelLike] | Mapping[str, ModelLike],
-    *,
-    names: Iterable[str] | None = None,
-    assertions: int = ASSERTIONS,
-    rng: int | np.random.Generator = 0,
-    show_progress: bool | Progress = False,
-    **restriction: Unpack[Restriction],
-) -> EstimatedMatrix:
-    """Estimate all pairwise distances from the answers of models to random assertions.
-
-    Parameters
-    ----------
-    models, names : as in `distance_matrix`
-    assertions : int
-        Number of assertions. The error falls with its square root; the default gives at most 0.002.
-    rng : seed or numpy.random.Generator
-        The same seed gives the same assertions.
-    show_progress : bool or function
-        Show a line on standard error, or call a function of (done, total): first for the models,
-        then for blocks of distances.
-    **restriction
-        The keywords of `compare` that restrict it.
-
-    Examples
-    --------
-    >>> matrix = estimate_matrix(["six", "six-guess", "six-graph"])
-    >>> matrix.normalized[0].round(2)
-    array([0.  , 0.07, 0.33])
-    """
-    chosen, labels = label_models(models, names)
-    if not chosen:
-        raise ContextwiseError("no model to compare; give at least one")
-    by_position = restriction.get("align") == "position"
-    bits = sketch(
-        chosen, assertions=assertions, rng=rng, show_progress=show_progress, **restriction
-    )
-    counts = np.zeros((len(bits), len(bits)), dtype=np.int64)
-    parts = [slice(at, at + BLOCK) for at in range(0, len(bits), BLOCK)]
-    blocks = list(combinations_with_replacement(parts, 2))
-    with (
-        progress_of(show_progress, "estimating distances") as progress,
-        ThreadPoolExecutor(cores()) as threads,
-    ):
-        counted = threads.map(lambda block: differing(bits[block[0]], bits[block[1]]), blocks)
-        for done, ((first, second), cells) in enumerate(zip(blocks, counted, strict=True), 1):
-            counts[first, second], counts[second, first] = cells, cells.T
-            if progress:
-                progress(done, len(blocks))
-    return EstimatedMatrix(labels, counts, assertions, by_position)
-
-
-def sketch(
-    models: Iterable[ModelLike],
-    *,
-    assertions: int = ASSERTIONS,
-    rng: int | np.random.Generator = 0,
-    show_progress: bool | Progress = False,
-    **restriction: Unpack[Restriction],
-) -> WordArray:
-    """Return the answers of models to a random sample of assertions, for work on many machines.
-
-    Sketches of models over the same variables can be compared, by the bits in which they differ, if
-    they have the same seed, number of assertions and restriction.
-
-    Parameters
-    ----------
-    models : models, paths of model files, or names of bundled examples
-    assertions, rng, show_progress, **restriction : as in `estimate_matrix`
-
-    Returns
-    -------
-    array of 64 answers per word, one row per model; 1 means dependent
-
-    Examples
-    --------
-    >>> sketch(["lung", "lung-learned"], assertions=1000).shape
-    (2, 16)
-    """
-    question = pose(models, **restriction)
-    sample = draw_assertions(question, assertions, rng)
-    bits = np.zeros((len(question.structures), sample.holds.shape[1]), dtype=np.uint64)
-    with (
-        progress_of(show_progress, "asking models") as progress,
-        ThreadPoolExecutor(cores()) as threads,
-    ):
-        answered = threads.map(lambda s: answers(s.features, sample)[0], question.structures)
-        for done, row in enumerate(answered, 1):
-            bits[done - 1] = row
-            if progress:
-                progress(done, len(bits))
-    return bits
+# -- random assertions -----------------------------------------------------------------------------
 
 
 def draw_assertions(

@@ -30,7 +30,7 @@ from contextwise.formats import ModelLike
 from contextwise.models.features import PairIndex, concatenated, members, no_features
 from contextwise.models.notation import Literal as ValueLiteral
 from contextwise.models.notation import between, write_literals
-from contextwise.support.arrays import IntArray
+from contextwise.support.arrays import BoolArray, IntArray
 from contextwise.support.deadline import Deadline
 from contextwise.support.effort import QUIET, Effort
 from contextwise.support.formatting import Printed, percent
@@ -164,8 +164,8 @@ class Explanation(Printed):
         return [record for pair in self.pairs for record in pair.records()]
 
     def __repr__(self) -> str:
-        shown = f"{len(self.pairs)} pairs, {len(self.features)} features"
-        return f"Explanation({shown}{', partial' * self.partial})"
+        partial = ", partial" if self.partial else ""
+        return f"Explanation({len(self.pairs)} pairs, {len(self.features)} features{partial})"
 
     def record(self) -> dict[str, Any]:
         """Return pairs and features as a mapping for JSON."""
@@ -443,7 +443,7 @@ def _search(
     of_kind = np.repeat([0, 1], counts)
     numbers = np.concatenate([np.arange(count) for count in counts])
     every = np.concatenate([bounds[kind] for kind in most])
-    shared = {kind: _shared(comparison, kind) for kind in most}
+    shared = _shared(comparison)
     order = np.argsort(-every, kind="stable")
     place = -1
     for entry in order[every[order] > 0]:
@@ -466,11 +466,14 @@ def _search(
     return ties
 
 
-def _shared(comparison: Comparison, kind: Kind) -> npt.NDArray[np.bool_]:
-    """Return which features of a model the other model has too."""
-    models = [comparison.question.structures[m].features for m in (1 - MODELS[kind], MODELS[kind])]
-    _, places = concatenated(*models)
-    return np.isin(places[len(models[0]) :], places[: len(models[0])])
+def _shared(comparison: Comparison) -> dict[Kind, BoolArray]:
+    """Return which features of each model the other model has too."""
+    true, guess = (structure.features for structure in comparison.question.structures)
+    if (true.pairs is None) != (guess.pairs is None):  # claims are no features
+        return {"true": np.zeros(len(true), bool), "guess": np.zeros(len(guess), bool)}
+    _, places = concatenated(true, guess)
+    first, second = places[: len(true)], places[len(true) :]
+    return {"true": np.isin(first, second), "guess": np.isin(second, first)}
 
 
 def _bounds(
@@ -502,7 +505,7 @@ def _bounds(
 
 
 class _FeatureChanges(PairCubes):
-    """Counts the errors of single features, exactly and without Ganak.
+    """Counts the errors of single features, exactly.
 
     A feature takes part in as many errors as it adds contexts to the unions of the other model.
     """

@@ -27,8 +27,8 @@ from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.distances import Two, count_distances, two_models
 from contextwise.errors import ContextwiseError, OpenResult, require
 from contextwise.formats import ModelLike
-from contextwise.support.arrays import IntArray, ObjectArray
-from contextwise.support.deadline import Deadline, can_enforce
+from contextwise.support.arrays import ObjectArray
+from contextwise.support.deadline import Deadline
 from contextwise.support.effort import QUIET, Effort
 from contextwise.support.formatting import Shown, number
 from contextwise.support.memory import require_memory
@@ -48,7 +48,6 @@ class DistanceMatrix(Shown):
     lower, upper : object arrays of exact numbers, one row and one column per model
         The distances, or bounds of those that a time limit left unfinished.
     total : the number of assertions, which is the largest possible distance
-    rests_on_ganak : whether Ganak counted some of them; see `Comparison`
     by_position : whether the models were aligned by position instead of by names
 
     Examples
@@ -63,7 +62,6 @@ class DistanceMatrix(Shown):
     lower: ObjectArray
     upper: ObjectArray
     total: Number
-    rests_on_ganak: bool = False
     by_position: bool = False
 
     @property
@@ -137,7 +135,6 @@ class Block:
     question: Question  # about the models of this block, the rows first
     rows: int  # 0 compares all models with each other
     places: tuple[int, ...]  # of the models in the whole matrix
-    pairs: IntArray | None = None  # the covered pairs, rising; None to find them
 
     @property
     def key(self) -> str:
@@ -163,25 +160,6 @@ class Distances:
     two: Sequence[Two]
     lower: Sequence[Number]
     upper: Sequence[Number]
-    rests_on_ganak: bool
-
-
-def count_row(
-    question: Question,
-    places: Sequence[int],
-    *,
-    pairs: IntArray,
-    effort: Effort = QUIET,
-) -> list[Number]:
-    """Count the distances of the first of some models to each of the others.
-
-    ``pairs`` are the covered pairs of all models. Raises `OpenResult` at the deadline.
-    """
-    block = Block(question.about(*places), 1, tuple(places), pairs)
-    distances = count_block(block, effort)
-    if distances.lower != distances.upper:
-        raise OpenResult("some distances are unfinished; allow more time")
-    return list(distances.lower)
 
 
 def block_size(models: int, *, in_process: bool) -> int:
@@ -220,7 +198,7 @@ def count_block(block: Block, effort: Effort, engine: str = DEFAULT) -> Distance
     question, model_pairs = block.question, block.two
     if question.rows is None and (distances := _count_at_once(block, effort, engine)):
         return distances
-    lower, upper, rests_on_ganak = [], [], False
+    lower, upper = [], []
     late = Deadline(effort.deadline.instant + GRACE)
     for done, (m, k) in enumerate(two_models(len(block.places), block.rows), 1):
         low: Number = 0
@@ -228,35 +206,30 @@ def count_block(block: Block, effort: Effort, engine: str = DEFAULT) -> Distance
         if not late.passed:  # else not even bounds are counted
             comparison = compare_two(question.about(m, k), effort.of_worker(), engine)
             low, high = comparison.distance_bounds
-            rests_on_ganak |= comparison.rests_on_ganak
         lower.append(low)
         upper.append(high)
         effort.report(done, len(model_pairs))
-    return Distances(model_pairs, lower, upper, rests_on_ganak)
+    return Distances(model_pairs, lower, upper)
 
 
 def _count_at_once(block: Block, effort: Effort, engine: str) -> Distances | None:
     """Count all distances of a block together; give up after half of the time that is left."""
     left = effort.deadline.left()
-    # The kernel does not look at the clock here, so only an alarm can stop it.
-    if left is not None and not can_enforce():
-        return None
-    question = block.question
     # The other half of the time is for the bounds of each pair of models.
     soon = effort.deadline.sooner(inf if left is None else left / 2)
+    question = block.question
     try:
-        with soon.enforced():
-            exact, by_ganak = count_distances(
-                [structure.features for structure in question.structures],
-                question.active_pairs() if block.pairs is None else block.pairs,
-                effort,
-                rows=block.rows,
-                engine=engine,
-                space=question.space,
-            )
+        exact = count_distances(
+            [structure.features for structure in question.structures],
+            question.active_pairs(),
+            replace(effort, deadline=soon),
+            rows=block.rows,
+            engine=engine,
+            space=question.space,
+        )
     except soon.out_of_time:
         return None
-    return Distances(block.two, exact, exact, by_ganak)
+    return Distances(block.two, exact, exact)
 
 
 def compare_two(question: Question, effort: Effort, engine: str) -> Comparison:
@@ -276,15 +249,11 @@ def assemble(
     require_memory(size * len(names) ** 2, "the matrix of these models", "compare fewer models")
     lower = np.zeros((len(names), len(names)), dtype=object)
     upper = lower.copy()
-    rests_on_ganak = False
     for block in blocks:
-        rests_on_ganak = rests_on_ganak or block.rests_on_ganak
         for (m, k), low, high in zip(block.two, block.lower, block.upper, strict=True):
             lower[m, k] = lower[k, m] = low
             upper[m, k] = upper[k, m] = high
-    return DistanceMatrix(
-        names, lower, upper, question.total, rests_on_ganak, question.align == "position"
-    )
+    return DistanceMatrix(names, lower, upper, question.total, question.align == "position")
 
 
 # -- stored blocks -------------------------------------------------------------------------------
@@ -319,7 +288,6 @@ def count_stored(
                 [(m, k) for m, k in record["two"]],
                 _from_json(record["lower"]),
                 _from_json(record["upper"]),
-                record["rests_on_ganak"],
             )
             for record in store.records()
         )
@@ -329,15 +297,21 @@ def count_stored(
 def _record(block: Block, effort: Effort, engine: str) -> list[dict[str, Any]]:
     distances = count_block(block, effort, engine)
     bounds = {"lower": _as_json(distances.lower), "upper": _as_json(distances.upper)}
-    return [{"two": distances.two, **bounds, "rests_on_ganak": distances.rests_on_ganak}]
+    return [{"two": distances.two, **bounds}]
 
 
-def _as_json(numbers: Iterable[Number]) -> list[int | tuple[int, int]]:
-    return [n.as_integer_ratio() if isinstance(n, Fraction) else n for n in numbers]
+def _as_json(numbers: Iterable[Number]) -> list[list[str]]:
+    """Write numbers as hexadecimal digits: Python refuses to write very long ints as decimals."""
+    return [list(map(hex, n.as_integer_ratio())) for n in numbers]
 
 
 def _from_json(numbers: Iterable[Any]) -> list[Number]:
-    return [Fraction(*n) if isinstance(n, list) else n for n in numbers]
+    """Read numbers; earlier versions wrote plain ints, and fractions as two of them."""
+    read: list[Number] = []
+    for n in numbers:
+        above, below = (n, 1) if isinstance(n, int) else (int(str(part), 0) for part in n)
+        read.append(above if below == 1 else Fraction(above, below))
+    return read
 
 
 def _configuration(question: Question, size: int) -> dict[str, Any]:
@@ -347,7 +321,7 @@ def _configuration(question: Question, size: int) -> dict[str, Any]:
     pairs = None if question.asked is None else question.asked.tolist()
     rows = None if question.rows is None else question.rows.tolist()
     weights = None if question.space.weights is None else list(map(list, question.space.weights))
-    about = (domain.names, domain.states, dict(question.context), pairs, rows, weights)
+    about = (domain.names, domain.states, question.box.states, pairs, rows, weights)
     digest.update(repr(about).encode())
     for structure in question.structures:
         features = structure.features
@@ -395,7 +369,7 @@ def distance_matrix(
         The keywords of `compare` that restrict it (pairs, variables, context, data, weights,
         contexts, align, zero_weights), and:
 
-        - ``engine``: name of an engine; see ``contextwise engines``.
+        - ``engine``: name of an engine; see ``contextwise info``.
         - ``time_limit``: seconds. Unfinished distances keep proven bounds.
         - ``n_jobs``: number of processes. 1 counts in this process, on all cores if the engine can;
           -1 means one process per core.
@@ -481,6 +455,63 @@ def compare_many(
             shown.report(len(results), len(places))
     names = guesses if isinstance(guesses, Mapping) else map(_name, places, chosen)
     return Comparisons((results[place] for place in places), list(names))
+
+
+def farthest_first(
+    models: Iterable[ModelLike],
+    k: int,
+    *,
+    first: int = 0,
+    show_progress: bool | Progress = False,
+    **restriction: Unpack[Restriction],
+) -> list[tuple[int, Number]]:
+    """Choose a diverse subset: start with one model, then add the one farthest from those chosen.
+
+    The least distance among the chosen models is at least half of the best possible
+    (Gonzalez 1985).
+
+    Parameters
+    ----------
+    models : models, paths of model files, or names of bundled examples
+    k : int
+        Number of models.
+    first : int
+        Place of the model to start with.
+    show_progress : bool or function
+        Show a line on standard error, or call a function of (comparisons done, number of them).
+    **restriction
+        The keywords of `compare` that restrict it.
+
+    Returns
+    -------
+    the places of the chosen models, each with its distance to the nearest one chosen before it
+
+    Examples
+    --------
+    >>> farthest_first(["six", "six-guess", "six-graph"], 2)
+    [(0, 0), (2, 80)]
+    """
+    everything = listed_models("models", models)
+    n = len(everything)
+    if not 1 <= k <= n:
+        raise ContextwiseError(f"k must be between 1 and the number of models ({n}), got {k}")
+    if not 0 <= first < n:
+        raise ContextwiseError(f"first must be between 0 and {n - 1}, got {first}")
+    question = pose(everything, **restriction)
+    chosen: dict[int, Number] = {first: 0}
+    least: dict[int, Number] = {}
+    last, done, total = first, 0, sum(n - step for step in range(1, k))
+    with Effort(show_progress=show_progress).showing("comparing models") as effort:
+        while len(chosen) < k:
+            others = [place for place in range(n) if place not in chosen]
+            part = effort.part(done, len(others), total)
+            places = (last, *others)
+            row = count_block(Block(question.about(*places), 1, places), part).lower
+            least = {m: min(least.get(m, d), d) for m, d in zip(others, row, strict=True)}
+            last = max(others, key=least.__getitem__)  # the first of models equally far away
+            chosen[last] = least[last]
+            done += len(others)
+    return list(chosen.items())
 
 
 class Comparisons(Shown, list[Comparison]):

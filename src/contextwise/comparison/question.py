@@ -14,8 +14,9 @@ same pair depend, and differ in three assignments.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 from operator import mul
@@ -32,6 +33,7 @@ from contextwise.counting.extraction import CoverSource, covered_pairs
 from contextwise.counting.pair_counts import CountArray
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike, ZeroWeights, as_model
+from contextwise.models.box import Box
 from contextwise.models.domain import Assignment, Domain
 from contextwise.models.structure import (
     Align,
@@ -55,7 +57,7 @@ class Restriction(TypedDict, total=False):
 
     pairs: Iterable[Pair] | None
     variables: Iterable[str] | None
-    context: Assignment | None
+    context: Assignment | Box | None
     data: Any
     weights: Weights | None
     contexts: Contexts
@@ -113,19 +115,19 @@ def asked_pairs(
 class Question:
     """Models over one domain, and what to compare."""
 
-    structures: tuple[Structure, ...]  # over the variables that the context leaves free
+    structures: tuple[Structure, ...]  # inside the box
+    box: Box  # the contexts to compare; its domain is that of the models as they were read
     space: ContextSpace = UNIFORM
-    context: Mapping[str, str] = field(default_factory=dict)  # the fixed states, by names
     asked: IntArray | None = None  # positions of the pairs to compare, or None for all
     rows: IntArray | None = None  # the observed rows whose contexts count, or None for all contexts
     align: Align = "names"  # how the models were aligned to the domain of the first
     weighted: tuple[LogLinear | None, ...] = ()
-    """The models with weights, over the domain of the first and in every context; or None."""
+    """The models with weights, inside the box; or None."""
     peers: tuple[str, ...] = ()  # the names of the models if none of them is true
 
     @property
     def domain(self) -> Domain:
-        """The variables that the context leaves free."""
+        """The variables and states inside the box."""
         return self.structures[0].domain
 
     @property
@@ -233,7 +235,7 @@ def pose(
     names: Sequence[str] | None = None,
     pairs: Iterable[Pair] | None = None,
     variables: Iterable[str] | None = None,
-    context: Assignment | None = None,
+    context: Assignment | Box | None = None,
     data: Any = None,
     weights: Weights | None = None,
     contexts: Contexts = FULLY,
@@ -271,6 +273,7 @@ def pose(
         rows = as_data(data, domain, following(structures[0])).expanded.rows
     question = Question(
         structures,
+        Box.of(domain, context),
         ContextSpace(
             contexts == "canonical", None if weights is None else value_weights(domain, weights)
         ),
@@ -280,7 +283,7 @@ def pose(
         weighted=tuple(map(numbers_of, aligned)),
         peers=peer_names(peers, files),
     )
-    return question if context is None else _in_context(question, context)
+    return _inside(question) if question.box else question
 
 
 def listed_models(name: str, models: Any) -> list[ModelLike]:
@@ -308,39 +311,41 @@ def _over_one_domain(
         raise ContextwiseError("no model to compare; give at least one")
     read = [as_model(model, zero_weights=zero_weights) for model in models]
     called = [str(model.info.get("file", "")) for model in read] if names is None else names
+    if all(model.info.get("unknown_states") for model in read):
+        warnings.warn(
+            "the graphs have no states; every variable is taken to have two", stacklevel=4
+        )
     for model in read[1:]:  # the true model may be a graph without states
         if isinstance(read[0], Structure) and not model.info.get("unknown_states"):
             read[0] = read[0].with_states_of(model.domain, align=align)
     domain, aligned = read[0].domain, read[:1]
     for place, model in enumerate(read[1:], 1):
+        if align == "names" and model.domain is domain:
+            aligned.append(model)
+            continue
         with named(called[0], called[place]):
             aligned.append(model.aligned_to(domain, align=align))
     return tuple(aligned), called
 
 
-def _in_context(question: Question, context: Assignment) -> Question:
-    """Restrict a question to the contexts that agree with a partial assignment."""
-    domain = question.domain
-    fixed = domain.assignment(context)
-    stays = np.array([v not in fixed for v in range(len(domain))], dtype=bool)
-    # The new position of each variable that stays.
-    place = np.cumsum(stays) - 1
-    pairs, rows, weights = question.asked, question.rows, question.space.weights
+def _inside(question: Question) -> Question:
+    """Restrict everything that a question is about to its box."""
+    box, pairs, weights = question.box, question.asked, question.space.weights
     if pairs is not None:
-        pairs = place[pairs[stays[pairs].all(axis=1)]]
-    if rows is not None:
-        agrees = np.ones(len(rows), dtype=bool)
-        for variable, state in fixed.items():
-            agrees &= rows[:, variable] == state
-        rows = rows[agrees][:, stays]
+        pairs = box.place[pairs]
+        pairs = pairs[(pairs >= 0).all(axis=1)]
     if weights is not None:
-        weights = tuple(values for values, kept in zip(weights, stays, strict=True) if kept)
-    named = {domain.names[v]: domain.states[v][state] for v, state in fixed.items()}
+        weights = box.values(weights)
+        for name, left in zip(box.inside.names, weights, strict=True):
+            if not sum(left):
+                raise DomainError(f"the states of {name!r} in the context have weight 0")
     return replace(
         question,
-        structures=tuple(structure.restrict(named) for structure in question.structures),
-        context=named,
+        structures=tuple(structure.restrict(box) for structure in question.structures),
+        weighted=tuple(
+            None if model is None else model.restrict(box) for model in question.weighted
+        ),
         asked=pairs,
-        rows=rows,
+        rows=None if question.rows is None else box.rows(question.rows),
         space=replace(question.space, weights=weights),
     )

@@ -38,11 +38,12 @@ class Roles:
     true: str = "true"
     guess: str = "guess"
     peers: bool = False
+    both: str = "in both"
 
     @cached_property
     def only(self) -> Mapping[Agreement, str]:
         """Where the dependence is, for each kind of context."""
-        return {"tp": "in both", "fp": f"only in {self.guess}", "fn": f"only in {self.true}"}
+        return {"tp": self.both, "fp": f"only in {self.guess}", "fn": f"only in {self.true}"}
 
     @cached_property
     def errors(self) -> Mapping[Agreement, str]:
@@ -83,6 +84,8 @@ class Roles:
 
 
 TRUE_AND_GUESS = Roles()
+ALONE = Roles(both="dependent")
+"""The words for a model that is shown alone: what both models have is what it has."""
 
 
 def peer_names(peers: Peers, files: Sequence[str]) -> tuple[str, ...]:

@@ -32,7 +32,6 @@ from contextwise.support.formatting import Shown
 
 if TYPE_CHECKING:
     from contextwise.comparison.compare import Comparison
-    from contextwise.comparison.question import Question
 
 FEW = 1024
 """With at most this many assertions, all are measured."""
@@ -118,14 +117,14 @@ class StrengthSample:
 
 @dataclass(frozen=True)
 class Strengths(Shown):
-    """How strong the errors of a guess are; made by `Comparison.strengths`."""
+    """How strong the errors of a guess are; made by `Comparison.with_strengths`."""
 
     samples: Mapping[Kind, StrengthSample]  #: the kinds that occur and whose model has weights
     roles: Roles = TRUE_AND_GUESS  #: the words for the two models
 
     @property
     def complete(self) -> bool:
-        """Whether all dependencies were measured."""
+        """True if all dependencies were measured."""
         return all(sample.complete for sample in self.samples.values())
 
     def compared(self, kind: Kind) -> Literal["weaker", "stronger", "unclear"] | None:
@@ -154,13 +153,13 @@ def strengths_of(
 ) -> Strengths | None:
     """Measure the strengths of the dependencies of each kind: of all, or of some drawn at random.
 
-    Returns None if no model has weights, if contexts are canonical or observed rows, or if there
-    are more than `MOST_VARIABLES`: a draw has a state of each variable.
+    Returns None if no model has weights, if pairs are open, if contexts are canonical or observed
+    rows, or if there are more than `MOST_VARIABLES`: a draw has a state of each variable.
     """
     question = comparison.question
     if not any(question.weighted) or question.space.canonical or question.rows is not None:
         return None
-    if len(question.domain) > MOST_VARIABLES:
+    if len(question.domain) > MOST_VARIABLES or len(comparison.unions.open_places):
         return None
     samples: dict[Kind, StrengthSample] = {}
     cubes: dict[int, PairShares] = {}
@@ -185,7 +184,7 @@ def strengths_of(
                 cubes[place] = PairShares(question.structures[place].features, question.space)
             pairs, states = _draw(comparison, kind, place, cubes[place], wanted, rng)
         if len(pairs):
-            values = np.sort(_strengths(model, question, pairs, states))
+            values = np.sort(strengths_at(model, pairs, states))
             weights_of: Literal["true", "guess"] = "guess" if place else "true"
             samples[kind] = StrengthSample(kind, weights_of, values, complete)
     return Strengths(samples, comparison.roles)
@@ -214,11 +213,8 @@ def _draw(
 ) -> tuple[IntArray, IntArray]:
     """Draw dependencies of one kind from the model at a place: their pairs and states."""
     question, rng = comparison.question, np.random.default_rng(seed)
-    # Only pairs that have the kind; a pair that is not finished may have it.
     column = ("tp", "fn", "fp").index(AGREEMENTS[kind])
-    has_it = comparison.unit_counts[:, column] != 0
-    has_it[comparison.unions.open_places] = True
-    pairs = comparison.pairs[has_it]
+    pairs = comparison.pairs[comparison.unit_counts[:, column] != 0]  # those that have the kind
     if question.space.weights is None:  # in proportion; the factor does not matter
         sizes = 1 / np.prod(question.structures[place].features.cardinalities[pairs], axis=1)
     else:
@@ -240,22 +236,6 @@ def _draw(
         if kept == wanted:
             break
     return np.concatenate(chosen_pairs), np.concatenate(chosen_states)
-
-
-def _strengths(
-    model: LogLinear, question: Question, pairs: IntArray, states: IntArray
-) -> FloatArray:
-    """Return the strength of each pair in its context.
-
-    The states are those of the free variables of the question; the context fixes the others.
-    """
-    domain = model.domain
-    place = np.array([domain.position(name) for name in question.domain.names], dtype=np.int64)
-    whole = np.zeros((len(states), len(domain)), dtype=np.int64)
-    whole[:, place] = states
-    for variable, state in domain.assignment(question.context).items():
-        whole[:, variable] = state
-    return strengths_at(model, np.sort(place[pairs], axis=1), whole)
 
 
 def strengths_at(model: LogLinear, pairs: IntArray, states: IntArray) -> FloatArray:

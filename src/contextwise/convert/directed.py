@@ -205,7 +205,7 @@ def from_staged_tree(
 
 @converter
 def from_cstree(
-    stages: Mapping[str, Iterable[Feature]],
+    stages: Mapping[str, Iterable[Feature]] | Any,
     domain: DomainLike,
     *,
     order: Sequence[str] | None = None,
@@ -214,11 +214,12 @@ def from_cstree(
 
     Parameters
     ----------
-    stages : mapping
+    stages : mapping, or CStree of the package cstrees
         For each variable, its stages as contexts (texts or mappings) of the variables before it;
-        ``""`` is the stage of all histories. Histories in no context are stages of their own.
+        ``""`` is the stage of all histories. Histories in no context are stages of their own. The
+        values of a CStree are positions of states in the domain.
     order : sequence of names, optional
-        The order of the tree; the domain's own if left out.
+        The order of the tree; that of a CStree, otherwise the domain's own if left out.
 
     Examples
     --------
@@ -228,6 +229,8 @@ def from_cstree(
     ([], [('B', 'Y')])
     """
     domain = domain_of(domain)
+    if hasattr(stages, "update_stages"):
+        stages, order = _stages_of(stages, domain)
     levels = _levels(domain, stages, order)
     for name, contexts in stages.items():
         level = levels[domain.position(name)]
@@ -241,6 +244,23 @@ def from_cstree(
             taken[place] = True
             level.table[place] = level.table[place].min()
     return _from_stages(domain, levels.values())
+
+
+def _stages_of(tree: Any, domain: Domain) -> tuple[dict[str, list[Feature]], list[str]]:
+    """Return the stages and the order of a CStree of the package cstrees."""
+    order = [str(label) for label in tree.labels]
+    stages: dict[str, list[Feature]] = {}
+    for name, level in zip(order[1:], range(len(order)), strict=False):
+        # A stage has a value for each variable before, or the set of all its values.
+        stages[name] = [
+            {
+                before: domain.states[domain.position(before)][value]
+                for before, value in zip(order, stage.list_repr, strict=False)
+                if not isinstance(value, set | list)
+            }
+            for stage in tree.stages.get(level, ())
+        ]
+    return stages, order
 
 
 def _levels(

@@ -33,7 +33,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.counting.contract import deterministic_engine
+from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.cover import class_space
 from contextwise.counting.regions import complement
 from contextwise.errors import DomainError, NotRepresentable, TooLargeError
@@ -296,7 +296,7 @@ def uncovered(
     cardinalities = [1 if v in pair else c for v, c in enumerate(domain.cardinalities)]
     space = class_space(cardinalities, cubes)
     cover = space.cover(cubes)
-    if deterministic_engine().count_union(cover) == cover.total:
+    if get_engine(DEFAULT).count_union(cover) == cover.total:
         return None
     for region in complement(space, cubes):
         literals = write_literals(domain.literal(v, allowed) for v, allowed in region.literals)

@@ -2,12 +2,12 @@
 
 An assertion is a pair of variables and a context. Any number of models over the same variables can
 answer one sample. The share of the sample on which two models' answers differ is an unbiased
-estimate of their normalized distance. `draw` draws a sample, `answers` evaluates the features, and
-`differing` counts the differences.
+estimate of their normalized distance. `draw` draws a sample, and `answers` evaluates the
+features.
 
 Assertions are sorted by pair. For each value of each variable, a row of bits marks the assertions
 where the variable has this value. So a feature answers for a pair by the conjunction of a few rows,
-over the bits of that pair. `ask_in_python` and `differing_in_python` are the twins of the kernel.
+over the bits of that pair. `ask_in_python` is the twin of the kernel.
 
 `draw_union` estimates |A ∖ B| by sampling from A, for pairs whose unions are too hard to count
 in time. The difference of two estimated unions would be worthless: its error is as large as the
@@ -166,22 +166,6 @@ def ask_in_python(features: Features, sample: Assertions) -> tuple[WordArray, In
                 first[np.flatnonzero(fresh)] = feature
                 dependent |= holding
     return dependent, first
-
-
-def differing(first: WordArray, second: WordArray) -> IntArray:
-    """Count the bits in which each row of ``first`` differs from each row of ``second``."""
-    if native.missing() is None:
-        return native.kernel.differing(first, second)
-    return differing_in_python(first, second)
-
-
-def differing_in_python(first: WordArray, second: WordArray) -> IntArray:
-    """The readable twin of the kernel's `differing`."""
-    counts = np.empty((len(first), len(second)), dtype=np.int64)
-    for k, row in enumerate(first):
-        bits = np.unpackbits(np.ascontiguousarray(row ^ second).view(np.uint8), axis=-1)
-        counts[k] = bits.sum(axis=-1)
-    return counts
 
 
 # -- draws from unions -----------------------------------------------------------------------------

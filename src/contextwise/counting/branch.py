@@ -40,7 +40,6 @@ from functools import cache, partial
 from math import prod
 from threading import Lock
 
-from contextwise.counting.contract import OverBudget
 from contextwise.counting.cover import Cover
 from contextwise.support.deadline import NEVER, Deadline
 
@@ -49,9 +48,9 @@ LONG = 6
 GROWTH = 1.1
 
 
-def count_union(cover: Cover, *, deadline: Deadline = NEVER, node_budget: int | None = None) -> int:
+def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
     """Count the union of the cubes."""
-    counter = _Counter(cover, deadline, node_budget)
+    counter = _Counter(cover, deadline)
     everything = (1 << len(cover.bit_weights)) - 1
     # A cover stores the bits a cube allows; the recursion needs those it forbids.
     cubes = widen([everything ^ cube for cube in cover.cubes], counter.field_at)
@@ -86,8 +85,8 @@ def _deep_recursion(depth: int) -> Iterator[None]:
 class _Counter:
     """The recursion over one cover, with its memory."""
 
-    def __init__(self, cover: Cover, deadline: Deadline, node_budget: int | None) -> None:
-        self.deadline, self.node_budget = deadline, node_budget
+    def __init__(self, cover: Cover, deadline: Deadline) -> None:
+        self.deadline = deadline
         self.field_at = [field for field in cover.fields for _ in range(field.bit_count())]
         self.memory: dict[tuple[frozenset[int], int], int] = {}
         # The same cubes and values occur at many nodes.
@@ -142,9 +141,6 @@ class _Counter:
 
     def branched(self, cubes: list[int], alive: int) -> int:
         self.deadline.check()
-        # The memory grows by one per finished node, so its length counts the nodes.
-        if self.node_budget is not None and len(self.memory) >= self.node_budget:
-            raise OverBudget
         longest = max(cubes, key=lambda cube: len(self.tested(cube)))
         if len(self.tested(longest)) >= LONG:
             return self.by_cube(longest, [c for c in cubes if c != longest], alive)

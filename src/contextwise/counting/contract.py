@@ -31,11 +31,6 @@ from contextwise.models.features import Features
 from contextwise.support.arrays import IntArray
 from contextwise.support.effort import QUIET, Effort
 
-
-class OverBudget(Exception):
-    """Counting one cover takes more nodes than its budget allows."""
-
-
 CountUnion = Callable[..., int]
 CountPairs = Callable[..., PairCounts]
 load = cache(import_module)  # of a loaded module, many times faster than `import_module`
@@ -72,31 +67,27 @@ class Engine:
 ENGINES: Mapping[str, Engine] = {
     engine.name: engine
     for engine in (
-        Engine("auto", "native within a budget, then Ganak", "contextwise.counting.auto"),
         Engine("native", "branch and remember, compiled", "contextwise.counting.native"),
         Engine("branch", "branch and remember, in Python", "contextwise.counting.branch"),
         Engine("partition", "the published method", "contextwise.counting.partition"),
-        Engine("ganak", "the model counter Ganak", "contextwise.counting.ganak"),
         Engine("enumerate", "visit every context: the oracle", "contextwise.counting.enumerate"),
     )
 }
 
 DEFAULT = "auto"
+"""The name of the fastest available engine."""
 
 
 def get_engine(name: str) -> Engine:
     """Return the engine with this name; raise `EngineError` if it is not available."""
+    if name == DEFAULT:
+        return ENGINES["branch"] if ENGINES["native"].missing() else ENGINES["native"]
     if name not in ENGINES:
-        raise EngineError(f"unknown engine {name!r}; choose one of {', '.join(ENGINES)}")
+        choices = ", ".join([DEFAULT, *ENGINES])
+        raise EngineError(f"unknown engine {name!r}; choose one of {choices}")
     if reason := ENGINES[name].missing():
         raise EngineError(f"engine {name!r} is not available: {reason}")
     return ENGINES[name]
-
-
-def deterministic_engine() -> Engine:
-    """Return the fastest available deterministic engine."""
-    native = ENGINES["native"]
-    return ENGINES["branch"] if native.missing() else native
 
 
 def count_pairs_with(
@@ -111,14 +102,14 @@ def count_pairs_with(
 ) -> PairCounts:
     """Count pair by pair with the ``count_union`` of an engine, equal covers once.
 
-    It uses one thread. A cover that raises `OverBudget` stays open.
+    It uses one thread.
     """
     seconds = {"extracting": 0.0, name: 0.0}
     with timed(seconds, "extracting"):
         source = CoverSource(a, b, pairs=pairs, space=space)
     # None marks a union that is not counted.
     counts = np.full((len(pairs), 3), None, dtype=object)
-    memory: dict[Cover, int | None] = {}
+    memory: dict[Cover, int] = {}
     interrupted = False
     try:
         for k, (i, j) in enumerate(pairs.tolist()):
@@ -127,11 +118,7 @@ def count_pairs_with(
             for column, cover in enumerate(covers):
                 if cover not in memory:
                     with timed(seconds, name):
-                        try:
-                            memory[cover] = count_union(cover, deadline=effort.deadline)
-                        except OverBudget:
-                            # Equal covers would exceed the budget again.
-                            memory[cover] = None
+                        memory[cover] = count_union(cover, deadline=effort.deadline)
                 counts[k, column] = memory[cover]
             effort.report(k + 1, len(pairs))
     except effort.deadline.out_of_time:

@@ -4,8 +4,6 @@ A loop of ``compare(true, guess)`` needs the unions of the true model alone each
 expensive, the kernel keeps their sizes for as long as the features exist, within `LIMIT` bytes for
 all features together. They depend on the features, on the kind of contexts and on the weights of
 values only, so every restriction of pairs can use them.
-
-Sizes that Ganak counted are marked: the engine ``native`` is deterministic and does not use them.
 """
 
 from __future__ import annotations
@@ -20,7 +18,6 @@ from typing import NamedTuple
 from weakref import ref
 
 import numpy as np
-import numpy.typing as npt
 
 from contextwise.counting.contexts import ContextSpace
 from contextwise.counting.pair_counts import CountArray
@@ -39,7 +36,6 @@ class KnownSizes(NamedTuple):
 
     places: IntArray
     sizes: CountArray
-    by_ganak: npt.NDArray[np.bool_]
     unit: int = 1
 
     def in_unit(self, unit: int) -> CountArray:
@@ -51,7 +47,7 @@ class KnownSizes(NamedTuple):
         return sizes
 
 
-NOTHING = KnownSizes(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, bool))
+NOTHING = KnownSizes(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 _kept: OrderedDict[int, tuple[ref[Features], dict[ContextSpace, KnownSizes]]] = OrderedDict()
 """By the identity of the features, last used last."""
@@ -74,14 +70,10 @@ def is_worth(nodes: int, pairs: int) -> bool:
     return nodes >= WORTH and nodes >= WORTH_EACH * pairs
 
 
-def lookup(
-    features: Features,
-    pairs: IntArray,
-    space: ContextSpace,
-    *,
-    with_ganak: bool,
-) -> KnownSizes:
+def lookup(features: Features, pairs: IntArray, space: ContextSpace) -> KnownSizes:
     """Return the places among ``pairs`` whose sizes are known, and the sizes."""
+    if not _kept:
+        return NOTHING
     with _lock:
         owner, sizes = _kept.get(id(features), (None, {}))
         # The id of an object that is gone may belong to a new one.
@@ -93,19 +85,12 @@ def lookup(
         return NOTHING
     codes = pairs @ (len(features.cardinalities), 1)
     at = np.minimum(np.searchsorted(known.places, codes), len(known.places) - 1)
-    # Ganak errs with a tiny probability, so its sizes are only for callers that allow it.
-    places = np.flatnonzero((known.places[at] == codes) & (with_ganak | ~known.by_ganak[at]))
-    return KnownSizes(places, known.sizes[at[places]], known.by_ganak[at[places]], known.unit)
+    places = np.flatnonzero(known.places[at] == codes)
+    return KnownSizes(places, known.sizes[at[places]], known.unit)
 
 
 def keep(
-    features: Features,
-    pairs: IntArray,
-    sizes: CountArray,
-    unit: int,
-    space: ContextSpace,
-    *,
-    by_ganak: bool = False,
+    features: Features, pairs: IntArray, sizes: CountArray, unit: int, space: ContextSpace
 ) -> None:
     """Keep the sizes of the unions of one model for these pairs, in a unit."""
     codes = pairs @ (len(features.cardinalities), 1)
@@ -115,18 +100,14 @@ def keep(
         if owner is None or owner() is not features:
             owner, kept = _kept[key] = ref(features, lambda _: _forget(key)), {}
         known = kept.get(space, NOTHING)
-        parts = [KnownSizes(codes, sizes, np.full(len(sizes), by_ganak), unit), known]
-        if by_ganak:
-            parts.reverse()  # of equal codes the first part counts
+        parts = [KnownSizes(codes, sizes, unit), known]
         # Sizes in either unit are whole numbers of their common divisor.
         unit = gcd(unit, known.unit) if len(known.places) else unit
         all_codes = np.concatenate([part.places for part in parts])
         all_sizes = np.concatenate([part.in_unit(unit) for part in parts])
-        marks = np.concatenate([part.by_ganak for part in parts])
         codes, first = np.unique(all_codes, return_index=True)
-        # Replace only if there are new pairs, or an exact engine replaced a size by Ganak.
-        if len(codes) > len(known.places) or marks[first].sum() < known.by_ganak.sum():
-            kept[space] = KnownSizes(codes, all_sizes[first], marks[first], unit)
+        if len(codes) > len(known.places):  # else no pair is new
+            kept[space] = KnownSizes(codes, all_sizes[first], unit)
             total = 0
             for other in list(reversed(_kept)):  # those not used for longest go
                 _, sizes_of_other = _kept.get(other, (None, {}))

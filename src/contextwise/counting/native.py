@@ -19,17 +19,16 @@ import numpy as np
 
 from contextwise.counting import known_sizes
 from contextwise.counting.contexts import UNIFORM, ContextSpace, bits_of, unit_of
-from contextwise.counting.contract import OverBudget
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import FEWER_PAIRS
 from contextwise.counting.pair_counts import PairCounts, tighten
 from contextwise.models.features import WORD, Features
+from contextwise.support import memory
 from contextwise.support.arrays import IntArray, WordArray
 from contextwise.support.cores import cores
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 from contextwise.support.effort import QUIET, Effort
 from contextwise.support.loading import why_not_compiled
-from contextwise.support.memory import require_memory
 
 _reason: str | None = None
 try:
@@ -44,6 +43,7 @@ MEMORY = 512 * 2**20
 BYTES_OF_PAIR = 300
 """Memory for a pair of variables whose counts have one word."""
 NO_ROWS = np.zeros((0, 1), dtype=np.uint64)
+NOTHING_KNOWN = [(known_sizes.NOTHING.places, NO_ROWS)] * 2
 arrays = attrgetter("starts", "variables", "values", "pairs")
 """Return `Features` as the kernel takes them."""
 
@@ -61,12 +61,12 @@ class UnionBounds(NamedTuple):
     nodes: int
 
 
-def count_union(cover: Cover, *, deadline: Deadline = NEVER, node_budget: int | None = None) -> int:
-    """Count the union of the cubes; raise `OutOfTime` or `OverBudget` if it takes too long."""
-    bounds = bound_union(cover, deadline=deadline, node_budget=node_budget)
+def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
+    """Count the union of the cubes; raise `OutOfTime` at the deadline."""
+    bounds = bound_union(cover, deadline=deadline)
     if bounds.lower == bounds.upper:
         return bounds.lower
-    raise OutOfTime if node_budget is None or bounds.nodes < node_budget else OverBudget
+    raise OutOfTime
 
 
 def bound_union(
@@ -100,12 +100,11 @@ def count_pairs(
     *,
     space: ContextSpace = UNIFORM,
     node_budget: int | None = None,
-    with_ganak: bool = False,
 ) -> PairCounts:
     """Count three unions for each pair: of ``a``, of ``b``, and of both.
 
     ``node_budget`` limits the nodes of the recursion for each union. Sizes in `known_sizes` are not
-    counted again; ``with_ganak`` allows those that Ganak counted.
+    counted again.
     """
     began = time.perf_counter()
     total = len(pairs)
@@ -118,12 +117,12 @@ def count_pairs(
         pairs = pairs[first]
     cardinalities = a.cardinalities.tolist()
     kinds = space.kinds(cardinalities)
-    known = [known_sizes.lookup(m, pairs, space, with_ganak=with_ganak) for m in (a, b)]
+    known = [known_sizes.lookup(m, pairs, space) for m in (a, b)]
 
     def known_rows(limit: int) -> list[tuple[IntArray, WordArray]]:
         require_memory_for(total, bits_of(kinds, limit))
-        if not any(len(k.places) for k in known):
-            return [(k.places, NO_ROWS) for k in known]
+        if known[0] is known[1] is known_sizes.NOTHING:
+            return NOTHING_KNOWN
         unit = unit_of(kinds, limit)
         return [(k.places, rows_of(k.in_unit(unit).tolist())) for k in known]
 
@@ -158,10 +157,7 @@ def count_pairs(
     unfinished = 0 if high is low else int((low != high).sum())
     counting = time.perf_counter() - began - result.indexing
     seconds = {"extracting": result.indexing, "native": counting}
-    by_ganak = sum(int(sizes.by_ganak.sum()) for sizes in known if len(sizes.places))
-    counted = {"native": low.size - unfinished - by_ganak}
-    if by_ganak:
-        counted["ganak"] = by_ganak
+    counted = {"native": low.size - unfinished}
     return PairCounts(low, high, counted, seconds, result.interrupted, result.work, unit)
 
 
@@ -169,7 +165,8 @@ def require_memory_for(pairs: int, bits: int = 0) -> None:
     """Raise `TooLargeError` if there is no room for pairs whose counts have this many bits."""
     # Three counts per pair, each once in the kernel and once as a Python int.
     needed = pairs * (BYTES_OF_PAIR + (bits if bits > WORD else 0))
-    require_memory(needed, f"comparing {pairs:,} pairs of variables", FEWER_PAIRS)
+    if needed > memory.SMALL:  # most comparisons need no message
+        memory.require_memory(needed, f"comparing {pairs:,} pairs of variables", FEWER_PAIRS)
 
 
 def weight_rows(space: ContextSpace) -> WordArray:

@@ -175,7 +175,7 @@ def exact_sum(numbers: CountArray) -> Any:
     if numbers.dtype == object:
         total = numbers.sum(axis=0)
         return total.tolist() if isinstance(total, np.ndarray) else total
-    largest = int(numbers.max(initial=0))
+    largest = max(int(numbers.max(initial=0)), -int(numbers.min(initial=0)))
     if largest.bit_length() + len(numbers).bit_length() < 64:  # the sum fits into 63 bits
         return numbers.sum(axis=0).tolist()
     # Sums of 64-bit numbers could overflow; those of their halves cannot.

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -39,6 +40,9 @@ MOST_LABELS = 30
 """Text with more values, and more than a tenth of the rows, is not a category."""
 BINS = 4
 _ID = re.compile(r"(id|idcode)$", re.I)
+_SETS = re.compile(r"(subject|patient|person|stratum|pair|match|cluster|household|family)", re.I)
+FEWEST_SUBJECTS = 20
+"""Fewer values are not taken for subjects or matched sets."""
 _NUMBER = re.compile(r"(number|code|no|nr|key)\.?$", re.I)
 COUNT_NAMES = frozenset({"freq", "frequency", "count", "counts", "n"})
 WEIGHT_NAMES = COUNT_NAMES | {"weight", "weights", "proportion", "share", "percent"}
@@ -117,10 +121,10 @@ class DataSummary:
     --------
     >>> from contextwise.data import summarize_data
     >>> summary = summarize_data([{"age": 20 + k, "ill": "no"} for k in range(30)])
-    >>> print(summary.problems(["learn", "trees", "people.csv"]))
+    >>> print(summary.problems(["learn", "people.csv"]))
     the data: 1 column cannot be used as it is
       age  30 different numbers: a measurement  --bins age=4, or --category age
-    Try: contextwise learn trees people.csv --bins age=4
+    Try: contextwise learn people.csv --bins age=4
     More: docs/howto/your-data.md
     """
 
@@ -227,7 +231,7 @@ class Decisions:
 
     columns: list[Column]
     counts: Column | None
-    bins: dict[str, int]
+    bins: dict[str, Bins]
     missing: str
     dropped: list[str]
     summary: DataSummary
@@ -264,9 +268,7 @@ def without_missing(table: Sheet, how: RowOptions) -> tuple[Sheet, dict[str, lis
         if (column.codes < 0).any():
             missing_of[column.name] = gone
         columns.append(column)
-    return Sheet(
-        columns, table.rows, table.file, table.lines, table.are_codes, table.notes
-    ), missing_of
+    return replace(table, columns=columns), missing_of
 
 
 def _doubtful(table: Sheet) -> Set[str]:
@@ -289,12 +291,43 @@ def judge(table: Sheet, how: RowOptions) -> Decisions:
     return _Judge(table, how).decide()
 
 
+Bins = int | tuple[float, ...]
+"""A number of bins, or the upper edges of all but the last."""
+
+
+def parse_bins(text: str) -> Bins:
+    """Read a number of bins, ``4``, or the points where to cut, ``20|30``."""
+    if "|" in text:
+        edges = tuple(numbers_of([part.strip() for part in text.split("|")]).tolist())
+        if all(low < high for low, high in pairwise(edges)):
+            return edges
+    elif text.isdecimal() and int(text) >= 2:
+        return int(text)
+    raise DomainError(
+        f"bins must be a number >= 2, as in age=4, or points where to cut, as in age=20|30; got "
+        f"{text!r}"
+    )
+
+
+def _cut(bins: Bins) -> str:
+    if isinstance(bins, int):
+        return f"cut into {bins} bins"
+    return f"cut at {', '.join(map(label_of, bins))}"
+
+
+def _mixed_bins(texts: Sequence[str]) -> str:
+    return (
+        f"bins: cannot read {','.join(texts)!r}; write age=4,weight=3 for numbers of bins, or "
+        "age=20|30 for points where to cut"
+    )
+
+
 class _Judge:
     def __init__(self, table: Sheet, how: RowOptions) -> None:
         names = table.names
         self.all = table
         chosen = find_names(how.columns, names, "columns") if how.columns else names
-        counts_column = how.counts
+        counts_column = how.counts or table.counts
         if counts_column is not None:
             (counts_column,) = find_names([counts_column], names, "counts")
         self.left_out = find_names(how.drop, names, "drop") if how.drop else []
@@ -305,15 +338,15 @@ class _Judge:
         self.table, self.found = without_missing(table.only(kept), how)
         self.how, self.rows = how, table.rows
         self.is_array = table.are_codes and table.file is None
-        self.bins: dict[str, int] = {}
-        self.every_bins: int | None = None
-        for name, number in find_values(how.bins, names, "bins"):
-            if not number.isdecimal() or int(number) < 2:
-                raise DomainError(f"bins must be a number >= 2, as in age=4; got {number!r}")
+        self.bins: dict[str, Bins] = {}
+        self.every_bins: Bins | None = None
+        for name, text in find_values(how.bins, names, "bins"):
+            if name is None and self.bins and not self.every_bins:
+                raise DomainError(_mixed_bins(how.bins))
             if name is None:
-                self.every_bins = int(number)
+                self.every_bins = parse_bins(text)
             else:
-                self.bins[name] = int(number)
+                self.bins[name] = parse_bins(text)
         self.problems: dict[str, list[tuple[str, tuple[tuple[str, str], ...]]]] = {}
         self.kinds: dict[str, str] = {}
         self.decisions: dict[str, str] = dict.fromkeys(self.left_out, "dropped")
@@ -358,6 +391,7 @@ class _Judge:
             out = [n for n in self.all.names if n not in kept]
             self.notes.append(f"left out: {', '.join(repr(n) for n in out)}")
         dropped = [n for n in self.all.names if self.decisions.get(n) == "dropped"]
+        self.notes += [self._repeats_note(name) for name in self.left_out if self._repeats(name)]
         summary = DataSummary(
             self.all.file or "the data",
             self.rows,
@@ -368,6 +402,19 @@ class _Judge:
         )
         missing = self.how.missing or "error"
         return Decisions(usable, self.counts, self.bins, missing, dropped, summary, self.notes)
+
+    def _repeats(self, name: str) -> bool:
+        """Check for an identifier, or the number of a matched set, of several rows each."""
+        values = len(self.all.column(name).labels)
+        is_named = bool(_ID.search(name) or _SETS.search(name)) and name != self.how.subject
+        return is_named and FEWEST_SUBJECTS < values <= 0.8 * self.rows <= 20 * values
+
+    def _repeats_note(self, name: str) -> str:
+        values = len(self.all.column(name).labels)
+        return (
+            f"{name!r} has {values:,} values in {self.rows:,} rows: if each is one subject or one "
+            f"matched set, its rows are not independent; use --subject {name} instead of --drop"
+        )
 
     # -- row labels and counts ---------------------------------------------------------------------
 
@@ -543,7 +590,7 @@ class _Judge:
         if not is_number:
             raise DomainError(f"bins: column {column.name!r} is not made of numbers")
         self.kinds[column.name] = "measurement"
-        self.decisions[column.name] = f"cut into {self.bins[column.name]} bins"
+        self.decisions[column.name] = _cut(self.bins[column.name])
 
     def _judge_measurement(self, column: Column, fractions: bool) -> None:
         name, values = column.name, len(column.labels)
@@ -556,7 +603,7 @@ class _Judge:
             return
         if self.every_bins:
             self.bins[name] = self.every_bins
-            self.decisions[name] = f"cut into {self.every_bins} bins"
+            self.decisions[name] = _cut(self.every_bins)
             return
         remedies = [("bins", f"{name}={BINS}")]
         if not fractions and values <= max(MOST_CODES, self.rows / 50):
@@ -575,8 +622,9 @@ class _Judge:
             self.problem(column.name, reason, ("missing", "drop"), ("missing", "state"))
 
     def _ask(self, column: Column, is_number: bool) -> None:
-        """Ask about values that may stand for missing ones."""
+        """Ask about values that may stand for missing ones, or for each other."""
         name = column.name
+        self._ask_about_twins(column)
         if not is_number:
             for token in sorted(DOUBTFUL.intersection(column.labels)):
                 if token not in (column.declared or ()):
@@ -601,6 +649,24 @@ class _Judge:
                     f"{code} occurs {plural(int(column.counts[at]), 'time')} in {name!r} next to "
                     f"{label_of(min(nearest, small))} to {label_of(max(nearest, small))}; --na "
                     f"{name}={code} if it stands for a missing value"
+                )
+
+    def _ask_about_twins(self, column: Column) -> None:
+        """Name states that differ only in case, or in how a number is written."""
+        meanings: dict[object, list[str]] = {}
+        for label, number in zip(column.labels, column.numbers.tolist(), strict=True):
+            meaning = label.casefold() if np.isnan(number) else number
+            plain = label_of(number) if re.fullmatch(r"-?\d+\.0+", label) else label
+            if plain not in meanings.setdefault(meaning, []):
+                meanings[meaning].append(plain)
+        if column.name in self.bins or len(column.labels) > MOST_LABELS:
+            return
+        for twins in meanings.values():
+            if len(twins) > 1:
+                shown = " and ".join(map(repr, twins[:3]))
+                self.notes.append(
+                    f"{shown} are different states of {column.name!r}; if they mean the same, "
+                    "write them alike in the file"
                 )
 
     # -- all columns -------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
 import io
 import os
 import re
@@ -13,11 +12,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import zip_longest
+from typing import Any
 
 from contextwise.data.options import RowOptions
 from contextwise.data.table import Sheet, frame_table, is_empty, label_of
 from contextwise.data.text import rows_table, text_table
 from contextwise.errors import ContextwiseError, ParseError, require
+from contextwise.formats.r_files import RTable, column_names, r_objects
 
 EXTRA = "containers"
 
@@ -33,13 +34,7 @@ def container_table(content: bytes, name: str, how: RowOptions) -> Sheet | None:
             except ContextwiseError:
                 raise
             except Exception as error:  # these libraries raise errors of many kinds
-                message = f"cannot read this {kind} file: {error}"
-                if kind == "R":
-                    message += (
-                        "; in R, write rows with write.csv(x, 'rows.csv') and a network of bnlearn "
-                        "with write.bif(fit, 'network.bif')"
-                    )
-                raise ParseError(message, path=name) from None
+                raise ParseError(f"cannot read this {kind} file: {error}", path=name) from None
             if not table.rows or not table.columns:
                 raise ParseError(f"there are no rows in this {kind} file", path=name)
             return table if kind == "ZIP" else replace(table, notes=[kind, *table.notes])
@@ -107,25 +102,57 @@ def _labelled(content: bytes, name: str, suffix: str) -> Sheet:
     return frame_table(frame, name)
 
 
-def _r(content: bytes, name: str, _: RowOptions) -> Sheet:
-    pyreadr = require("pyreadr", EXTRA)
-    content = bz2.decompress(content) if content[:3] == b"BZh" else content
-    if b"data.frame" not in content:  # a table or a matrix, which pyreadr reads as a wide frame
-        raise ParseError(
-            "this R object is no data frame; in R, write a table with "
-            "write.csv(as.data.frame(x), 'rows.csv'), and a network of bnlearn with "
-            "write.bif(fit, 'network.bif')",
-            path=name,
-        )
-    with _as_file(content, ".rda" if b"RD" in content[:3] else ".rds") as path:
-        objects = pyreadr.read_r(path)
-    frames = {key: frame for key, frame in objects.items() if len(getattr(frame, "columns", ()))}
-    if len(frames) != 1:
-        held = ", ".join(map(str, frames)) or "none"
-        raise ParseError(
-            f"expected one data frame, got {held}; save one of them with saveRDS()", path=name
-        )
-    return frame_table(next(iter(frames.values())), name)
+def _r(content: bytes, name: str, how: RowOptions) -> Sheet:
+    """Read a data frame, a table or a matrix of R."""
+    objects = r_objects(content, name)
+    usable = {key: value for key, value in objects.items() if _kind_of(value)}
+    if how.object is not None:
+        if how.object not in usable:
+            held = ", ".join(usable) or "none"
+            raise ParseError(
+                f"there is no object {how.object!r} to read; the objects are {held}", path=name
+            )
+        usable = {how.object: usable[how.object]}
+    if len(usable) != 1:
+        shown = ", ".join(f"{key} ({_kind_of(value)})" for key, value in usable.items())
+        text = f"several objects: {shown}; choose one with --object NAME"
+        if not usable:
+            text = "no data frame, table or matrix; a network is a model, not rows"
+        raise ParseError(f"this file of R has {text}", path=name)
+    (value,) = usable.values()
+    pandas = require("pandas", EXTRA)
+    if isinstance(value, RTable):
+        return replace(frame_table(_counts_frame(value.counts), name), counts=COUNTS)
+    if not hasattr(value, "columns"):
+        value = pandas.DataFrame(value.to_numpy(), columns=column_names(value))
+    return frame_table(value, name)
+
+
+COUNTS = "Freq"
+
+
+def _kind_of(value: object) -> str:
+    """Return what an object of R is, if it has rows."""
+    if isinstance(value, RTable):
+        return "table"
+    shape = getattr(value, "shape", ())
+    if len(shape) != 2 or 0 in shape:
+        return ""
+    return "data frame" if hasattr(value, "columns") else "matrix"
+
+
+def _counts_frame(counts: Any) -> Any:
+    """Return one row per cell of a table, with its states and its count."""
+    pandas = require("pandas", EXTRA)
+    names = [
+        f"Var{k + 1}" if str(dim).startswith("dim_") else str(dim)
+        for k, dim in enumerate(counts.dims)
+    ]
+    states = [[str(state) for state in counts.coords[dim].values] for dim in counts.dims]
+    index = pandas.MultiIndex.from_product(states, names=names).to_frame(index=False)
+    for column, labels in zip(names, states, strict=True):
+        index[column] = pandas.Categorical(index[column], categories=labels)
+    return index.assign(**{COUNTS: counts.to_numpy().astype(int).ravel()})
 
 
 def _arrow(content: bytes, name: str, _: RowOptions) -> Sheet:

@@ -20,7 +20,7 @@ Missing = Literal["error", "drop", "state"]
 
 
 class RowOptions(NamedTuple):
-    """How rows are read: the keywords of `read_data`, held as the texts of the command line.
+    """The keywords of `read_data`, held as the texts of the command line.
 
     Attributes
     ----------
@@ -30,8 +30,8 @@ class RowOptions(NamedTuple):
         Refuse missing values, drop their rows, or make ``missing`` a state.
     na : token, list of tokens, or mapping from columns to tokens
         Values that stand for missing ones, such as 99.
-    bins : int, or mapping from columns to ints
-        Cut numbers into this many bins with about equally many rows.
+    bins : int, or mapping from columns to ints or to texts such as ``"20|30"``
+        Cut numbers into this many bins with about equally many rows, or at these points.
     counts : name
         The column that tells how often each row occurs.
     category : name or list of names
@@ -40,8 +40,13 @@ class RowOptions(NamedTuple):
         Whether the first line has the names of the columns.
     separator, encoding : str
         Of a text file; both are detected by default.
-    domain, learned : what is known about the variables
-        The latter is what a model stores about the rows it was learned from; see `Data.decisions`.
+    object : str
+        Which object of a file of R to read, if it has several.
+    subject : name
+        The column that says whose row it is, if subjects have several rows; see `Data.subjects`.
+    domain, learned : Domain and mapping
+        The variables, if they are known, and what a model stores about the rows that it was
+        learned from; see `Data.decisions`.
 
     Examples
     --------
@@ -59,6 +64,8 @@ class RowOptions(NamedTuple):
     header: bool | None = None
     separator: str | None = None
     encoding: str | None = None
+    object: str | None = None
+    subject: str | None = None
     domain: Domain | None = None
     learned: Mapping[str, Any] | None = None
 
@@ -84,21 +91,14 @@ class RowOptions(NamedTuple):
                 pairs = [text.rpartition("=")[::2] for text in value]
                 if all(name for name, _ in pairs):
                     entries = ", ".join(
-                        f"{name!r}: {end if field == 'bins' else repr(end)}" for name, end in pairs
+                        f"{name!r}: {end if end.isdecimal() and field == 'bins' else repr(end)}"
+                        for name, end in pairs
                     )
                     parts.append(f"{field}={{{entries}}}")
                     continue
             if value not in (None, ()):
                 parts.append(f"{field}={list(value) if isinstance(value, tuple) else value!r}")
         return ", ".join(parts)
-
-    def joined(self, other: RowOptions) -> RowOptions:
-        """Return these options with others added; where one value is possible, the other's."""
-        both: dict[str, Any] = {}
-        for field in FLAGS:
-            ours, theirs = getattr(self, field), getattr(other, field)
-            both[field] = (*ours, *theirs) if isinstance(ours, tuple) else theirs or ours
-        return self._replace(**both)
 
 
 FLAGS: dict[str, tuple[str, str, str]] = {
@@ -110,12 +110,14 @@ FLAGS: dict[str, tuple[str, str, str]] = {
         "Missing values: refuse them, drop their rows, or make them a state.",
     ),
     "na": ("--na", "TOKEN", "Also a missing value; --na income=99 for one column."),
-    "bins": ("--bins", "N or A=N,...", "Cut numbers into N bins with equally many rows."),
+    "bins": ("--bins", "N or A=N,...", "Cut numbers into N bins; A=20|30 cuts at 20 and 30."),
     "counts": ("--counts", "COLUMN", "This column tells how often each row occurs."),
     "category": ("--category", "A,B,...", "The values of these columns are categories."),
     "header": ("--header/--no-header", "", "Whether the first line has the names."),
     "separator": ("--separator", "SIGN", "The sign between cells: a sign, tab or blank."),
     "encoding": ("--encoding", "NAME", "The encoding of the text, such as latin-1."),
+    "object": ("--object", "NAME", "The object of a file of R, if it has several."),
+    "subject": ("--subject", "COLUMN", "Rows with the same value here are of one subject."),
 }
 """The flag, the metavar and the help of each option, in the order of the help."""
 

@@ -9,10 +9,11 @@ dropped. Columns that are not categories, and missing values, are refused in one
 options that solve all of it. The same content in a file and in a frame gives the same answer.
 
 **Variables and states** without a domain. A named column has the labels that occur in it, sorted; a
-declared category has its declared states. A column without a name is called ``v0``, ``v1``, …;
-whole numbers in it are codes, so that it has the states 0 to the largest (in a file without zeros,
-1 to the largest). A whole float stands for its int, and a bool for ``True`` or ``False``. Bins are
-called ``up to 25``, ``25 to 40`` and ``above 40``, and include their upper edge.
+declared category has its declared states. A column of a file without names is called ``v0``,
+``v1``, …. Whole numbers in an array are codes, so that it has the states 0 to the largest; a note
+tells how many of them do not occur. A whole float stands for its int, and a bool for ``True`` or
+``False``. Bins are called ``up to 25``, ``25 to 40`` and ``above 40``, and include their upper
+edge.
 
 **With a domain** a first line that contains all its names is a header, and other columns are
 ignored; otherwise the columns are the variables in order. A number is read as the bin that contains
@@ -38,6 +39,7 @@ import numpy.typing as npt
 
 from contextwise.data.columns import (
     COUNT_NAMES,
+    Bins,
     ColumnSummary,
     DataSummary,
     Decisions,
@@ -91,12 +93,15 @@ class Data:
         What was decided when the data was read.
     decisions : mapping
         What other rows need to be read in the same way: bins, dropped columns, missing values.
+    subjects : int array, optional
+        The subject of each row, if subjects have several rows. Tests then compare subjects, and
+        rows of one subject are drawn together.
 
     Examples
     --------
-    >>> data = as_data([[0, 1], [1, 2]])
+    >>> data = as_data([[0, 1], [1, 2], [1, 0]])
     >>> data
-    Data(2 rows, 2 variables)
+    Data(3 rows, 2 variables)
     >>> data.domain.cardinalities, data.take([1]).rows.tolist()
     ((2, 3), [[1, 2]])
     """
@@ -106,6 +111,7 @@ class Data:
     multiplicity: IntArray | None = None
     notes: tuple[str, ...] = ()
     decisions: Mapping[str, Any] = field(default_factory=dict)
+    subjects: IntArray | None = None
 
     def __post_init__(self) -> None:
         if self.rows.ndim != 2 or self.rows.shape[1] != len(self.domain):
@@ -174,7 +180,9 @@ class Data:
         """Return some of the observations, by number or mask."""
         chosen = np.asarray(rows)
         if self.multiplicity is None:
-            return replace(self, rows=np.ascontiguousarray(self.rows[chosen]))
+            subjects = None if self.subjects is None else self.subjects[chosen]
+            rows = np.ascontiguousarray(self.rows[chosen])
+            return replace(self, rows=rows, subjects=subjects)
         chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
         # Observation k is in the first cell whose running count exceeds k.
         cells = np.searchsorted(np.cumsum(self.multiplicity), chosen, side="right")
@@ -272,6 +280,41 @@ def as_data(
     return _read(*_source_table(data, how))
 
 
+def as_advised(
+    data: DataLike, options: RowOptions | None = None
+) -> tuple[Data, RowOptions, DataSummary | None]:
+    """Read rows and follow the advice about columns that need a decision.
+
+    Return the rows, the options that were used, and the summary of the columns; the summary of rows
+    that are `Data` already is None. What only the user can answer raises `UnclearData`.
+
+    >>> rows = [{"age": 20 + k, "ill": k % 2} for k in range(40)]
+    >>> as_advised(rows)[1].words()
+    ['--bins', 'age=4']
+    """
+    how = options or RowOptions()
+    if isinstance(data, Data):
+        return data, how, None
+    summary = summarize_data(data, how)
+    if summary.obstacle or any(map(_needs_an_answer, summary.unclear)):
+        raise UnclearData(summary)
+    advised = summary.remedy
+    how = how._replace(
+        drop=(*how.drop, *advised.drop),
+        bins=(*how.bins, *advised.bins),
+        category=(*how.category, *advised.category),
+        missing=advised.missing or how.missing,
+        counts=advised.counts or how.counts,
+    )
+    return as_data(data, None, how), how, summary
+
+
+def _needs_an_answer(column: ColumnSummary) -> bool:
+    """Check for numbers whose notation is unclear: the advice would drop a measurement."""
+    advised = {option for _, remedies in column.problems for option, _ in remedies[:1]}
+    return column.kind == "measurement" and "drop" in advised
+
+
 def parse_data(
     content: bytes, name: str, domain: Domain | None = None, options: RowOptions | None = None
 ) -> Data:
@@ -294,8 +337,8 @@ def summarize_data(data: DataLike, options: RowOptions | None = None) -> DataSum
     >>> summary = summarize_data([{"age": 20 + k, "ill": k % 2} for k in range(40)])
     >>> [(column.name, column.kind, column.advice) for column in summary.columns]
     [('age', 'measurement', '--bins age=4, or --category age'), ('ill', 'category', '')]
-    >>> summary.try_line(["learn", "trees", "people.csv"])
-    'Try: contextwise learn trees people.csv --bins age=4'
+    >>> summary.try_line(["learn", "people.csv"])
+    'Try: contextwise learn people.csv --bins age=4'
     """
     return judge(*_source_table(data, options or RowOptions())).summary
 
@@ -351,34 +394,65 @@ def _file_table(content: bytes, name: str, how: RowOptions) -> Sheet:
 def _read(table: Sheet, how: RowOptions) -> Data:
     if how.domain is not None:
         return _with_domain(table, how, how.domain)
+    subject = _subject_column(table, how)
+    if subject is not None:
+        how = how._replace(drop=(*how.drop, subject.name))
     decisions = _decided(table, how)
-    columns, counts, lines = decisions.columns, None, None
+    columns, counts, lines = [*decisions.columns], None, None
+    if subject is not None:
+        columns.append(subject)  # so that rows are dropped from both
+        _refuse_counted_subjects(decisions.counts)
     if decisions.counts is not None:
         columns, counts, table = _counted(columns, decisions.counts, table)
     binned: dict[str, list[float]] = {}
     for k, column in enumerate(columns):
         if column.name in decisions.bins:
             columns[k], binned[column.name] = _binned(column, decisions.bins[column.name], counts)
-    notes = decisions.notes
+    notes = [*decisions.notes, *(_edges_note(name, edges) for name, edges in binned.items())]
     if how.missing == "drop":
         columns, counts, lines, dropped = _complete(columns, counts, table)
         notes = [*notes, *dropped]
         table = replace(table, lines=lines)
     elif how.missing == "state":
         columns = [_with_missing_state(column) for column in columns]
+    subjects = None if subject is None else columns.pop().codes
     if counts is not None:
-        notes = [*notes, f"{plural(int(counts.sum()), 'row')} counted by {how.counts!r}"]
+        counter = how.counts or table.counts
+        notes = [*notes, f"{plural(int(counts.sum()), 'row')} counted by {counter!r}"]
     domain = _inferred(columns, table)
+    notes = [*notes, *_added_note(columns, domain, table)]
     kept: dict[str, Any] = {
         "dropped": decisions.dropped,
         "bins": binned,
         "missing": None if how.missing == "error" else how.missing,
         "na": list(how.na),
-        "counts": how.counts,
+        "counts": how.counts or table.counts,
+        "subject": how.subject,
     }
     encoded = _encoded(columns, domain, table)
     stored = {key: value for key, value in kept.items() if value}
-    return Data(domain, encoded, counts, tuple(notes), stored)
+    return Data(domain, encoded, counts, tuple(notes), stored, subjects)
+
+
+def _subject_column(table: Sheet, how: RowOptions) -> Column | None:
+    """Return the column that says whose row it is, if there is one."""
+    name = how.subject
+    if name is None and (how.learned or {}).get("subject") in table.names:
+        name = (how.learned or {})["subject"]
+    if name is None:
+        return None
+    (name,) = find_names([name], table.names, "subject")
+    column = table.column(name)
+    if (column.codes < 0).any():
+        raise DomainError(f"subject: {name!r} has missing values; drop these rows first")
+    return column
+
+
+def _refuse_counted_subjects(counts: Column | None) -> None:
+    if counts is not None:
+        raise DomainError(
+            f"rows that are counted by {counts.name!r} have no subjects; leave out --subject"
+        )
 
 
 def _decided(table: Sheet, how: RowOptions) -> Decisions:
@@ -444,8 +518,25 @@ def _with_missing_state(column: Column) -> Column:
 _BIN = re.compile(r"(?:up to|.+ to) (\S+)|above (\S+)")
 
 
-def _binned(column: Column, bins: int, counts: IntArray | None) -> tuple[Column, list[float]]:
-    """Cut numbers into bins with about equally many observations; return their upper edges."""
+def _edges_note(name: str, edges: Sequence[float]) -> str:
+    """Say where a column was cut."""
+    if not edges:
+        return f"{name!r} has one bin: most of its values are equal"
+    bins = f"{len(edges) + 1} bins"
+    return f"{name!r} cut at {', '.join(map(label_of, edges))} into {bins} (--bins)"
+
+
+def _binned(column: Column, bins: Bins, counts: IntArray | None) -> tuple[Column, list[float]]:
+    """Cut numbers at points, or into bins with equally many observations; return upper edges."""
+    edges = list(bins) if isinstance(bins, tuple) else _even_edges(column, bins, counts)
+    states = bin_labels(edges, bool((column.numbers % 1 == 0).all()))
+    places = np.searchsorted(edges, column.numbers)
+    labels = [states[k] for k in places.tolist()]
+    return replace(column.mapped(labels), declared=tuple(states)), edges
+
+
+def _even_edges(column: Column, bins: int, counts: IntArray | None) -> list[float]:
+    """Return upper edges of bins with about equally many observations."""
     present = column.codes >= 0
     weights = np.bincount(
         column.codes[present],
@@ -459,10 +550,7 @@ def _binned(column: Column, bins: int, counts: IntArray | None) -> tuple[Column,
     places = np.unique(np.searchsorted(running, wanted * (1 - 1e-12)))
     # An edge above the largest value would make an empty bin.
     places = places[places < len(values) - 1]
-    edges = [_short_edge(values[k], values[k + 1]) for k in places.tolist()]
-    states = bin_labels(edges, bool((values % 1 == 0).all()))
-    labels = [states[k] for k in np.searchsorted(edges, column.numbers)]
-    return replace(column.mapped(labels), declared=tuple(states)), edges
+    return [_short_edge(values[k], values[k + 1]) for k in places.tolist()]
 
 
 def _short_edge(value: float, following: float) -> float:
@@ -506,42 +594,61 @@ def _upper_edges(states: Sequence[str]) -> npt.NDArray[np.float64] | None:
 
 
 def _inferred(columns: Sequence[Column], table: Sheet) -> Domain:
-    """Infer the states of each column."""
-    variables: dict[str, Sequence[str] | int] = {}
-    least = 0
-    if table.are_codes and table.file is not None:
-        cells = np.concatenate([np.ones(1), *(column.numbers for column in columns)])
-        # Files number their states from 0 or from 1.
-        least = int(not (cells < 1).any())
+    """Infer the states of each column: those that it declares, or else those that occur."""
+    variables: dict[str, Sequence[str]] = {}
     for column in columns:
-        if column.declared is not None:
-            extra = [label for label in column.labels if label not in column.declared]
-            variables[column.name] = [*column.declared, *extra] or ["0"]
-            continue
         stated = [label for label in column.labels if label != MISSING_STATE]
-        numbers = numbers_of(stated)
-        whole = bool(len(stated)) and bool((numbers % 1 == 0).all())
-        if table.are_codes and whole and all(re.fullmatch(r"-?(0|[1-9]\d*)", x) for x in stated):
-            if numbers.min() >= 0 and numbers.max() <= LARGEST_CODE and len(stated) > 0:
-                states = list(map(str, range(least, int(numbers.max()) + 1)))
-                variables[column.name] = states + [MISSING_STATE] * (
-                    len(stated) < len(column.labels)
-                )
-                continue
-            if table.file is None:
-                bad = numbers.min() if numbers.min() < 0 else numbers.max()
-                raise DomainError(
-                    f"{bad:.0f} is not a code of {column.name!r} (codes are 0 to "
-                    f"{LARGEST_CODE:,}); pass the domain, or bin the values first"
-                )
-        ordered = sorted(stated)
-        if len(stated) and not np.isnan(numbers).any():
-            ordered = [stated[k] for k in np.argsort(numbers, kind="stable")]
-        labels = list(dict.fromkeys(_plain_number(label) for label in ordered))
-        variables[column.name] = labels + [MISSING_STATE] * (len(stated) < len(column.labels)) or [
-            "0"
-        ]
+        if column.declared is not None:
+            states = [*column.declared, *(x for x in column.labels if x not in column.declared)]
+        else:
+            states = _codes(column, stated) if _is_array(table) else _sorted(stated)
+            states += [MISSING_STATE] * (len(stated) < len(column.labels))
+        variables[column.name] = states or ["0"]
     return Domain(variables)
+
+
+def _is_array(table: Sheet) -> bool:
+    """Check for cells without names or a file: an array or a list of rows."""
+    return table.are_codes and table.file is None
+
+
+def _sorted(stated: Sequence[str]) -> list[str]:
+    """Sort labels, numbers by their values; equal numbers become one label."""
+    numbers = numbers_of(stated)
+    ordered = sorted(stated)
+    if len(stated) and not np.isnan(numbers).any():
+        ordered = [stated[k] for k in np.argsort(numbers, kind="stable")]
+    return list(dict.fromkeys(_plain_number(label) for label in ordered))
+
+
+def _codes(column: Column, stated: Sequence[str]) -> list[str]:
+    """Return the states 0 to the largest code of a column of an array; sorted if it has others."""
+    if not stated or not all(re.fullmatch(r"-?(0|[1-9]\d*)", label) for label in stated):
+        return _sorted(stated)
+    codes = numbers_of(stated)
+    if codes.min() < 0 or codes.max() > LARGEST_CODE:
+        bad = codes.min() if codes.min() < 0 else codes.max()
+        raise DomainError(
+            f"{bad:.0f} is not a code of {column.name!r} (codes are 0 to {LARGEST_CODE:,}); pass "
+            "the domain, or bin the values first"
+        )
+    return list(map(str, range(int(codes.max()) + 1)))
+
+
+def _added_note(columns: Sequence[Column], domain: Domain, table: Sheet) -> list[str]:
+    """Say how many states of an array do not occur in it."""
+    if not _is_array(table):
+        return []
+    occurring = sum(len(column.labels) for column in columns if column.declared is None)
+    states = sum(
+        len(states)
+        for column, states in zip(columns, domain.states, strict=True)
+        if column.declared is None and column.labels
+    )
+    if states <= occurring:
+        return []
+    added = plural(states - occurring, "state")
+    return [f"codes count from 0, which adds {added} without rows; pass a domain to change that"]
 
 
 def _plain_number(label: str) -> str:
@@ -603,13 +710,17 @@ def _with_domain(table: Sheet, how: RowOptions, domain: Domain) -> Data:
     if lacking:
         raise DomainError(f"the data has no column for {listed(lacking)}")
     learned = how.learned or {}
-    name = how.counts
+    name = how.counts or table.counts
     if name is not None:
         (name,) = find_names([name], table.names, "counts")
     elif learned.get("counts") in table.names:
         name = learned["counts"]
+    subject = _subject_column(table, how)
     wanted, _ = without_missing(table.only(domain.names), how)
-    columns, counts, notes = wanted.columns, None, list(table.notes)
+    columns, counts, notes = [*wanted.columns], None, list(table.notes)
+    if subject is not None:
+        columns.append(subject)
+        _refuse_counted_subjects(None if name is None else table.column(name))
     if name is None:
         _refuse_counts(table, wanted)
     else:
@@ -620,7 +731,10 @@ def _with_domain(table: Sheet, how: RowOptions, domain: Domain) -> Data:
         table = replace(table, lines=lines)
     if name is not None and counts is not None:
         notes.append(f"{plural(int(counts.sum()), 'row')} counted by {name!r}")
-    return Data(domain, _encoded(columns, domain, table), counts, tuple(notes))
+    subjects = None if subject is None else columns.pop().codes
+    kept = {} if subject is None else {"subject": subject.name}
+    encoded = _encoded(columns, domain, table)
+    return Data(domain, encoded, counts, tuple(notes), kept, subjects)
 
 
 def _refuse_counts(table: Sheet, wanted: Sheet) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from functools import cached_property
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
@@ -64,7 +65,8 @@ class Sheet:
     """The columns of a source, and what was decided while it was read.
 
     ``lines`` has the line of each row in a file. ``are_codes`` marks columns without names, whose
-    whole numbers are codes.
+    whole numbers are codes. ``counts`` is the column that tells how often each row occurs, if the
+    source says so.
     """
 
     columns: list[Column]
@@ -73,6 +75,7 @@ class Sheet:
     lines: IntArray | None = None
     are_codes: bool = False
     notes: list[str] = field(default_factory=list)
+    counts: str | None = None
 
     @property
     def names(self) -> list[str]:
@@ -144,7 +147,7 @@ def is_number(label: str) -> bool:
 def label_of(cell: Any) -> str:
     """Return the label of a cell; a whole float stands for its int."""
     if isinstance(cell, str):
-        return cell
+        return cell if cell.isascii() else normalize("NFC", cell)
     if isinstance(cell, bool | np.bool_):
         return str(bool(cell))
     if isinstance(cell, int | np.integer):
@@ -205,13 +208,8 @@ def python_table(data: Any, domain: Domain | None) -> Sheet:
         if domain is not None:
             check_unique([str(name) for name in data.columns if str(name) in domain.positions])
         return frame_table(data)
-    width = None if domain is None else len(domain)
     if hasattr(data, "shape"):
-        array = _unmasked(data)
-        if array.ndim != 2 or width not in (None, array.shape[1]):
-            expected = "cells" if width is None else f"{width} cells"
-            raise DomainError(f"the data has shape {array.shape}; expected rows of {expected}")
-        return _unnamed(list(array.T), len(array), domain)
+        return _array_table(_unmasked(data), domain)
     if isinstance(data, bytes) or not isinstance(data, Iterable):
         raise DomainError(
             f"{type(data).__name__!r} cannot be read as data; pass a frame, an array, a list of "
@@ -219,22 +217,42 @@ def python_table(data: Any, domain: Domain | None) -> Sheet:
         )
     rows = list(data)
     if rows and isinstance(rows[0], Mapping):
-        seen = dict.fromkeys(name for row in rows for name in row)
-        names = list(seen) if domain is None else list(domain.names)
-        for r, row in enumerate(rows):
-            lacking = [name for name in names if name not in row]
-            if lacking:
-                raise DomainError(f"row {r} of the data lacks {listed(map(str, lacking))}")
-        named = [column_of(str(name), [row[name] for row in rows]) for name in names]
-        return Sheet(named, len(rows))
+        return _mappings_table(rows, domain)
+    return _rows_table(rows, domain)
+
+
+def _array_table(array: npt.NDArray[Any], domain: Domain | None) -> Sheet:
+    width = None if domain is None else len(domain)
+    if array.ndim != 2 or width not in (None, array.shape[1]):
+        expected = "cells" if width is None else f"{width} cells"
+        raise DomainError(f"the data has shape {array.shape}; expected rows of {expected}")
+    return _unnamed(list(array.T), len(array), domain)
+
+
+def _mappings_table(rows: Sequence[Mapping[Any, Any]], domain: Domain | None) -> Sheet:
+    seen = dict.fromkeys(name for row in rows for name in row)
+    names = list(seen) if domain is None else list(domain.names)
+    for r, row in enumerate(rows):
+        lacking = [name for name in names if name not in row]
+        if lacking:
+            raise DomainError(f"row {r} of the data lacks {listed(map(str, lacking))}")
+    named = [column_of(str(name), [row[name] for row in rows]) for name in names]
+    return Sheet(named, len(rows))
+
+
+def _rows_table(rows: Sequence[Any], domain: Domain | None) -> Sheet:
+    width = None if domain is None else len(domain)
+    cells = []
     for r, row in enumerate(rows):
         if isinstance(row, str | bytes) or not isinstance(row, Iterable):
             raise DomainError(f"row {r} of the data is {row!r}; expected a list of cells")
-        rows[r] = list(row)
-        width = len(rows[r]) if width is None else width
-        if len(rows[r]) != width:
-            raise DomainError(f"row {r} of the data has {len(rows[r])} cells for {width} variables")
-    return _unnamed([[row[v] for row in rows] for v in range(width or 0)], len(rows), domain)
+        cells.append(list(row))
+        width = len(cells[0]) if width is None else width
+        if len(cells[r]) != width:
+            raise DomainError(
+                f"row {r} of the data has {len(cells[r])} cells for {width} variables"
+            )
+    return _unnamed([[row[v] for row in cells] for v in range(width or 0)], len(rows), domain)
 
 
 def _unnamed(columns: Sequence[Any], rows: int, domain: Domain | None) -> Sheet:
@@ -246,7 +264,7 @@ def _unnamed(columns: Sequence[Any], rows: int, domain: Domain | None) -> Sheet:
 def frame_table(frame: Any, file: str | None = None) -> Sheet:
     """Return the table of a pandas frame; its categoricals are declared categories."""
     columns = []
-    names, notes = unique_names([str(name) for name in frame.columns])
+    names, notes = unique_names([normalize("NFC", str(name)) for name in frame.columns])
     for place, name in enumerate(names):
         series = frame.iloc[:, place]
         categories = getattr(getattr(series, "cat", None), "categories", None)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 
@@ -67,6 +68,8 @@ def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, list[s
         notes = [f"the text is not UTF-8 and was read as {encoding_name} (--encoding)"]
     if re.search(r"[\x00-\x08\x0e-\x1a]", text[:4096]) or "\0" in text:
         raise ParseError("this is a binary file of an unknown kind, not text", path=name)
+    if not text.isascii():
+        text = normalize("NFC", text)  # é is one letter, however it was typed
     return text.replace("\r\n", "\n").replace("\r", "\n"), notes
 
 
@@ -222,8 +225,12 @@ class _Cells:
         """Read cells that may contain line ends."""
         reader = _rows(io.StringIO(text, newline=""), separator, quote)
         rows, lines = [], []
+        joined, last = [], 0  # the first lines of cells that continue on the next line
         try:
             for row in reader:
+                if reader.line_num > last + 1:
+                    joined.append(last + 1)
+                last = reader.line_num
                 if "".join(row).strip() or len(row) > 1:
                     rows.append(row)
                     lines.append(reader.line_num)
@@ -233,6 +240,8 @@ class _Cells:
                 most = csv.field_size_limit()
                 message = f"a cell has more than {most:,} characters; is a closing quote missing?"
             raise ParseError(message, path=name, line=reader.line_num) from None
+        if joined:
+            _refuse_stray_quotes(text, name, separator, quote, joined[0])
         return cls(rows, np.arange(len(rows)), np.array(lines, dtype=np.int64))
 
     def columns(self, names: Sequence[str]) -> list[Column]:
@@ -243,6 +252,19 @@ class _Cells:
             labels = [cell.strip() for cell in place]
             made.append(Column(name, (), codes[self.codes]).mapped(labels, codes[self.codes]))
         return made
+
+
+def _refuse_stray_quotes(text: str, name: str, separator: str, quote: str, joined: int) -> None:
+    """Raise if quotes join lines that without them have the same number of cells each."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    widths = {line.count(separator) for line in lines}
+    if len(widths) == 1 and widths != {0}:
+        raise ParseError(
+            f"a quote ({quote}) opens a cell on this line and closes on a later one, although "
+            "each line by itself has the same number of cells; remove stray quotes",
+            path=name,
+            line=joined,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,11 +299,49 @@ class _PlainCells(_Cells):
 
 
 def _with_header(cells: _Cells, name: str, how: RowOptions, notes: list[str]) -> Sheet:
+    """Return the table of the cells, with the names of the first line if it has names."""
+    cells, is_short = _rectangle(cells, name, how)
     first = [cell.strip() for cell in cells.rows[cells.codes[0]]]
+    columns = cells.columns([""] * len(first))
+    below = [column.take(slice(1, None)) for column in columns]
+    if is_short and set(below[-1].labels) <= {""}:  # a separator at the end of each row
+        first = [*first[1:], ""]
+    if not (is_short or _has_header(first, below, how, notes)):
+        names = [f"v{k}" for k in range(len(first))]
+        if how.domain is not None:
+            names = list(how.domain.names)
+        columns = [Column(n, c.labels, c.codes) for n, c in zip(names, columns, strict=True)]
+        return Sheet(columns, len(cells.lines), name, cells.lines, how.domain is None, notes)
+    if len(cells.lines) == 1:
+        raise ParseError("there are no rows below the header", path=name)
+    skipped, text = _more_headers(first, below) if how.domain is None else (0, "")
+    if skipped:
+        notes.append(text)
+        below = [column.take(slice(skipped, None)) for column in below]
+    lines = cells.lines[1 + skipped :]
+    if how.domain is not None:
+        wanted = [n for n in first if n in how.domain.positions]
+        check_unique(wanted, name, int(cells.lines[0]))
+    columns, renamed = _named(first, below)
+    return Sheet(columns, len(lines), name, lines, False, [*notes, *renamed])
+
+
+def _rectangle(cells: _Cells, name: str, how: RowOptions) -> tuple[_Cells, bool]:
+    """Check that all lines have as many cells as expected.
+
+    R leaves out the name of the column of row labels; then the first line gets an empty name, and
+    the second result is True.
+    """
+    first = [cell.strip() for cell in cells.rows[cells.codes[0]]]
+    is_ragged = any(len(row) < len(first) for row in cells.rows)
+    if is_ragged and len(cells.codes) > 1 and _are_types(cells.rows[cells.codes[1]]):
+        # Orange may leave out empty cells at the end of a line.
+        rows = [row + [""] * (len(first) - len(row)) for row in cells.rows]
+        cells = _Cells(rows, cells.codes, cells.lines)
     widths = np.array([len(row) for row in cells.rows])[cells.codes]
-    width = int(np.bincount(widths[1:]).argmax()) if len(widths) > 1 else len(first)
-    width = max(width, len(first))
-    is_short = len(widths) > 1 and len(first) == width - 1 and len(first) > 0
+    usual = int(np.bincount(widths[1:]).argmax()) if len(widths) > 1 else len(first)
+    width = max(usual, len(first))
+    is_short = len(widths) > 1 and 0 < len(first) == width - 1
     if is_short and how.domain is not None and len(how.domain) == len(first):
         is_short = set(how.domain.names) == set(first)
     expected = np.full(len(widths), width)
@@ -297,49 +357,45 @@ def _with_header(cells: _Cells, name: str, how: RowOptions, notes: list[str]) ->
             path=name,
             line=int(cells.lines[row]),
         )
-    if is_short:
-        cells = _Cells([*cells.rows, ["", *first]], cells.codes.copy(), cells.lines)
-        cells.codes[0] = len(cells.rows) - 1
-        first = ["", *first]
-        cells.rows[:] = [row if len(row) == width else [""] * width for row in cells.rows]
-    columns = cells.columns([""] * width)
-    below = [column.take(slice(1, None)) for column in columns]
-    has_header = how.header
-    if is_short:
-        has_header = True
-        if not below[-1].labels or below[-1].labels == ("",):  # a separator at the end of each row
-            first = [*first[1:], ""]
-    elif how.domain is not None and has_header is None:
-        has_header = set(how.domain.names) <= set(first)
-    elif has_header is None:
-        has_header = _is_header(first, below)
-        if not has_header and not all(map(is_number, first)):
-            notes.append("the first line has no names; the columns are called v0, v1, … (--header)")
-    if not has_header:
-        names = [f"v{k}" for k in range(width)] if how.domain is None else list(how.domain.names)
-        columns = [Column(n, c.labels, c.codes) for n, c in zip(names, columns, strict=True)]
-        are_codes = how.domain is None
-        return Sheet(columns, len(widths), name, cells.lines, are_codes, notes)
-    if len(widths) == 1:
-        raise ParseError("there are no rows below the header", path=name)
-    skipped, text = _more_headers(first, below) if how.domain is None else (0, "")
-    if skipped:
-        notes.append(text)
-        below = [column.take(slice(skipped, None)) for column in below]
-    named = [(n, c) for n, c in zip(first, below, strict=True) if n or c.labels not in ((), ("",))]
+    if not is_short:
+        return cells, False
+    rows = [row if len(row) == width else [""] * width for row in cells.rows]
+    codes = cells.codes.copy()
+    codes[0] = len(rows)
+    return _Cells([*rows, ["", *first]], codes, cells.lines), True
+
+
+def _has_header(
+    first: Sequence[str], below: Sequence[Column], how: RowOptions, notes: list[str]
+) -> bool:
+    """Return whether the first line has names, as the user says or by its cells."""
+    if how.header is not None:
+        return how.header
     if how.domain is not None:
-        wanted = [n for n, _ in named if n in how.domain.positions]
-        check_unique(wanted, name, int(cells.lines[0]))
-    unnamed = [
-        n or ("" if not k and len(c.labels) == len(c.codes) else f"v{k}")
-        for k, (n, c) in enumerate(named)
-    ]
-    names, renamed = unique_names(unnamed)
-    lacking = [n for n, (given, _) in zip(names, named, strict=True) if n and not given]
-    renamed += [f"a column has no name and is called {n!r} here" for n in lacking]
-    table = [Column(n, c.labels, c.codes) for n, (_, c) in zip(names, named, strict=True)]
-    lines = cells.lines[1 + skipped :]
-    return Sheet(table, len(lines), name, lines, False, [*notes, *renamed])
+        return set(how.domain.names) <= set(first)
+    has_header = _is_header(first, below)
+    numbers = [cell for cell in first if is_number(cell)]
+    if not has_header and len(numbers) < len(first):
+        notes.append("the first line has no names; the columns are called v0, v1, … (--header)")
+    if has_header and numbers:
+        shown = ", ".join(map(repr, numbers[:3])) + (", …" if len(numbers) > 3 else "")
+        notes.append(f"the first line was read as names, also {shown} (--no-header)")
+    return has_header
+
+
+def _named(first: Sequence[str], below: Sequence[Column]) -> tuple[list[Column], list[str]]:
+    """Return the columns with unique names, and what was renamed; empty columns are left out."""
+    named = [(n, c) for n, c in zip(first, below, strict=True) if n or not set(c.labels) <= {""}]
+    names = []
+    for place, (text, column) in enumerate(named):
+        are_row_labels = place == 0 and len(column.labels) == len(column.codes)
+        names.append(text or ("" if are_row_labels else f"v{place}"))
+    unique, renamed = unique_names(names)
+    for new, (text, _) in zip(unique, named, strict=True):
+        if new and not text:
+            renamed.append(f"a column has no name and is called {new!r} here")
+    columns = [Column(n, c.labels, c.codes) for n, (_, c) in zip(unique, named, strict=True)]
+    return columns, renamed
 
 
 def _hint(cells: list[str], domain: Domain | None, is_first: bool) -> str:
@@ -359,7 +415,12 @@ def _hint(cells: list[str], domain: Domain | None, is_first: bool) -> str:
 
 
 def _is_header(first: Sequence[str], below: Sequence[Column]) -> bool:
-    """Decide whether the first line has the names of the columns."""
+    """Decide whether the first line has the names of the columns.
+
+    Text above numbers is a name. Otherwise the first line has names if its cells are new: they
+    never occur below, in columns whose other values do repeat. In a column that hardly repeats,
+    such as one of measurements, a new cell says nothing.
+    """
     known = [set(column.labels) for column in below]
     again = [cell in labels for cell, labels in zip(first, known, strict=True)]
     if len(first) > 1 and not first[0] and "" not in (*first[1:], *known[0]):
@@ -368,16 +429,17 @@ def _is_header(first: Sequence[str], below: Sequence[Column]) -> bool:
     is_long = len(first) > 2 and len(below[0].codes) > 2
     if is_long and first in (counted[:-1], counted[1:]):
         return 2 * sum(again) < len(first)  # numbers that their columns do not have are names
-    above_numbers = [
-        cell
-        for cell, column in zip(first, below, strict=True)
-        if _are_numbers(column) and cell not in TOKENS | DOUBTFUL
-    ]
-    if above_numbers:
-        return not all(map(is_number, above_numbers))
-    named = [(cell, seen) for cell, seen in zip(first, again, strict=True) if cell]
-    repeated = len({cell for cell, _ in named}) < len(named)
-    return not (repeated or 2 * sum(seen for _, seen in named) >= max(1, len(named)))
+    stated = [k for k, cell in enumerate(first) if cell not in TOKENS | DOUBTFUL]
+    above_numbers = [k for k in stated if _are_numbers(below[k])]
+    if any(not is_number(first[k]) for k in above_numbers):
+        return True
+    repeating = [k for k in stated if 2 * len(known[k]) <= len(below[k].codes)]
+    names = [first[k] for k in stated]
+    if above_numbers or len(set(names)) < len(names):
+        above_text = [k for k in repeating if k not in above_numbers]
+        return bool(above_text) and not any(again[k] for k in stated)
+    filled = [seen for cell, seen in zip(first, again, strict=True) if cell]
+    return 2 * sum(filled) < max(1, len(filled))
 
 
 def _are_numbers(column: Column) -> bool:
@@ -389,16 +451,24 @@ _TYPES = {"c", "d", "s", "t", "continuous", "discrete", "string", "time"}
 _ROLES = {"", "class", "meta", "i", "ignore", "m", "c"}
 
 
+def _are_types(cells: Sequence[str]) -> bool:
+    """Return whether cells are types of columns in Orange's format, or lists of their states."""
+    named = sum(cell.strip() in _TYPES for cell in cells)
+    lists = sum(len(cell.split()) > 1 for cell in cells)
+    return named + lists == len(cells) and named >= lists
+
+
 def _more_headers(first: Sequence[str], below: Sequence[Column]) -> tuple[int, str]:
     """Return the number of further header lines, and what they are."""
     lines = [[c.labels[c.codes[row]] for c in below] for row in range(len(below[0].codes))[:2]]
     if not lines:
         return 0, ""
     second = lines[0]
-    types = [cell in _TYPES or len(cell.split()) > 1 for cell in second]
-    are_types = all(types) and 2 * sum(cell in _TYPES for cell in second) >= len(second)
-    if are_types and all(cell in _ROLES or "=" in cell for cell in lines[-1]):
-        return 2, "lines 2 and 3 describe the columns (Orange) and were dropped"
+    if _are_types(second):
+        if all(cell in _ROLES or "=" in cell for cell in lines[-1]):
+            return 2, "lines 2 and 3 describe the columns (Orange) and were dropped"
+        if all((column.codes[1:] != column.codes[0]).all() for column in below):
+            return 1, "line 2 describes the columns (Orange) and was dropped"
     filled = [cell for cell in second if cell]
     if filled and 2 * sum("response" in cell.lower() for cell in filled) >= len(filled):
         return 1, "line 2 is a second header (Response) and was dropped"

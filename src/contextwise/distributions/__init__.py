@@ -8,9 +8,8 @@ large.
 - `inference`: probabilities, marginals and expectations, by visiting all states or by elimination;
 - `sampling`: exact, or by Gibbs chains;
 - `fitting`: weights from data, by likelihood or by pseudo-likelihood (`conditionals`), which is a
-  sum of logistic losses, fitted to a stated gap (`proximal_newton`); `batch_fitting`: thousands of
-  structures over a small domain;
-- `divergence`: between two distributions, by sampling if necessary;
+  sum of logistic losses, fitted to a stated gap (`proximal_newton`);
+- `divergence`: between two distributions;
 - `likelihood`: prediction scores on rows;
 - `goodness`: AIC, BIC, G² and tests of nested models, by maximum likelihood.
 
@@ -26,12 +25,13 @@ from contextwise.distributions.likelihood import (
     mean_log_likelihood,
     mean_pseudo_log_likelihood,
 )
-from contextwise.distributions.sampling import sample
+from contextwise.distributions.sampling import gibbs_chains, sample
 
 __all__ = [
     "cmll",
     "divergences",
     "fit",
+    "gibbs_chains",
     "goodness_of_fit",
     "log_probability",
     "marginal",

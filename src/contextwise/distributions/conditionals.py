@@ -20,7 +20,6 @@ from contextwise.distributions.potentials import (
     Bytes,
     allowed_values,
     distinct,
-    encode_rows,
     literal_bits,
 )
 from contextwise.distributions.proximal_newton import (
@@ -31,7 +30,6 @@ from contextwise.distributions.proximal_newton import (
     PackedMatrix,
 )
 from contextwise.errors import DomainError
-from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.features import Features
 from contextwise.models.structure import LogLinear
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
@@ -171,28 +169,6 @@ def _matrix(speaks: BoolArray, effects: npt.NDArray[np.int8], owners: IntArray, 
     joined = [np.concatenate([np.zeros(0, np.int64), *parts]) for parts in (data, rows, columns)]
     shape = (len(speaks) * options, size)
     return sparse.csr_array((joined[0].astype(np.float64), (joined[1], joined[2])), shape=shape)
-
-
-def conditional_log_probabilities(model: ModelLike, rows: Any) -> FloatArray:
-    """Return log p(x_i | all the others) of each variable in each row: shape (rows, variables).
-
-    The sum over variables is the pseudo-log-likelihood of a row.
-
-    Parameters
-    ----------
-    model : LogLinear, path of a file, or name of an example
-        Its weights must be finite.
-    rows : array, DataFrame, list of rows, or path of a file; see `Domain.encode`
-
-    Examples
-    --------
-    >>> from contextwise import Structure
-    >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [np.log(3)])
-    >>> np.exp(conditional_log_probabilities(model, [[1, 1], [1, 0]])).round(3).tolist()
-    [[0.75, 0.75], [0.5, 0.25]]
-    """
-    model = as_log_linear(model)
-    return log_conditionals_of(model, encode_rows(model.domain, rows))
 
 
 def log_conditionals_of(model: LogLinear, rows: IntArray) -> FloatArray:

@@ -23,12 +23,11 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from contextwise.data.rows import as_data, following
-from contextwise.distributions.batch_fitting import L2, Method
 from contextwise.distributions.conditionals import Conditionals
 from contextwise.distributions.inference import calibrate, plan, probabilities, states
 from contextwise.distributions.potentials import distinct_rows, frequencies
@@ -43,9 +42,13 @@ from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.structure import LogLinear, Structure, require_features
 from contextwise.support.arrays import FloatArray, IntArray
+from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.formatting import plural
 from contextwise.support.progress import Progress, progress_of
 
+Method = Literal["likelihood", "pseudo-likelihood"]
+L2 = 0.1
+"""The default penalty: a normal prior of variance 10 on each weight."""
 TOLERANCE = 1e-6
 """Default largest gap."""
 
@@ -114,6 +117,7 @@ def fit(
     l1: float = 0.0,
     tolerance: float = TOLERANCE,
     max_iterations: int = 2000,
+    deadline: Deadline = NEVER,
     show_progress: bool | Progress = False,
 ) -> Fit:
     """Fit the weights of a structure to data.
@@ -137,6 +141,8 @@ def fit(
         a step gains less than 1e-3 of it.
     max_iterations : int
         Largest number of steps.
+    deadline : Deadline
+        After it, the fit raises `OutOfTime`.
     show_progress : bool, or a function of (done, total)
         In percent of the gap, or, by likelihood, in steps.
 
@@ -164,8 +170,10 @@ def fit(
             f"unknown method {method!r}; choose 'pseudo-likelihood' or 'likelihood'"
         )
     penalty = Penalty.l1(l1, len(structure), ridge)
+    deadline.check()
     with progress_of(show_progress, "fitting weights") as progress:
         search: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
+        search["deadline"] = deadline
         if method == "likelihood":
             loss = _Likelihood(structure, rows, counts)
             best = _by_likelihood(loss, penalty, progress=progress, **search)
@@ -173,6 +181,7 @@ def fit(
             losses = Conditionals.of(structure.features, rows).loss(counts)
             best = minimise(losses, penalty, progress=progress, **search)
     if not best.converged:
+        deadline.check()
         warnings.warn(
             f"the fit has not converged after {plural(best.iterations, 'iteration')}; allow more "
             "of them, or a larger penalty",
@@ -223,6 +232,7 @@ def _by_likelihood(
     *,
     tolerance: float,
     max_iterations: int,
+    deadline: Deadline,
     progress: Progress | None,
 ) -> Optimum:
     weights = np.zeros(len(loss.seen))
@@ -244,7 +254,7 @@ def _by_likelihood(
         if converged or stuck or iterations >= max_iterations:
             break
         most = max_iterations - iterations
-        weights, steps = _in_orthant(loss, penalty, weights, tolerance, most, progress)
+        weights, steps = _in_orthant(loss, penalty, weights, tolerance, most, deadline, progress)
         iterations += steps
     return Optimum(weights, objective, value, gap, iterations, converged)
 
@@ -274,6 +284,7 @@ def _in_orthant(
     start: FloatArray,
     tolerance: float,
     max_iterations: int,
+    deadline: Deadline,
     progress: Progress | None,
 ) -> tuple[FloatArray, int]:
     """Search by L-BFGS-B, on weights scaled by the root of their curvature.
@@ -296,6 +307,7 @@ def _in_orthant(
     done = 0
 
     def value(x: FloatArray) -> tuple[float, FloatArray]:
+        deadline.check()
         weights = scale * x
         loss_here, slope, _ = loss.at(weights)
         objective = loss_here + ridge / 2 * float(weights @ weights) + float(np.sum(prices * x))

@@ -5,11 +5,8 @@ Everything is by maximum likelihood without a penalty, as log-linear analysis de
 
 **Dimension.** Features can be redundant: the four cells of a 2 × 2 table have three free
 parameters. The dimension is the rank of the features and the constant as functions on the states,
-minus one. The states are too many to list, so the features are evaluated at random product
-distributions instead, modulo a prime: each variable gets random residues that sum to 1, and a
-feature is the product over its literals of the sum of the allowed residues. The rank of these
-values never exceeds the true one, and is smaller only by a coincidence, which two trials make
-unlikely.
+minus one. The states are too many to list, but the rank is that of the matrix of inner products,
+the shares of states in which two features hold together: a product over the variables.
 """
 
 from __future__ import annotations
@@ -26,16 +23,12 @@ from contextwise.distributions.potentials import allowed_values, distinct_rows
 from contextwise.errors import DomainError
 from contextwise.formats import ModelLike, as_model
 from contextwise.models.structure import LogLinear, Structure, structure_of
-from contextwise.support.arrays import FloatArray
 from contextwise.support.progress import Progress
 
-PRIME = 2**20 - 3
-"""Sums of 2**13 products of residues are exact in 64-bit floats, so BLAS can multiply."""
 LARGEST = 5_000
 """The most features whose dimension is computed."""
-BLOCK = 256
-"""Points that are evaluated at once."""
-TRIALS = 2
+ROUNDING = 1e-9
+"""Part of a feature that the others do not explain, below which it is redundant."""
 ROWS_PER_CELL = 5
 """With fewer rows per cell the chi-square distribution of G² is no good approximation."""
 
@@ -207,53 +200,24 @@ def dimension(structure: Structure) -> int | None:
     """
     if len(structure) > LARGEST:
         return None
-    trials = (_values(structure, np.random.default_rng(k)) for k in range(TRIALS))
-    return max(len(_echelon(values)[0]) for values in trials) - 1
+    from scipy.linalg.lapack import dpstrf
 
-
-def _values(structure: Structure, rng: np.random.Generator) -> FloatArray:
-    """Evaluate the features and the constant at one more random points, modulo the prime."""
-    features, cards = structure.features, structure.domain.cardinalities
-    points = len(features) + 1
+    features = structure.features
     allowed = allowed_values(features)
-    values = np.ones((points, points), dtype=np.int64)
-    for first in range(0, points, BLOCK):
-        block = values[first : first + BLOCK]
-        for variable in np.unique(features.variables).tolist():
-            literals = np.flatnonzero(features.variables == variable)
-            residues = rng.integers(0, PRIME, (len(block), cards[variable]))
-            # The indicators of a variable's values add up to 1, so the random points must, too.
-            residues[:, 0] += 1 - residues.sum(axis=1)
-            sums = residues @ allowed[literals, : cards[variable]].T % PRIME
-            owners = features.owners[literals]  # each once, as a feature has a variable once
-            block[:, owners] = block[:, owners] * sums % PRIME
-    return values.astype(np.float64)  # exact, and BLAS multiplies them
-
-
-def _echelon(block: FloatArray) -> tuple[list[int], FloatArray]:
-    """Return the pivots and the independent rows of a matrix modulo the prime, fully reduced.
-
-    Halves are reduced by each other, so that nearly all work is in products of matrices.
-    """
-    if len(block) == 1:
-        nonzero = np.flatnonzero(block)
-        if not len(nonzero):
-            return [], block[:0]
-        # pow(x, -1, PRIME) is the inverse modulo the prime; the pivot becomes 1.
-        inverse = pow(int(block[0, nonzero[0]]), -1, PRIME)
-        return [int(nonzero[0])], _residues(block * inverse)
-    half = len(block) // 2
-    first, above = _echelon(block[:half])
-    second, below = _echelon(_residues(block[half:] - block[half:, first] @ above))
-    above = _residues(above - above[:, second] @ below)
-    return [*first, *second], np.concatenate([above, below])
-
-
-def _residues(values: FloatArray) -> FloatArray:
-    """Return whole numbers modulo the prime; many times as fast as ``%`` on floats."""
-    rest: FloatArray = values - np.floor(values / PRIME) * PRIME
-    rest[rest < 0] += PRIME  # where the quotient was rounded up
-    return rest
+    together = np.ones((len(features) + 1, len(features) + 1))  # the last one is the constant
+    for variable in np.unique(features.variables).tolist():
+        literals = np.flatnonzero(features.variables == variable)
+        owners, states = features.owners[literals], structure.domain.cardinalities[variable]
+        holds = allowed[literals, :states].astype(np.float64)
+        alone = holds.mean(axis=1)
+        together[owners] *= alone[:, None]
+        together[:, owners] *= alone
+        both = holds @ holds.T / states
+        together[np.ix_(owners, owners)] *= both / alone / alone[:, None]
+    norms = np.sqrt(together.diagonal())
+    # A Cholesky factorization with pivots ends where the rest is explained.
+    *_, rank, _ = dpstrf(together / norms / norms[:, None], tol=ROUNDING)
+    return int(rank) - 1
 
 
 def _chi_square_tail(statistic: float, freedom: int) -> float:

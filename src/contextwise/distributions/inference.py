@@ -31,6 +31,7 @@ import numpy as np
 from contextwise.distributions.potentials import encode_rows, log_potential_of
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.formats import ModelLike, as_log_linear
+from contextwise.models.box import Box
 from contextwise.models.domain import Assignment, Domain
 from contextwise.models.features import Features, members
 from contextwise.models.structure import LogLinear, Structure
@@ -52,8 +53,14 @@ Pattern = list[dict[int, int] | None]
 
 def log_partition(model: ModelLike, *, context: Assignment | None = None) -> float:
     """Compute log Z, over all states or those in a context."""
-    loaded = as_log_linear(model)
-    return exact_inference(loaded, pinned=loaded.domain.assignment(context)).log_partition
+    restricted, box = in_context(as_log_linear(model), context)
+    return exact_inference(restricted, pinned=box.fixed).log_partition
+
+
+def in_context(model: LogLinear, context: Assignment | None) -> tuple[LogLinear, Box]:
+    """Return a model without the states that a context excludes; fixed variables stay."""
+    box = Box.of(model.domain, context)
+    return (model.restrict(box.several) if box.several else model), box
 
 
 def log_probability(model: ModelLike, rows: Any) -> FloatArray:
@@ -123,11 +130,11 @@ def marginal(
     loaded = as_log_linear(model)
     names = [variables] if isinstance(variables, str) else list(variables)
     positions = [loaded.domain.position(name) for name in names]
-    pinned = loaded.domain.assignment(context)
+    restricted, box = in_context(loaded, context)
     for name, position in zip(names, positions, strict=True):
-        if position in pinned or names.count(name) > 1:
+        if position in box.allowed or names.count(name) > 1:
             raise DomainError(f"{name!r} must appear once, and not in the context")
-    return exact_inference(loaded, pinned=pinned, together=[positions]).marginal(positions)
+    return exact_inference(restricted, pinned=box.fixed, together=[positions]).marginal(positions)
 
 
 # -- tables ----------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.distributions.inference import exact_inference
+from contextwise.distributions.inference import exact_inference, in_context
 from contextwise.distributions.potentials import allowed_values, failures
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError, enough_memory, require
 from contextwise.formats import ModelLike, as_log_linear
@@ -202,13 +202,14 @@ def draw(
     generator = np.random.default_rng(rng)
     if method != "gibbs":
         try:
-            exact = exact_inference(model, pinned=model.domain.assignment(options.get("context")))
+            restricted, box = in_context(model, options.get("context"))
+            exact = exact_inference(restricted, pinned=box.fixed)
         except TooLargeError:
             if method == "exact":
                 raise
         else:
             with enough_memory(f"{count} rows"):
-                return Drawn(model.domain, exact.sample(count, generator))
+                return Drawn(model.domain, box.several.outside(exact.sample(count, generator)))
     many = min(MOST_CHAINS, max(FEWEST_CHAINS, count // ROWS_PER_CHAIN))
     chains = max(1, min(count, many))
     drawn = gibbs_chains(model, chains=chains, draws=-(-count // chains), rng=generator, **options)
@@ -228,19 +229,32 @@ def gibbs_chains(
     thin: int = THIN,
     show_progress: bool | Progress = False,
 ) -> IntArray:
-    """Run Gibbs chains from random states and return encoded rows: (chains, draws, variables).
+    """Run Gibbs chains from random states.
 
+    Parameters
+    ----------
+    model : LogLinear, path of a file, or name of an example
+    chains, draws : number of chains, and of rows of each
+    rng, context, burn_in, thin, show_progress : as in `sample`
+
+    Returns
+    -------
+    array of int, of shape (chains, draws, variables)
+        Positions of states.
+
+    Examples
+    --------
     >>> gibbs_chains("lung", chains=4, draws=50, rng=1).shape
     (4, 50, 3)
     """
     model = as_log_linear(model)
     if chains < 1 or draws < 0 or burn_in < 0 or thin < 1:
         raise DomainError("chains and thin must be >= 1, draws and burn_in >= 0")
-    pinned = model.domain.assignment(context)
+    model, box = in_context(model, context)
     start = np.zeros((chains, len(model.domain)), dtype=np.int64)
-    for variable, state in pinned.items():
+    for variable, state in box.fixed.items():
         start[:, variable] = state
-    sampler = Gibbs.of(model, [v for v in range(len(model.domain)) if v not in pinned])
+    sampler = Gibbs.of(model, [v for v in range(len(model.domain)) if v not in box.fixed])
     generator = np.random.default_rng(rng)
     current = sampler.begin(start, generator)
     for _ in range(burn_in):
@@ -253,7 +267,7 @@ def gibbs_chains(
             kept[done] = current.values.T
             if progress:
                 progress(done + 1, draws)
-    return kept.transpose(1, 0, 2)
+    return box.several.outside(kept.transpose(1, 0, 2))
 
 
 @dataclass(frozen=True, eq=False)

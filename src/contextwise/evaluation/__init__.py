@@ -1,49 +1,40 @@
-"""Chance, replicates, stability, consensus, scores, groups, and checks against data.
+"""Chance, groups of guesses, stability, ensembles, groups of rows, and checks against data.
 
-A name is imported when it is first used. No module has the name of a function of this room, because
-importing it would put the module in the place of the function.
+A name is imported when it is first used.
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from contextwise.evaluation import (
+        analysis,
         ensemble_scores,
         ensembles,
-        group_tests,
-        replicates,
         scores,
-        skill,
     )
-    from contextwise.evaluation.claim_tests import check
-    from contextwise.evaluation.consensus_search import consensus
+    from contextwise.evaluation.analysis import analyse
+    from contextwise.evaluation.chance import ChanceInterrupted, chance
+    from contextwise.evaluation.check import check
+    from contextwise.evaluation.compare_groups import compare_groups
     from contextwise.evaluation.ensemble_scores import (
-        compare_ensembles,
-        ensemble_matrix,
         reliability,
         score_ensembles,
     )
     from contextwise.evaluation.ensembles import Ensemble
-    from contextwise.evaluation.group_tests import populations
-    from contextwise.evaluation.replicates import summarize
-    from contextwise.evaluation.resampling import stability
-    from contextwise.evaluation.scores import score
-    from contextwise.evaluation.skill import ChanceInterrupted, chance
+    from contextwise.evaluation.groups import groups
+    from contextwise.evaluation.stability import stability
 
 __all__ = [
     "ChanceInterrupted",
     "Ensemble",
+    "analyse",
     "chance",
     "check",
-    "compare_ensembles",
-    "consensus",
-    "ensemble_matrix",
-    "populations",
+    "compare_groups",
+    "groups",
     "reliability",
-    "score",
     "score_ensembles",
     "stability",
-    "summarize",
 ]
 
 if not TYPE_CHECKING:
@@ -52,18 +43,15 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "ChanceInterrupted": "skill",
+            "ChanceInterrupted": "chance",
             "Ensemble": "ensembles",
-            "chance": "skill",
-            "compare_ensembles": "ensemble_scores",
-            "ensemble_matrix": "ensemble_scores",
+            "analyse": "analysis",
+            "chance": "chance",
             "reliability": "ensemble_scores",
             "score_ensembles": "ensemble_scores",
-            "check": "claim_tests",
-            "populations": "group_tests",
-            "consensus": "consensus_search",
-            "score": "scores",
-            "stability": "resampling",
-            "summarize": "replicates",
+            "check": "check",
+            "groups": "groups",
+            "stability": "stability",
+            "compare_groups": "compare_groups",
         },
     )

@@ -14,13 +14,11 @@ from starlette.requests import Request
 from contextwise import report
 from contextwise.explorer import (
     sidebar,
-    tab_experiment,
     tab_graph,
     tab_guesses,
     tab_overview,
     tab_question,
     tab_rows,
-    tab_statistics,
 )
 from contextwise.explorer.job import prepare
 from contextwise.explorer.shiny_private import skip_source_references
@@ -50,15 +48,13 @@ WALK = Input("walk", text)  # the query that Back or Forward of the browser lead
 def explorer(
     models: Sequence[tuple[str, Model]] = (),
     *,
-    run: Path | None = None,
     data: Path | None = None,
     peers: bool = False,
 ) -> App:
     """Return the explorer as an application.
 
-    The first of the named models is the true one. A page begins with the results of ``run``, if it
-    is given. The claims of models can be tested against the rows of ``data``. With ``peers``, no
-    model is true.
+    The first of the named models is the true one. The rows of ``data`` test its claims. With
+    ``peers``, no model is true.
     """
     entries = library(models)
     # Both are shared by all sessions, so that reloading the page does not compare again.
@@ -69,26 +65,24 @@ def explorer(
 
     def start(query: str) -> View:
         view = View.parse(query) if query else View(peers=peers)
-        if not query and run is None and data is not None and not models:
+        if not query and data is not None and not models:
             return replace(view, tab="rows", guesses=())
-        if run is None:
-            return replace(view, tab=FIRST_TAB) if view.tab == "experiment" else view
-        return view if query else replace(view, tab="experiment")
+        return view
 
     def page(request: Request) -> Tag:
         view = start(request.url.query)
         begin_ahead(view, entries, kept, ahead)
-        return _page(entries, view, with_run=run is not None)
+        return _page(entries, view)
 
     def server(input: Inputs, output: Outputs, session: Session) -> None:
         with reactive.isolate():
             query = session.clientdata.url_search().removeprefix("?")
-        _serve(session, State(entries, kept, start(query), ahead, data), run)
+        _serve(session, State(entries, kept, start(query), ahead, data))
 
     return App(page, server, static_assets={"/explorer": STATIC, "/report": SCRIPTS})
 
 
-def _page(entries: Entries, view: View, *, with_run: bool) -> Tag:
+def _page(entries: Entries, view: View) -> Tag:
     panels: dict[str, TagChild] = {
         "overview": tab_overview.panel(view, len(true_model(view, entries).model.domain)),
         "graph": tags.div(tab_graph.panel(view), class_="needs-comparison needs-pairs"),
@@ -98,14 +92,12 @@ def _page(entries: Entries, view: View, *, with_run: bool) -> Tag:
         ),
         "rows": tab_rows.panel(),
         "guesses": tags.div(tab_guesses.panel(), class_="needs-guess"),
-        "statistics": tags.div(tab_statistics.panel(), class_="needs-guess"),
     }
-    if with_run:
-        panels["experiment"] = tab_experiment.panel()
     return ui.page_sidebar(
         sidebar.panel(entries, view),
         ui.head_content(
             tags.link(rel="icon", type="image/svg+xml", href="explorer/icon.svg"),
+            tags.link(rel="stylesheet", href="report/findings.css"),
             tags.link(rel="stylesheet", href="explorer/explorer.css"),
             tags.script(src="report/heatmap.js"),
             tags.script(src="explorer/explorer.js"),
@@ -128,18 +120,10 @@ def _page(entries: Entries, view: View, *, with_run: bool) -> Tag:
     )
 
 
-def _serve(session: Session, state: State, run: Path | None) -> None:
+def _serve(session: Session, state: State) -> None:
     for part in (sidebar, tab_overview, tab_graph, tab_question, tab_rows, tab_guesses):
         part.serve(state)
-    tab_statistics.serve(state)
-    if run is not None:
-        tab_experiment.serve(run)
-
-    def turn(tab: str) -> None:
-        if run is not None or tab != "experiment":
-            state.change(tab=tab)
-
-    on(TAB, turn)
+    on(TAB, lambda tab: state.change(tab=tab))
     on(WALK, lambda query: state.go(View.parse(query), step=False))
     mirror(TAB, state.tab, ui.update_navset)
     _send_view(session, state)

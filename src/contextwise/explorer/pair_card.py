@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from htmltools import Tag, TagChild, TagList, tags
+from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
 from contextwise.comparison.explain import PairExplanation
 from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import Agreement, Roles
 from contextwise.errors import OpenResult
-from contextwise.evaluation.claim_tests import Check
+from contextwise.evaluation.analysis import Analysis
 from contextwise.explorer import controls, wiring
 from contextwise.explorer.computations import explain_one, regions_of
-from contextwise.explorer.job import Background, Done, Outcome, Upload, value_of
+from contextwise.explorer.job import Background, Done, Outcome, value_of
 from contextwise.explorer.state import FIRST_TAB, State, View, context_text
 from contextwise.independence.independencies import PairIndependencies
 from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, in_words
-from contextwise.report.comparisons import Guess, region_parts
+from contextwise.report.analysis_page import card_html, evidence_table
+from contextwise.report.comparisons import Guess
+from contextwise.report.explanations import region_parts
 from contextwise.report.html import CellContent, Markup, cell_html, joined, tag
 from contextwise.report.parts import Cell, Column, Marked, Share, Style, table
 from contextwise.report.shares import Shares, neighbours
-from contextwise.report.structures import evidence_text, sentence
+from contextwise.report.structures import sentence
 from contextwise.support.formatting import Number, as_csv, as_json, number, plural
 from contextwise.support.formatting import name as short
 
@@ -42,8 +45,6 @@ AROUND = wiring.Input("around", wiring.text)
 CARD = wiring.Input("card", wiring.choice({"pair": "", "around": ""}, str), "pair")
 PAIR = wiring.Input(controls.CHOSEN_PAIR, wiring.texts_named("first", "second"))
 REGION = wiring.Input("chosen_region", wiring.text)
-
-Independent = tuple[PairIndependencies, Check | None]
 
 
 def panel(start: View) -> Tag:
@@ -91,10 +92,7 @@ def counts(guess: Guess, pair: Pair) -> TagChild:
             f"Not decided in time: between {number(low)} and {number(high)} contexts differ."
         )
     if guess.one is not None:
-        text = {"dependent": confusion.tp, "independent": confusion.tn}
-        shares = [(key, Fraction(n) / confusion.total, n) for key, n in text.items()]
-        heads: dict[str, Style] = {"the pair is": "text", "share": "share", "contexts": "count"}
-        return controls.parts([table("Contexts of this pair", heads, shares)])
+        return None
     kinds: tuple[tuple[Cell, Number], ...] = (
         *((Marked(_kind_text(comparison.roles, k), k), getattr(confusion, k)) for k in KINDS),
         ("in neither" if comparison.roles.peers else "in neither (TN)", confusion.tn),
@@ -113,50 +111,42 @@ def regions(outcome: Outcome[PairExplanation], domain: Domain) -> TagChild:
     if not isinstance(outcome, Done):
         return controls.not_done(outcome)
     by_text = {in_words(region.literals): region.literals for region in outcome.value.regions}
-    return controls.parts(region_parts(outcome.value), cell=_linked("when", by_text, {}, domain))
+    return controls.parts(region_parts(outcome.value), cell=_linked("when", by_text, domain))
 
 
-def independent_regions(
-    outcome: Outcome[Independent], domain: Domain, known: Outcome[Check] = None
-) -> TagChild:
-    """Show where the pair of one model is independent: evidence, and links to the graphs there.
-
-    ``known`` is the test of the sentences in the overview, which adjusts for all of them.
-    """
+def independent_regions(outcome: Outcome[PairIndependencies], domain: Domain) -> TagChild:
+    """Show where the pair of one model is independent, with links to the graphs there."""
     if not isinstance(outcome, Done):
         return controls.not_done(outcome)
-    pair, check = outcome.value
+    pair = outcome.value
     if not pair.statements:
         text = "No context is known in which they are independent." if pair.undecided else ALWAYS
         return tags.p(text)
     by_text = {sentence(statement): statement.region for statement in pair.statements}
-    checks = [known.value] if isinstance(known, Done) else []
-    checks += [] if check is None else [check]
-    notes = {sentence(s): evidence_text(s, checks) for s in pair} if checks else {}
     more = f" ({plural(pair.unlisted, 'more region')})" if pair.unlisted else ""
     heads: dict[str, Style] = {"sentence": "text", "share of contexts": "share"}
     rows = [(sentence(s), Share(s.contexts, pair.contexts)) for s in pair]
     listed = table(f"Independent{more}", heads, rows, "sentences")
-    return controls.parts([listed], cell=_linked("sentence", by_text, notes, domain))
+    return controls.parts([listed], cell=_linked("sentence", by_text, domain))
 
 
-def _linked(
-    title: str,
-    regions: Mapping[str, Iterable[Literal]],
-    notes: Mapping[str, str],
-    domain: Domain,
-) -> CellContent:
-    """Return the content of cells of a column: the text, a note, and a link to the graph."""
+def card(analysis: Analysis, pair: Pair) -> Tag:
+    """Show the card of a pair: its verdicts, and the rows behind each claim about it."""
+    if analysis.findings:
+        shown = card_html(analysis.card(analysis.finding(*pair)))
+    else:
+        shown = evidence_table(analysis.evidence.about(*pair))
+    return tags.div(HTML(shown), class_="findings")
+
+
+def _linked(title: str, regions: Mapping[str, Iterable[Literal]], domain: Domain) -> CellContent:
+    """Return the content of cells of a column: the text, and a link to the graph."""
 
     def cell(value: Cell, column: Column) -> Markup | None:
         text = str(value)
         if column.title != title or text not in regions:
             return None
         content = [cell_html(value, column.style)]
-        if text in notes:
-            figures = notes[text].replace(", ", ",\n").split("\n")  # lines break only between
-            spans = (tag("span", figure, " ", class_="figure") for figure in figures)
-            content.append(tag("div", *spans, class_="note m-0"))
         context = region_context(regions[text], domain)
         if context:
             content += [Markup(" "), controls.choose("show this context", REGION, context)]
@@ -206,7 +196,7 @@ def around(shares: Shares, variable: str, *, alone: bool = False) -> TagChild:
 
     kinds: tuple[Agreement, ...] = ("tp",) if alone else ("fp", "fn", "tp")
     columns: dict[str, Style] = {"neighbour": "text", "share of contexts": "text"}
-    columns |= {"dependent" if alone else shares.roles.only[kind]: "share" for kind in kinds}
+    columns |= {shares.roles.only[kind]: "share" for kind in kinds}
     rows = [
         (other, other, *(getattr(edge, kind) or None for kind in kinds))
         for other, edge in list(edges.items())[:MOST_NEIGHBOURS]
@@ -226,27 +216,40 @@ def _serve_pair(state: State) -> None:
     """Show the counts and the regions of the chosen pair, which a job finds."""
     explaining, describing = Background(explain_one), Background(regions_of)
 
-    def key() -> tuple[Guess, Pair, Upload | None]:
-        guess = state.shown()
-        return guess, state.pair(), state.rows() if guess.one is not None else None
+    has_card = wiring.Settled(lambda: isinstance(state.tested(), Done))
+
+    def key() -> tuple[Guess, Pair]:
+        return state.shown(), state.pair()
 
     @reactive.effect
     def explain() -> None:
-        guess, pair, rows = key()
-        if guess.one is not None:
-            model = guess.comparison.true
-            describing.start(key(), model, pair, rows, TOP, LIMIT, seconds=2 * LIMIT + GRACE)
-        else:
-            explaining.start(key(), guess.comparison, pair, TOP, LIMIT, seconds=2 * LIMIT + GRACE)
+        guess, pair = key()
+        limits = (TOP, LIMIT)
+        if guess.one is None:
+            explaining.start(key(), guess.comparison, pair, *limits, seconds=2 * LIMIT + GRACE)
+        elif not has_card():
+            describing.start(key(), state.true().model, pair, *limits, seconds=2 * LIMIT + GRACE)
 
     def explanation() -> Outcome[PairExplanation]:
         return explaining.outcome(key())
 
-    def where() -> TagChild:
-        if state.shown().one is not None:
-            outcome = describing.outcome(key())
-            return independent_regions(outcome, state.domain(), state.evidence())
-        return regions(explanation(), state.domain())
+    async def where() -> TagChild:
+        tested, pair = state.tested(), state.pair()
+        by_rows = None
+        if isinstance(tested, Done):
+            by_rows = await asyncio.to_thread(card, tested.value, pair)
+        if state.shown().one is None:
+            heading = tags.h3(f"By the rows, as {short(state.true().label)} claims")
+            found = regions(explanation(), state.domain())
+            return TagList(found, tags.section(heading, by_rows) if by_rows else None)
+        if by_rows:
+            return by_rows
+        known = state.true().model.evidence
+        claims = known.about(*pair) if known else []
+        return TagList(
+            tags.div(HTML(evidence_table(claims)), class_="findings") if claims else None,
+            independent_regions(describing.outcome(key()), state.domain()),
+        )
 
     def downloads() -> TagChild:
         if not isinstance(explanation(), Done):

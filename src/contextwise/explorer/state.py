@@ -22,7 +22,7 @@ from shiny import reactive, req
 
 from contextwise.comparison.question import FULLY, Contexts, Pair
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.evaluation.claim_tests import Check
+from contextwise.evaluation.analysis import Analysis
 from contextwise.explorer.computations import compare_all
 from contextwise.explorer.job import Background, Done, Failed, Job, Outcome, Upload
 from contextwise.explorer.wiring import Input, Settled, quoted, uploads, warn
@@ -30,7 +30,6 @@ from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, write_literals
 from contextwise.models.structure import Model, alignment
 from contextwise.report.comparisons import Guess
-from contextwise.report.structures import OneModel
 from contextwise.truths import bundled
 
 TABS = {
@@ -39,10 +38,8 @@ TABS = {
     "question": "Question",
     "rows": "Rows",
     "guesses": "Comparisons",
-    "statistics": "Statistics",
-    "experiment": "Experiment",
 }
-"""The tabs and their titles; the last one is shown only with a run."""
+"""The tabs and their titles."""
 FIRST_TAB = next(iter(TABS))
 UPLOAD = "upload:"
 TIME_LIMIT = 60.0  # seconds for each guess, by default
@@ -286,9 +283,9 @@ class State:
         self._data = None if data is None else Upload(str(data), data.name)
         self.entries: reactive.Value[Entries] = reactive.value(dict(entries), name="entries")
         self.comparing = Background(compare_all)
-        # What rows tell about the sentences of the shown model; the tabs that find it set these.
-        self.evidence: Callable[[], Outcome[Check]] = lambda: None
-        self.stability: Callable[[], Outcome[OneModel]] = lambda: None
+        # What the rows say about the claims of the model that is shown alone; the overview sets it.
+        self.tested: Callable[[], Outcome[Analysis]] = lambda: None
+        self.learned: dict[str, tuple[Upload, Analysis]] = {}  # by the keys of the models
         self._parts: dict[str, reactive.Value[Any]] = {
             part.name: reactive.value(getattr(view, part.name), name=part.name)
             for part in fields(View)
@@ -397,12 +394,13 @@ class State:
         sent = ROWS()
         return sent[-1] if sent else self._data
 
-    def show_new(self, label: str, model: Model) -> str:
-        """Add a model of this session and show it alone. Return its key."""
+    def show_learned(self, label: str, rows: Upload, analysis: Analysis) -> str:
+        """Add a model that was learned from rows, and show it alone. Return its key."""
         with reactive.isolate():
             before = self.entries()
-            entries = with_uploads(before, [(label, model)])
+            entries = with_uploads(before, [(label, analysis.model)])
             (key,) = (key for key in entries if key not in before)
+            self.learned[key] = (rows, analysis)
             self.entries.set(entries)
             current = self.view()
         self.go(View(true=key, guesses=(), tab=current.tab, contexts=current.contexts, peers=True))

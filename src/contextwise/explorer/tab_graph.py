@@ -155,7 +155,7 @@ def graphs(
     still_open = shares.open_pairs()
     sides: dict[Side, str] = {"both": "Both models"}
     if alone:
-        sides = {"one": true}
+        sides = {"both": true}
     elif all_edges:
         roles = ("", "") if guess.comparison.roles.peers else (" (true)", " (guess)")
         sides = {"true": f"{true}{roles[0]}", "guess": f"{guess.title}{roles[1]}"}
@@ -216,38 +216,39 @@ def _figure(label: str, drawn: str) -> Tag:
 
 def differences(edges: Sequence[Edge]) -> TagList:
     """List the pairs that differ, the largest first."""
-    return _ranked(edges, "differences", "both", "The two models agree here, in every context.")
+    return _ranked(edges, "differences", "The two models agree here, in every context.")
 
 
 def dependencies(edges: Sequence[Edge]) -> TagList:
     """List the pairs of one model that depend, those in the most contexts first."""
-    return _ranked(edges, "strongest", "one", "No pair depends here.")
+    return _ranked(edges, "strongest", "No pair depends here.")
 
 
-def _ranked(edges: Sequence[Edge], which: Which, side: Side, nothing: str) -> TagList:
+def _ranked(edges: Sequence[Edge], which: Which, nothing: str) -> TagList:
     ranked = select_edges(edges, which=which, most_edges=RANKED, most_nodes=2 * RANKED)
     if not ranked.edges:
         return TagList(tags.p(nothing))
     text = ranked.description
     title = f"{text[:1].upper()}{text[1:]}, among all variables"
     items = (
-        tags.li(HTML(controls.choose_pair(edge_text(edge, side), *edge.pair)))
-        for edge in ranked.edges
+        tags.li(HTML(controls.choose_pair(edge_text(edge), *edge.pair))) for edge in ranked.edges
     )
     return TagList(tags.h3(title, class_="h6 mt-2"), tags.ol(*items))
 
 
 def serve(state: State) -> None:
+    outcome = _serve_shares(state)
+    _serve_graphs(state, outcome)
+    _serve_choices(state)
+    _serve_files(state, outcome)
+
+
+def _serve_shares(state: State) -> Callable[[], Outcome[Shares]]:
+    """Compare in the chosen context while the tab is shown."""
     comparing = Background(shares_in)
 
     def key() -> Hashable:
         return state.shown(), tuple(state.context().items())
-
-    def outcome() -> Outcome[Shares]:
-        return comparing.outcome(key()) if state.context() else Done(state.shown().shares)
-
-    def shares() -> Shares:
-        return value_of(outcome(), "nothing has been compared in this context yet")
 
     @reactive.effect
     def compare() -> None:
@@ -256,8 +257,16 @@ def serve(state: State) -> None:
             with reactive.isolate():
                 if comparing.key() == key():
                     return
-            comparing.start(key(), guess.comparison, context, LIMIT, seconds=LIMIT + GRACE)
+            roles = guess.shares.roles
+            comparing.start(key(), guess.comparison, roles, context, LIMIT, seconds=LIMIT + GRACE)
 
+    def outcome() -> Outcome[Shares]:
+        return comparing.outcome(key()) if state.context() else Done(state.shown().shares)
+
+    return outcome
+
+
+def _serve_graphs(state: State, outcome: Callable[[], Outcome[Shares]]) -> None:
     def work() -> TagChild:
         known = outcome()
         return None if isinstance(known, Done) else controls.not_done(known)
@@ -283,20 +292,9 @@ def serve(state: State) -> None:
     wiring.show("context_work", work)
     wiring.show("context_graphs", content)
 
-    def links() -> TagChild:
-        if not isinstance(outcome(), Done):
-            return None
-        graph_files = [("graph_one_svg", "graph (SVG)")]
-        if state.shown().one is None:
-            graph_files = [
-                ("graph_svg", "differences (SVG)"),
-                ("graph_true_svg", f"{state.true().label} (SVG)"),
-                ("graph_guess_svg", f"{state.shown().title} (SVG)"),
-            ]
-        edges = (("edges_csv", "edges (CSV)"), ("edges_json", "edges (JSON)"))
-        return controls.downloads(*graph_files, *edges)
 
-    wiring.show("context_downloads", links)
+def _serve_choices(state: State) -> None:
+    """Follow the choices of states, wherever they are made."""
 
     def set_state(variable: str, chosen: str) -> None:
         with reactive.isolate():
@@ -326,15 +324,20 @@ def serve(state: State) -> None:
     wiring.on(ALL_EDGES, lambda wanted: state.change(all_edges=wanted))
     wiring.mirror(ALL_EDGES, state.all_edges, ui.update_checkbox, "value")
 
+
+def _serve_files(state: State, outcome: Callable[[], Outcome[Shares]]) -> None:
+    """Offer the pictures, and the edges as tables."""
+
+    def shares() -> Shares:
+        return value_of(outcome(), "nothing has been compared in this context yet")
+
     def drawn(side: Side) -> str:
-        every, most = side != "both", EDGE_COUNT()
+        alone = state.shown().one is not None
+        every, most = alone or side != "both", EDGE_COUNT()
         selection = selection_of(shares().edges(), all_edges=every, most=most)
         where = places(state.shown(), shares(), selection, all_edges=every, most=most)
-        arcs = arcs_of(state.shown().comparison.true) if side == "one" else frozenset()
+        arcs = arcs_of(state.shown().comparison.true) if alone else frozenset()
         return picture(selection, where, state.context(), side=side, arcs=arcs)
-
-    def name(what: str) -> Callable[[], str]:
-        return lambda: state.file_name(f"{context_text(state.context())} {what}")
 
     def records() -> list[dict[str, Any]]:
         return [
@@ -342,12 +345,29 @@ def serve(state: State) -> None:
             for edge in shares().edges()
         ]
 
-    def record() -> str:
-        return as_json({"context": state.context(), "edges": records()})
+    def links() -> TagChild:
+        if not isinstance(outcome(), Done):
+            return None
+        pictures = [("graph_one_svg", "graph (SVG)")]
+        if state.shown().one is None:
+            pictures = [
+                ("graph_svg", "differences (SVG)"),
+                ("graph_true_svg", f"{state.true().label} (SVG)"),
+                ("graph_guess_svg", f"{state.shown().title} (SVG)"),
+            ]
+        edges = (("edges_csv", "edges (CSV)"), ("edges_json", "edges (JSON)"))
+        return controls.downloads(*pictures, *edges)
 
-    wiring.offer("graph_svg", lambda: drawn("both"), name=name("differences"))
-    wiring.offer("graph_one_svg", lambda: drawn("one"), name=name("graph"))
-    wiring.offer("graph_true_svg", lambda: drawn("true"), name=name("true"))
-    wiring.offer("graph_guess_svg", lambda: drawn("guess"), name=name("guess"))
-    wiring.offer("edges_csv", lambda: as_csv(records(), EDGE_KEYS), name=name("edges"))
-    wiring.offer("edges_json", record, name=name("edges"))
+    def offer(key: str, what: str, content: Callable[[], str]) -> None:
+        def name() -> str:
+            return state.file_name(f"{context_text(state.context())} {what}")
+
+        wiring.offer(key, content, name=name)
+
+    wiring.show("context_downloads", links)
+    offer("graph_svg", "differences", lambda: drawn("both"))
+    offer("graph_one_svg", "graph", lambda: drawn("both"))
+    offer("graph_true_svg", "true", lambda: drawn("true"))
+    offer("graph_guess_svg", "guess", lambda: drawn("guess"))
+    offer("edges_csv", "edges", lambda: as_csv(records(), EDGE_KEYS))
+    offer("edges_json", "edges", lambda: as_json({"context": state.context(), "edges": records()}))

@@ -1,8 +1,4 @@
-"""Several guesses: their table, their errors, the distances between them, a report, a consensus.
-
-The distances of a few models are counted. Those of many are estimated first, from random
-assertions; a button counts them exactly.
-"""
+"""Several guesses: their table, their errors, the distances between them, a report."""
 
 from __future__ import annotations
 
@@ -16,25 +12,22 @@ from xml.etree.ElementTree import tostring
 
 import numpy as np
 import numpy.typing as npt
-from htmltools import HTML, Tag, TagChild, TagList, tags
+from htmltools import HTML, TagChild, TagList, tags
 from shiny import reactive, ui
 
 from contextwise.comparison.compare import comparison_record
-from contextwise.comparison.confusion import CAUSAL
-from contextwise.comparison.estimate import EstimatedMatrix
 from contextwise.comparison.matrix import DistanceMatrix
 from contextwise.comparison.roles import Agreement
-from contextwise.evaluation.consensus_search import ClaimSupport, Consensus
-from contextwise.evaluation.replicates import METRICS, summarize
+from contextwise.evaluation.compare_groups import compare_groups
 from contextwise.explorer import controls
-from contextwise.explorer.computations import consensus_of, distances, ensemble_of, report_of
+from contextwise.explorer.computations import distances, ensemble_of, report_of
 from contextwise.explorer.job import Background, Done, Outcome, value_of
 from contextwise.explorer.state import State, is_open
-from contextwise.explorer.wiring import Input, Settled, clicks, offer, on, show, text
-from contextwise.formats import encode, without_suffix
+from contextwise.explorer.wiring import Input, offer, on, show, text
+from contextwise.formats import without_suffix
 from contextwise.report.comparisons import Guess, guesses_parts, matrix_parts
 from contextwise.report.drawing import HALO, add, add_text, add_tip, new_picture
-from contextwise.report.evaluations import consensus_parts, summary_parts
+from contextwise.report.evaluations import guess_groups_parts
 from contextwise.report.html import Markup
 from contextwise.report.layout import in_unit_square, planar
 from contextwise.report.parts import COLOURS, Cell, Column, Table
@@ -43,21 +36,16 @@ from contextwise.support.formatting import as_csv, as_json, listed, percent
 from contextwise.support.formatting import name as short
 
 EXPLAINING, DRAWING = 30.0, 60.0  # seconds for each guess of a report, and for its pictures
-COUNTING, AGREEING = 120.0, 60.0  # seconds for the distances, and to improve a consensus
+COUNTING = 120.0  # seconds for the distances
 GRACE = 60.0  # seconds that each may take beyond that
-SUMMARIZED = [metric for metric in METRICS if metric not in ("skill", *CAUSAL)]  # the quick ones
-MOST_EXACT = 40  # up to this number of models, distances are counted without a request
+MOST_LABELS = 40  # up to this number of models, all points of the map have labels
 MOST_OPEN = 12  # up to this number of models, the table of their distances is open
 SAME_PLACE = 0.02  # points of the map that are nearer than this share a label
 
 WIDTH, HEIGHT, MARGIN = 720, 440, 48  # of the map of models
 
-Matrix = DistanceMatrix | EstimatedMatrix
 SHOW = Input("show_guess", text)
-EXACTLY = Input("count_exactly", clicks)
-INSTEAD = Input("estimate_instead", clicks)
-ADD = Input("add_consensus", clicks)
-REPORT, CONSENSUS, ENSEMBLE = "report", "consensus", "ensemble"
+REPORT, ENSEMBLE = "report", "ensemble"
 
 
 def panel() -> TagList:
@@ -73,16 +61,12 @@ def panel() -> TagList:
             controls.request_panel(REPORT),
         ),
         tags.section(
-            tags.h2("Consensus", class_="h5 mt-3"),
-            tags.p(
-                "Find a structure with a small sum of distances to all compared models. The search "
-                "starts from the most typical one and adds or drops features while the sum falls."
-            ),
-            controls.request_panel(CONSENSUS),
+            tags.h2("Together", class_="h5 mt-3"),
+            tags.p("Take the compared models as draws of one ensemble, and score it."),
             controls.request_panel(ENSEMBLE),
             class_="needs-several",
         ),
-        tags.div(ui.output_ui("between"), ui.output_ui("between_buttons"), class_="needs-several"),
+        tags.div(ui.output_ui("between"), class_="needs-several"),
     )
 
 
@@ -114,7 +98,6 @@ def plane(results: Sequence[Guess]) -> TagChild:
     for guess in finished:
         groups[group_of(guess.title)].append(guess.comparison)
     repeated = {name: members for name, members in groups.items() if len(members) > 1}
-    summary = summarize(repeated, metrics=SUMMARIZED) if repeated else None
     drawn = [
         replace(guess, group=group if group in repeated else "")
         for guess in results
@@ -124,12 +107,12 @@ def plane(results: Sequence[Guess]) -> TagChild:
     return tags.section(
         tags.h2("Differences of both kinds", class_="h5 mt-3"),
         tags.p(text) if repeated else None,
-        controls.parts([plane_picture(drawn, summary)]),
-        controls.parts(summary_parts(summary)) if summary else None,
+        controls.parts([plane_picture(drawn)]),
+        controls.parts(guess_groups_parts(compare_groups(repeated))) if repeated else None,
     )
 
 
-def nearest(results: Sequence[Guess], matrix: Matrix) -> str:
+def nearest(results: Sequence[Guess], matrix: DistanceMatrix) -> str:
     """Name the guess nearest to the true model, the first of the matrix, and the most typical."""
     known = [guess for guess in results if not is_open(guess)]
     sentences = []
@@ -142,25 +125,22 @@ def nearest(results: Sequence[Guess], matrix: Matrix) -> str:
         sentences.append(f"Nearest to {c.roles.first} {verb} {listed(titles)}, at {apart}.")
     if len(matrix.names) > 3:
         label = matrix.names[1 + int(middle(matrix)[1:, 1:].sum(axis=1).argmin())]
-        if isinstance(matrix, DistanceMatrix) and not matrix.open_distances:
+        if not matrix.open_distances:
             label = matrix.names[1 + matrix.submatrix(range(1, len(matrix.names))).medoid]
-        start = "By the estimates, the" if isinstance(matrix, EstimatedMatrix) else "The"
         sentences.append(
-            f"{start} most typical model is {short(label)}: the sum of its distances to the others "
+            f"The most typical model is {short(label)}: the sum of its distances to the others "
             "is smallest."
         )
     return " ".join(sentences)
 
 
-def middle(matrix: Matrix) -> npt.NDArray[np.float64]:
+def middle(matrix: DistanceMatrix) -> npt.NDArray[np.float64]:
     """Return the normalized distances; an open one is the middle of its bounds."""
-    if isinstance(matrix, EstimatedMatrix):
-        return matrix.normalized
     sums: npt.NDArray[np.float64] = matrix.shares(matrix.lower) + matrix.shares(matrix.upper)
     return sums / 2
 
 
-def between(outcome: Outcome[Matrix], results: Sequence[Guess] = ()) -> TagChild:
+def between(outcome: Outcome[DistanceMatrix], results: Sequence[Guess] = ()) -> TagChild:
     """Show the distances between all models, and a map of them."""
     if outcome is None:
         return None
@@ -184,10 +164,10 @@ def between(outcome: Outcome[Matrix], results: Sequence[Guess] = ()) -> TagChild
     )
 
 
-def distance_map(matrix: Matrix) -> str:
+def distance_map(matrix: DistanceMatrix) -> str:
     """Draw the models as points with about the distances of the matrix; the first is a square."""
     places = in_unit_square(planar(middle(matrix)))
-    few = len(places) <= MOST_EXACT
+    few = len(places) <= MOST_LABELS
     labels = shared_labels(places, matrix.names) if few else [matrix.names[0]]
     side = HEIGHT - 2 * MARGIN
     text = f"Map of {len(places)} models by their distances"
@@ -219,25 +199,13 @@ def shared_labels(places: npt.NDArray[np.float64], names: Sequence[str]) -> list
     return [", ".join(members) for members in labels]
 
 
-def agreed(result: tuple[Consensus, list[ClaimSupport]]) -> TagList:
-    """Show the consensus, its distances to the guesses, and who supports it."""
-    return TagList(
-        controls.parts(consensus_parts(*result, medium="page")),
-        ui.input_action_button(ADD.key, "Add it to the comparison", class_="btn-sm"),
-        controls.downloads(
-            ("consensus_json", "consensus (model file, JSON)"), ("supports_csv", "its claims (CSV)")
-        ),
-    )
-
-
-def matrix_records(matrix: Matrix) -> list[dict[str, object]]:
-    """Return one record per pair of models: the distance, its bounds, or its estimate."""
-    values: dict[str, npt.NDArray[Any]]
-    if isinstance(matrix, EstimatedMatrix):
-        low, high = matrix.interval()
-        values = {"estimate": matrix.normalized, "low": low, "high": high}
-    else:
-        values = {"low": matrix.lower, "high": matrix.upper, "share": middle(matrix)}
+def matrix_records(matrix: DistanceMatrix) -> list[dict[str, object]]:
+    """Return one record per pair of models: the bounds of the distance, and its share."""
+    values: dict[str, npt.NDArray[Any]] = {
+        "low": matrix.lower,
+        "high": matrix.upper,
+        "share": middle(matrix),
+    }
     names = matrix.names
     return [
         {"first": names[i], "second": names[j]} | {key: a[i, j] for key, a in values.items()}
@@ -287,64 +255,35 @@ def _serve_report(state: State) -> None:
 
 
 def _serve_distances(state: State) -> None:
-    counting, estimating = Background(distances), Background(distances)
-    nothing: tuple[Hashable, bool] = (None, False)
-    chosen = reactive.value(nothing, name="chosen")
+    counting = Background(distances)
 
     def models() -> Hashable:
         guesses = state.guesses()
         return (state.true(), tuple(guesses), state.contexts()) if len(guesses) > 1 else None
 
-    def exactly() -> bool:
-        about, exact = chosen()
-        return exact if about == models() else len(state.guesses()) < MOST_EXACT
-
-    def outcome() -> Outcome[Matrix]:
-        return counting.outcome(models()) if exactly() else estimating.outcome(models())
+    def outcome() -> Outcome[DistanceMatrix]:
+        return counting.outcome(models())
 
     def records() -> list[dict[str, object]]:
         return matrix_records(value_of(outcome(), "the distances are not known yet"))
 
     @reactive.effect
     def measure() -> None:
-        wanted, exact = models(), exactly()
+        wanted = models()
         ready = len(state.results()) == len(state.guesses())
         if state.tab() != "guesses" or wanted is None or not ready:
             return
         with reactive.isolate():
-            if (counting if exact else estimating).key() == wanted:
+            if counting.key() == wanted:
                 return
             true, guesses, contexts = state.true(), state.guesses(), state.contexts()
         named = {entry.label: entry.model for entry in (true, *guesses)}
-        work, limit = (counting, COUNTING) if exact else (estimating, None)
-        work.start(wanted, named, contexts, limit, seconds=COUNTING + GRACE)
-
-    def choose(exact: bool) -> None:
-        counting.drop()
-        with reactive.isolate():
-            chosen.set((models(), exact))
-
-    def other_way() -> str:
-        known = outcome()
-        if known is None or exactly() == isinstance(known, Done):
-            return ""
-        return INSTEAD.key if exactly() else EXACTLY.key
-
-    offered = Settled(other_way)
-
-    def button() -> Tag | None:
-        labels = {EXACTLY.key: "Count them exactly", INSTEAD.key: "Estimate them instead"}
-        key = offered()
-        return ui.input_action_button(key, labels[key], class_="btn-sm") if key else None
+        counting.start(wanted, named, contexts, COUNTING, seconds=COUNTING + GRACE)
 
     show("between", lambda: between(outcome(), state.results()))
-    show("between_buttons", button)
-    on(EXACTLY, lambda _: choose(exact=True))
-    on(INSTEAD, lambda _: choose(exact=False))
     name = _name(state, "distances")
     offer("matrix_csv", lambda: as_csv(records()), name=name)
     offer("matrix_json", lambda: as_json(records()), name=name)
-    _serve_consensus(state, models, outcome)
     controls.serve_request(
         ENSEMBLE,
         "Score the compared models as an ensemble",
@@ -359,40 +298,3 @@ def _serve_distances(state: State) -> None:
         ),
         content=controls.parts,
     )
-
-
-def _serve_consensus(
-    state: State, models: Callable[[], Hashable], distances: Callable[[], Outcome[Matrix]]
-) -> None:
-    def call() -> tuple[Any, ...]:
-        known = distances()
-        named = {entry.label: entry.model for entry in state.guesses()}
-        matrix = known.value if isinstance(known, Done) else None
-        if not isinstance(matrix, DistanceMatrix) or matrix.open_distances:
-            matrix = None
-        guesses_only = matrix and matrix.submatrix(range(1, len(matrix.names)))
-        return COUNTING + AGREEING + GRACE, named, guesses_only, state.contexts(), AGREEING
-
-    outcome = controls.serve_request(
-        CONSENSUS, "Find a consensus", consensus_of, about=models, call=call, content=agreed
-    )
-
-    def result() -> Consensus:
-        return value_of(outcome(), "no consensus has been found yet")[0]
-
-    def add(_: int) -> None:
-        with reactive.isolate():
-            known = outcome()
-        if isinstance(known, Done):
-            made = known.value[0]
-            state.add([(f"consensus of {len(made.models)}", made.structure)])
-
-    def structure() -> str:
-        return encode(result().structure, "json").decode()
-
-    def supports() -> str:
-        return as_csv(support.record() for support in result().widest_supports())
-
-    on(ADD, add)
-    offer("consensus_json", structure, name=_name(state, "consensus"))
-    offer("supports_csv", supports, name=_name(state, "consensus claims"))

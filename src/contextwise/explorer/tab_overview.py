@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,16 +12,18 @@ from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
 from contextwise.comparison.compare import PAIR_KEYS, Comparison, comparison_record, pair_records
-from contextwise.errors import ContextwiseError
-from contextwise.evaluation.claim_tests import Check
+from contextwise.evaluation.analysis import Analysis
 from contextwise.explorer import controls, pair_card, wiring
-from contextwise.explorer.computations import evidence_of
+from contextwise.explorer.computations import analyse_claims
 from contextwise.explorer.job import Background, Done, Outcome
 from contextwise.explorer.state import State, View
-from contextwise.explorer.tab_rows import RESAMPLES, STABILITY
+from contextwise.independence.model_claims import explain_model
+from contextwise.models.evidence import ClaimEvidence, Evidence
+from contextwise.report.analysis_page import answer_html, claims_html, evidence_table
+from contextwise.report.analysis_words import claim_phrase, plain
 from contextwise.report.comparisons import Guess, comparison_parts
 from contextwise.report.html import Markup, as_html
-from contextwise.report.page import model_page, one_terms, terms_note
+from contextwise.report.page import model_page, terms_note
 from contextwise.report.parts import Cell, Column, Note, Part, cell_text
 from contextwise.report.pictures import (
     GROUPED,
@@ -40,15 +41,15 @@ from contextwise.report.pictures import (
 from contextwise.report.plots import plot_pairs
 from contextwise.report.plots.style import encoded
 from contextwise.report.structures import (
-    OneModel,
-    one_model_parts,
-    sentence_records,
+    sentence_parts,
     verdict,
 )
 from contextwise.support.formatting import as_csv, as_json
 
 WORST = 10  # pairs and variables that are listed
-TESTING = 300.0  # seconds to test sentences
+MOST_CLAIMS = 200  # claims that are listed
+TESTING = 300.0  # seconds to test the claims of a model
+GRACE = 30.0  # seconds that they may take beyond that
 FIRST_NOTES = ("verdict", "summary", "open")
 KEYS = (
     "Arrow keys move from cell to cell, Enter shows the pair, plus and minus zoom, 0 shows "
@@ -81,20 +82,10 @@ def panel(start: View, variables: int) -> TagList:
                 ),
                 class_="needs-guess",
             ),
-            tags.section(
-                tags.h3("How stable are these sentences?"),
-                tags.p(
-                    f"Learn again from {RESAMPLES} random halves of the rows, and count those that "
-                    "have each sentence.",
-                    class_="note",
-                ),
-                controls.request_panel(STABILITY),
-                class_="needs-one needs-rows",
-            ),
             tags.div(
                 controls.downloads(
                     ("one_html", "report (HTML)"),
-                    ("sentences_csv", "sentences (CSV)"),
+                    ("claims_csv", "claims with evidence (CSV)"),
                     ("dependence_csv", "all pairs (CSV)"),
                 ),
                 class_="needs-one",
@@ -140,20 +131,42 @@ def map_panel(variables: int) -> Tag:
     )
 
 
-def summary(guess: Guess) -> Tag:
-    """Show the verdict of a comparison or of one model, and explain its terms."""
+def summary(guess: Guess, tested: Outcome[Analysis] = None) -> Tag:
+    """Show the verdict of a comparison or of one model, by rows if there are some."""
+    if guess.one is not None and isinstance(tested, Done) and tested.value.findings:
+        return tags.div(HTML(answer_html(tested.value)), class_="headline findings")
     if guess.one is not None:
         shown = [Note("verdict", verdict(guess.one))]
-        if len(guess.comparison.domain) > 1:
-            shown.append(one_terms(guess.comparison))
+        if known := guess.comparison.true.evidence:
+            shown.append(Note("evidence", known.summary))
         return tags.div(controls.parts(shown), class_="headline")
     return tags.div(controls.parts(_split(guess)[0]), class_="headline")
 
 
-def sentences(one: OneModel, tested: Outcome[Check]) -> TagList:
-    """Show the sentences about one model, and the progress of the test with rows."""
-    progress = None if isinstance(tested, Done) else controls.not_done(tested)
-    return TagList(progress, controls.parts(one_model_parts(one, top=WORST)[1:]))
+def claims(guess: Guess, tested: Outcome[Analysis]) -> TagList:
+    """Show the claims of one model: with their evidence, if rows tested them."""
+    if isinstance(tested, Done):
+        return TagList(_title("The claims and their evidence"), _table(claims_html, tested.value))
+    progress = controls.not_done(tested)
+    known = guess.comparison.true.evidence
+    if known is not None:
+        listed = _table(evidence_table, known.claims[:MOST_CLAIMS], None)
+        return TagList(progress, _title("The claims and their evidence"), listed)
+    assert guess.one is not None
+    return TagList(progress, controls.parts(sentence_parts(guess.one)))
+
+
+def _title(text: str) -> Tag:
+    return tags.h2(text, class_="h5 mt-3")
+
+
+def _table(made: Callable[..., Markup], *about: object) -> Tag:
+    return tags.div(HTML(made(*about, _opening)), class_="findings")
+
+
+def _opening(claim: ClaimEvidence) -> Markup:
+    """Return a claim as a button that opens its pair."""
+    return controls.choose_pair(plain(claim_phrase(claim)), *claim.pair)
 
 
 def worst(guess: Guess) -> HTML:
@@ -222,30 +235,45 @@ def _serve_map(state: State) -> None:
 
 def _serve_text(state: State) -> None:
     """Show the verdict, and below the map the sentences or the largest differences."""
-    testing = Background(evidence_of)
+    testing = Background(analyse_claims)
 
-    def tested() -> Outcome[Check]:
-        return testing.outcome((state.shown().one, state.rows()))
+    def tested() -> Outcome[Analysis]:
+        rows, entry, current = state.rows(), state.true(), state.current()
+        if rows is None or current is None:
+            return None
+        learned_from, analysis = state.learned.get(entry.key, (None, None))
+        if learned_from == rows and analysis is not None:
+            return Done(analysis)
+        return testing.outcome((entry, rows))
 
-    state.evidence = tested
+    state.tested = tested
 
     @reactive.effect
     def test() -> None:
-        one, rows = state.shown().one, state.rows()
-        if one is not None and rows is not None:
-            testing.start((one, rows), one, rows, seconds=TESTING)
+        rows, entry = state.rows(), state.true()
+        if rows is None or state.current() is None or isinstance(tested(), Done):
+            return
+        with reactive.isolate():
+            if testing.key() == (entry, rows):
+                return
+        testing.start((entry, rows), entry.model, rows, TESTING, seconds=TESTING + GRACE)
 
-    def one() -> OneModel:
-        """Return the shown model with the evidence that is known."""
-        shown, check, again = state.shown().one, tested(), state.stability()
-        if shown is None:
-            raise ContextwiseError("two models are compared; deselect one of them")
-        known = again.value if isinstance(again, Done) else shown
-        return replace(known, check=check.value) if isinstance(check, Done) else known
+    def evidence() -> Evidence | None:
+        known = tested()
+        return known.value.evidence if isinstance(known, Done) else state.true().model.evidence
+
+    def claim_records() -> list[dict[str, Any]]:
+        known = evidence()
+        return [] if known is None else [claim.record() for claim in known.claims]
+
+    def one_page() -> str:
+        comparison = state.shown().comparison
+        claims = explain_model(comparison.true, top=WORST, time_limit=TESTING)
+        return model_page(state.true().label, comparison, claims)
 
     def below() -> TagChild:
         guess = state.shown()
-        return worst(guess) if guess.one is None else sentences(one(), tested())
+        return worst(guess) if guess.one is None else claims(guess, tested())
 
     def record() -> dict[str, Any]:
         return dict(comparison_record(state.shown().comparison))
@@ -253,15 +281,15 @@ def _serve_text(state: State) -> None:
     def pairs() -> Iterable[Mapping[str, object]]:
         return pair_records(state.shown().comparison)
 
-    wiring.show("summary", lambda: summary(state.shown()))
+    wiring.show("summary", lambda: summary(state.shown(), tested()))
     wiring.show("worst", below)
     files: dict[str, tuple[str, Callable[[], str]]] = {
         "comparison_json": ("comparison", lambda: as_json(record())),
         "comparison_csv": ("comparison", lambda: as_csv([record()])),
         "pairs_csv": ("pairs", lambda: as_csv(pairs(), PAIR_KEYS)),
         "pairs_json": ("pairs", lambda: as_json(list(pairs()))),
-        "sentences_csv": ("sentences", lambda: as_csv(sentence_records(one()))),
-        "one_html": ("report", lambda: model_page(state.true().label, one())),
+        "claims_csv": ("claims", lambda: as_csv(claim_records())),
+        "one_html": ("report", one_page),
         "dependence_csv": ("pairs", lambda: as_csv(dependence(state.shown().comparison))),
     }
     for key, (what, content) in files.items():

@@ -13,9 +13,11 @@ from contextwise.explorer.computations import answers
 from contextwise.explorer.job import Background, Done, Outcome
 from contextwise.explorer.state import State, context_in, context_text
 from contextwise.explorer.wiring import Input, clicks, follow, on, show, text, texts
-from contextwise.independence.queries import Answer, Statement, parse_statement
+from contextwise.independence.queries import Answer
+from contextwise.independence.statements import Statement, parse_statement
 from contextwise.models.domain import Domain
 from contextwise.models.notation import quoted
+from contextwise.report.analysis_page import evidence_table
 
 LIMIT = 30.0  # seconds for each model
 GRACE = 10.0  # seconds that it may take beyond that
@@ -134,6 +136,9 @@ def _reply(label: str, answer: Answer) -> Tag:
         tags.h2(f"In {label}: {answer.word}", class_="h6 when"),
         tags.p(f"{answer.reason[:1].upper()}{answer.reason[1:]}.", class_="when"),
         tags.ul(*steps, class_="when") if steps else None,
+        tags.div(HTML(evidence_table(answer.evidence)), class_="findings")
+        if answer.evidence
+        else None,
         class_="card card-body",
     )
 
@@ -151,7 +156,9 @@ def serve(state: State) -> None:
         if not question:
             asking.drop()
             return
-        models = [entry.model for entry in (true, guess) if entry is not None]
+        tested = state.tested()
+        model = tested.value.model if isinstance(tested, Done) else true.model
+        models = [model, *([] if guess is None else [guess.model])]
         asking.start(key(), models, question, LIMIT, seconds=len(models) * LIMIT + GRACE)
 
     def content() -> TagChild:

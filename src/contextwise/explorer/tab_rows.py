@@ -1,53 +1,67 @@
-"""Rows of data: their columns with advice, learning from them, and tests of a model's claims."""
+"""Rows of data: their columns with advice and choices, and learning from them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
-from htmltools import HTML, TagChild, TagList, tags
+from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
-from contextwise.data.columns import DataSummary
+from contextwise.data.columns import ColumnSummary, DataSummary
 from contextwise.data.options import RowOptions
-from contextwise.evaluation.claim_tests import Check
+from contextwise.evaluation.analysis import Analysis
 from contextwise.explorer import controls
 from contextwise.explorer.computations import (
-    Learned,
     Recipe,
-    check_of,
     learn_from,
-    stability_of,
     summarize_rows,
 )
 from contextwise.explorer.job import Background, Done, Outcome, Upload, value_of
-from contextwise.explorer.state import FIRST_TAB, ROWS, Entry, State
-from contextwise.explorer.wiring import Input, choice, flag, offer, on, show, text
+from contextwise.explorer.state import FIRST_TAB, ROWS, State
+from contextwise.explorer.wiring import Input, choice, flag, offer, on, show, text, texts_named
 from contextwise.formats import encode
-from contextwise.learning import LEARNERS, learner_named
+from contextwise.learning import DEFAULT_LEARNER, LEARNERS, learner_named
 from contextwise.learning.parameters import Parameter, parameters_of
-from contextwise.report.evaluations import check_parts
-from contextwise.report.parts import Cell, Note, Part, Style, table
-from contextwise.report.structures import OneModel
-from contextwise.support.formatting import as_csv, as_json, plural
+from contextwise.report.analysis_page import analysis_page, answer_html, findings_html
+from contextwise.report.parts import Note, Part
+from contextwise.support.formatting import name as short
+from contextwise.support.formatting import plural
 
-READING, LEARNING, CHECKING = 60.0, 900.0, 900.0  # seconds for each kind of work
-TOP = 10  # claims of a kind that are shown
+READING, LEARNING = 60.0, 900.0  # seconds for each kind of work
 MISSING = "there is nothing here yet"
-FIRST_LEARNER = "edge-trees"
-ROLES = {"true": "the model", "guess": "the model it is compared with"}
+MOST_COLUMNS = 200  # columns with their own controls
+USES = {
+    "": "",
+    "category": "as categories",
+    "drop": "leave it out",
+    "counts": "how often the row occurs",
+}
+MISSING_VALUES = {
+    "": "as advised",
+    "drop": "leave out their rows",
+    "state": "make missing a state",
+}
 OFFERED = {
     name: entry for name, entry in LEARNERS.items() if not entry.package or find_spec(entry.package)
 }
 
-ADVISED = Input("advised", flag, True)
-LEARNER = Input("learner", choice(OFFERED, str), FIRST_LEARNER)
-CHECKED = Input("checked", choice(ROLES, str), "true")
+LEARNER = Input("learner", choice(OFFERED, str), DEFAULT_LEARNER)
+HALVES = Input("halves", flag, False)
 SHOW_LEARNED = Input("show_learned", text)
-LEARN, CHECK, STABILITY = "learn", "check", "stability"
-RESAMPLES = 50  # halves of the rows
+USE, CUT, NA = (
+    Input(f"column_{what}", texts_named("variable", "state")) for what in ("use", "cut", "na")
+)
+MISSING_MEANS = Input("missing", choice(MISSING_VALUES, str), "")
+LEARN = "learn"
+FOUND_AGAIN = 20  # random halves of the rows
+
+Choices = dict[tuple[str, str], str]
+"""The choices of the user, by the key of the control and the column."""
 
 
 def panel() -> TagList:
@@ -55,92 +69,146 @@ def panel() -> TagList:
         tags.section(
             tags.h2("Rows", class_="h5"),
             tags.div(
-                ui.input_file(
-                    ROWS.key,
-                    "A file of rows",
-                    placeholder="CSV, Excel, SPSS, …",
+                ui.input_file(ROWS.key, "A file of rows", placeholder="CSV, Excel, SPSS, …"),
+                tags.div(
+                    ui.input_select(
+                        LEARNER.key,
+                        "Learner",
+                        {name: f"{name}: {entry.summary}" for name, entry in OFFERED.items()},
+                        selected=DEFAULT_LEARNER,
+                    ),
+                    class_="needs-rows",
                 ),
                 class_="choices",
             ),
-            tags.div(ui.output_ui("columns"), aria_live="polite"),
-        ),
-        tags.section(
-            tags.h2("Learn a structure", class_="h5 mt-3"),
             tags.div(
-                ui.input_select(
-                    LEARNER.key,
-                    "Learner",
-                    {name: f"{name}: {entry.summary}" for name, entry in OFFERED.items()},
-                    selected=FIRST_LEARNER,
-                    width="100%",
+                controls.request_panel(LEARN),
+                tags.details(
+                    tags.summary("Settings of the learner"),
+                    ui.output_ui("learner_settings"),
+                    ui.input_checkbox(
+                        HALVES.key,
+                        f"Also learn from {FOUND_AGAIN} random halves of the rows, and count those "
+                        "that make each claim",
+                        width="100%",
+                    ),
                 ),
-                class_="ask",
+                class_="needs-rows",
             ),
-            ui.output_ui("learner_settings"),
-            controls.request_panel(LEARN),
-            class_="needs-rows",
-        ),
-        tags.section(
-            tags.h2("Do the rows agree with a model?", class_="h5 mt-3"),
-            tags.p(
-                "Test each independence that the model claims, in the contexts where it claims it. "
-                "The rows must be independent of each other, and the model must not be learned "
-                "from them."
-            ),
-            tags.div(ui.input_select(CHECKED.key, "Model", ROLES), class_="choices needs-guess"),
-            controls.request_panel(CHECK),
-            class_="needs-rows",
+            tags.div(ui.output_ui("columns"), aria_live="polite"),
         ),
     )
 
 
+# -- how the rows are read -------------------------------------------------------------------------
+
+
 def columns(outcome: Outcome[DataSummary], rows: Upload | None) -> TagChild:
-    """Show the columns of the rows, with advice as ``contextwise info`` gives it."""
+    """Show the columns of the rows, each with its advice and what can be chosen for it."""
     if rows is None:
         text = "No rows yet: choose a file, or start with contextwise explore FILE.csv."
         return tags.p(text, class_="note")
     if not isinstance(outcome, Done):
         return controls.not_done(outcome)
     summary = outcome.value
-    unclear = f"; {plural(len(summary.unclear), 'column')} to decide about"
-    head = f"{rows.name}: {plural(summary.rows, 'row')}, {plural(len(summary.columns), 'column')}"
-    heads: dict[str, Style] = {"column": "text", "kind": "text", "values": "count"}
-    heads |= {"missing": "count", "most frequent": "text"}
-    cells: list[tuple[Cell, ...]] = [
-        (
-            column.name,
-            column.kind,
-            column.values,
-            column.missing,
-            ", ".join(f"{label} ({count:,})" for label, count in column.frequent),
-        )
-        for column in summary.columns
-    ]
-    advised = [column.advice or column.decision or "" for column in summary.columns]
-    if any(advised):
-        heads["advice"] = "text"
-        cells = [(*row, words) for row, words in zip(cells, advised, strict=True)]
+    head = f"{rows.name}: {plural(summary.rows, 'row')}, {plural(len(summary.columns), 'column')}."
     notes: list[Part] = [Note("rows", note) for note in summary.notes]
     if summary.obstacle:
         notes.append(Note("obstacle", summary.obstacle, warns=True))
-    verdict = Note("verdict", f"{head}{unclear if summary.unclear else ''}.")
+    heads = ("column", "values", "use it", "bins or cut points", "also missing", "advice")
     return TagList(
-        controls.parts([verdict, table("", heads, cells, "columns"), *notes]),
-        ui.input_checkbox(ADVISED.key, f"Follow the advice: {advice(summary)}", True, width="100%")
-        if summary.unclear
+        tags.p(tags.b(head), class_="when"),
+        ui.input_select(MISSING_MEANS.key, "Missing values", MISSING_VALUES)
+        if any(column.missing for column in summary.columns)
         else None,
+        tags.div(
+            tags.table(
+                tags.thead(tags.tr(*(tags.th(text, scope="col") for text in heads))),
+                tags.tbody(*map(_column_row, summary.columns[:MOST_COLUMNS])),
+                class_="table columns",
+            ),
+            class_="scroll",
+            tabindex="0",
+            role="group",
+            aria_label="Columns",
+        ),
+        tags.p(f"The first {MOST_COLUMNS} columns are shown; the others follow the advice.")
+        if len(summary.columns) > MOST_COLUMNS
+        else None,
+        controls.parts(notes),
     )
 
 
-def advice(summary: DataSummary) -> str:
-    return " ".join(summary.remedy.words())
+def _column_row(column: ColumnSummary) -> Tag:
+    values = ", ".join(f"{short(label, 24)} ({count:,})" for label, count in column.frequent)
+    missing = f"; {column.missing:,} missing" if column.missing else ""
+    advised = "as advised" if column.problems or column.decision else "unchanged"
+    reasons = [reason for reason, _ in column.problems]
+    advice = [*reasons, *(_remedy(*remedies[0]) for _, remedies in column.problems if remedies)]
+    return tags.tr(
+        tags.th(short(column.name, 30), scope="row"),
+        tags.td(f"{column.kind}, {plural(column.values, 'value')}{missing}: {values}"),
+        tags.td(
+            tags.select(
+                controls.UNBOUND,
+                *(tags.option(text or advised, value=use) for use, text in USES.items()),
+                class_="form-select form-select-sm",
+                aria_label=f"Use of {column.name}",
+                data_input=USE.key,
+                data_variable=column.name,
+            )
+        ),
+        tags.td(_field(CUT, column.name, "Bins of", "4 or 20|30") if _has_numbers(column) else ""),
+        tags.td(_field(NA, column.name, "Values that are missing in", "99")),
+        tags.td("; ".join(advice) or column.decision),
+    )
 
 
-def reading(outcome: Outcome[DataSummary], advised: bool) -> RowOptions:
-    """Return how to read the rows: as advised, if there is something to decide."""
-    if not isinstance(outcome, Done) or not (advised and outcome.value.unclear):
-        return RowOptions()
-    return outcome.value.remedy
+def _has_numbers(column: ColumnSummary) -> bool:
+    """Return whether a column can be cut into bins."""
+    return column.values > 2 and any(
+        re.fullmatch(r"[-+]?[\d.,]+", label.strip()) for label, _ in column.frequent
+    )
+
+
+def _field(source: Input[Any], column: str, label: str, example: str) -> Tag:
+    return tags.input(
+        controls.UNBOUND,
+        type="text",
+        placeholder=example,
+        class_="form-control form-control-sm",
+        aria_label=f"{label} {column}",
+        data_input=source.key,
+        data_variable=column,
+    )
+
+
+def _remedy(option: str, value: str) -> str:
+    """Say what following the advice does."""
+    if option == "bins":
+        return f"{value.rpartition('=')[2]} bins"
+    return {"missing": "", "drop": "leave it out"}.get(option, USES.get(option, option))
+
+
+def reading(chosen: Mapping[tuple[str, str], str], missing: str = "") -> RowOptions:
+    """Return the options that the user chose; `learn_from` follows the advice for the rest."""
+
+    def of(source: Input[Any], value: str = "") -> list[tuple[str, str]]:
+        found = [(name, text.strip()) for (key, name), text in chosen.items() if key == source.key]
+        return [(name, text) for name, text in found if text and value in ("", text)]
+
+    dropped = [name for name, _ in of(USE, "drop")]
+    cut = {name: text for name, text in of(CUT) if name not in dropped}
+    tokens = [(name, t.strip()) for name, text in of(NA) for t in text.split(",")]
+    counts = [name for name, _ in of(USE, "counts")]
+    return RowOptions(
+        drop=tuple(dropped),
+        missing=missing or None,  # type: ignore[arg-type]
+        na=tuple(f"{name}={token}" for name, token in tokens if name not in dropped),
+        bins=tuple(f"{name}={text}" for name, text in cut.items()),
+        counts=counts[-1] if counts else None,
+        category=tuple(name for name, _ in of(USE, "category") if name not in cut),
+    )
 
 
 # -- the parameters of a learner -------------------------------------------------------------------
@@ -174,18 +242,28 @@ def settings_form(learner: str) -> TagChild:
     return tags.div(*fields, class_="settings") if fields else None
 
 
-# -- results ---------------------------------------------------------------------------------------
+# -- learning -------------------------------------------------------------------------------------
 
 
-def check_view(check: Check) -> TagList:
-    return TagList(
-        controls.parts(check_parts(check, top=TOP)),
-        controls.downloads(("check_csv", "all claims (CSV)"), ("check_json", "all claims (JSON)")),
+def learned_view(label: str, key: str, analysis: Analysis) -> Tag:
+    """Show the answer first, then the picture and the cards."""
+    return tags.div(
+        tags.p(f"Learned {label} from {plural(len(analysis.data), 'row')}.", class_="when"),
+        HTML(answer_html(analysis)),
+        tags.p(HTML(controls.choose("Show it in the overview", SHOW_LEARNED, key)))
+        if key
+        else None,
+        controls.downloads(
+            ("learned_json", "model with its evidence (JSON)"), ("learned_html", "page (HTML)")
+        ),
+        HTML(findings_html(analysis)),
+        class_="findings learned",
     )
 
 
 def serve(state: State) -> None:
     summarizing = Background(summarize_rows)
+    chosen: reactive.Value[Choices] = reactive.value({}, name="chosen")
 
     def outcome() -> Outcome[DataSummary]:
         rows = state.rows()
@@ -194,8 +272,13 @@ def serve(state: State) -> None:
     @reactive.effect
     def summarize() -> None:
         rows = state.rows()
+        chosen.set({})
         if rows is not None:
             summarizing.start(rows, rows, seconds=READING)
+
+    def choose(source: Input[Any], column: str, value: str) -> None:
+        with reactive.isolate():
+            chosen.set({**chosen(), (source.key, column): value})
 
     def recipe() -> Recipe | None:
         """Return how to learn, as the page has it now."""
@@ -204,31 +287,23 @@ def serve(state: State) -> None:
             return None
         parameters = parameters_of(learner_named(learner)).values()
         written = tuple((p.name, setting(learner, p)()) for p in parameters)
-        return Recipe(rows, reading(outcome(), ADVISED()), learner, written)
+        how = reading(chosen(), MISSING_MEANS())
+        return Recipe(rows, how, learner, written, FOUND_AGAIN if HALVES() else 0)
 
+    for source in (USE, CUT, NA):
+        on(source, partial(lambda source, sent: choose(source, *sent), source))
     show("columns", lambda: columns(outcome(), state.rows()))
-    show("learner_settings", lambda: settings_form(LEARNER()))
-    recipes: dict[str, Recipe] = {}  # of the models that were learned here, by their keys
-    _serve_learning(state, recipe, recipes)
-    _serve_stability(state, recipe, recipes)
-    _serve_check(state)
+    show("learner_settings", lambda: settings_form(LEARNER()), eager=True)
+    _serve_learning(state, recipe)
 
 
-def _serve_learning(
-    state: State, recipe: Callable[[], Recipe | None], recipes: dict[str, Recipe]
-) -> None:
+def _serve_learning(state: State, recipe: Callable[[], Recipe | None]) -> None:
     new: reactive.Value[str] = reactive.value("", name="new")
     taken: set[int] = set()
 
-    def learned(result: Learned) -> TagChild:
-        return TagList(
-            tags.p(f"Learned {result.label}. {result.text}.", class_="when"),
-            controls.notice(result.missed) if result.missed else None,
-            tags.p(HTML(controls.choose("Show it in the overview", SHOW_LEARNED, new())))
-            if new()
-            else None,
-            controls.downloads(("learned_json", "model file (JSON)")),
-        )
+    def label() -> str:
+        used = recipe()
+        return "" if used is None else f"{used.learner} on {used.rows.name}"
 
     outcome = controls.serve_request(
         LEARN,
@@ -236,7 +311,7 @@ def _serve_learning(
         learn_from,
         about=recipe,
         call=lambda: (LEARNING, recipe()),
-        content=learned,
+        content=lambda analysis: learned_view(label(), new(), analysis),
     )
 
     @reactive.effect
@@ -244,75 +319,18 @@ def _serve_learning(
         known = outcome()
         if isinstance(known, Done) and id(known.value) not in taken:
             taken.add(id(known.value))
-            key = state.show_new(known.value.label, known.value.model)
             with reactive.isolate():
-                used = recipe()
-            if used is not None:
-                recipes[key] = used
-            new.set(key)
+                rows = state.rows()
+            assert rows is not None
+            new.set(state.show_learned(label(), rows, known.value))
 
     def show_learned(key: str) -> None:
         if state.knows(key):
             state.go(replace(state.now(), true=key, guesses=(), shown="", tab=FIRST_TAB))
 
+    def analysis() -> Analysis:
+        return value_of(outcome(), MISSING)
+
     on(SHOW_LEARNED, show_learned)
-    offer(
-        "learned_json",
-        lambda: encode(value_of(outcome(), MISSING).model, "json").decode(),
-        name=lambda: value_of(outcome(), MISSING)[0],
-    )
-
-
-def _serve_stability(
-    state: State, recipe: Callable[[], Recipe | None], recipes: dict[str, Recipe]
-) -> None:
-    """Learn from resamples on request, as the shown model was learned, else as the page has it."""
-
-    def wanted() -> tuple[OneModel, Recipe] | None:
-        current, rows = state.current(), state.rows()
-        one = None if current is None else current.one
-        how = recipes.get(state.true().key) or recipe()
-        if one is None or rows is None or how is None:
-            return None
-        return one, replace(how, rows=rows)
-
-    def again(one: OneModel) -> TagChild:
-        return None if one.stability is None else tags.p(one.stability.verdict)
-
-    state.stability = controls.serve_request(
-        STABILITY,
-        "Learn again from resamples",
-        stability_of,
-        about=wanted,
-        call=lambda: (LEARNING, *(wanted() or ()), RESAMPLES),
-        content=again,
-    )
-
-
-def _serve_check(state: State) -> None:
-    def entry() -> Entry:
-        guess = state.guess()
-        return guess if guess is not None and CHECKED() == "guess" else state.true()
-
-    def about() -> Hashable:
-        file = state.rows()
-        return None if file is None else (file, entry())
-
-    def call() -> tuple[Any, ...]:
-        file = state.rows()
-        assert file is not None
-        return CHECKING, entry().model, file
-
-    outcome = controls.serve_request(
-        CHECK, "Test the claims", check_of, about=about, call=call, content=check_view
-    )
-
-    def records() -> list[dict[str, object]]:
-        return value_of(outcome(), MISSING).records()
-
-    def name() -> str:
-        with reactive.isolate():
-            return f"{entry().label} claims"
-
-    offer("check_csv", lambda: as_csv(records()), name=name)
-    offer("check_json", lambda: as_json(records()), name=name)
+    offer("learned_json", lambda: encode(analysis().model, "json").decode(), name=label)
+    offer("learned_html", lambda: analysis_page(analysis()), name=label)

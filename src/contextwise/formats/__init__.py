@@ -64,7 +64,7 @@ class Format(NamedTuple):
     start: bytes | str = b"(?!)"
     """A pattern of the first bytes of a file, or a function of all of them."""
     holds: tuple[str, ...] = ()
-    """What a written file keeps: any features and weights, claims, and facts of `encode`."""
+    """The content that a written file keeps: features and weights, claims, facts of `encode`."""
     example: str = ""
     """A small file, for the tests of all formats."""
     words: str = ""
@@ -262,7 +262,7 @@ FORMATS = (
         example="from,to\nA,B\nC,B\n",
         words="from,to source,target A,B A --> B ,0,1 0,1,0 1,0,0 0.5 -1 2 ; , \t",
     ),
-    Format("rda", (".rda", ".rds", ".rdata"), "matrices.read_r", start="matrices.is_r_matrix"),
+    Format("rda", (".rda", ".rds", ".rdata"), "r_files.read", start="r_files.is_model"),
 )
 """The formats; data without a file name has the first that fits."""
 

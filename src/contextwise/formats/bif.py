@@ -26,6 +26,7 @@ from contextwise.formats.reading import (
     tables_to_write,
 )
 from contextwise.formats.tokens import Token, Tokens
+from contextwise.models.directions import bayesian_network
 from contextwise.models.domain import Domain
 from contextwise.models.factors import Factor, check_scopes, numbers
 from contextwise.models.notation import quoted
@@ -265,8 +266,10 @@ def _table(
 
 def write(model: Model) -> bytes:
     """Write a Bayesian network as a ``.bif`` file; raise `NotRepresentable` for other models."""
-    families = _families(model.domain, tables_to_write(model, "a .bif file"))
     domain = model.domain
+    families = _own_families(model)
+    if families is None:
+        families = _families(domain, tables_to_write(model, "a .bif file"))
     lines = ["network contextwise {", "}"]
     for name, states in zip(domain.names, domain.states, strict=True):
         kind = f"discrete [ {len(states)} ] {{ {', '.join(map(_word, states))} }}"
@@ -274,6 +277,25 @@ def write(model: Model) -> bytes:
     for child in range(len(domain)):
         lines += _probability(domain, child, families.get(child))
     return "\n".join([*lines, ""]).encode("utf-8")
+
+
+def _own_families(model: Model) -> dict[int, Factor] | None:
+    """Return the tables of the network that the model was made of; None if it is another model.
+
+    Only these tables name the variables of one state: no feature mentions such a variable. A model
+    that was fitted again keeps its arcs, but no longer agrees with its tables.
+    """
+    directions = model.directions
+    logs = directions.logs() if directions else None
+    if directions is None or logs is None:
+        return None
+    network = bayesian_network(model.domain, directions.parents, directions.tables)
+    if model != network:
+        return None
+    scopes = directions.scopes()
+    return {
+        v: Factor(scope, table) for v, (scope, table) in enumerate(zip(scopes, logs, strict=True))
+    }
 
 
 def _families(domain: Domain, factors: list[Factor]) -> dict[int, Factor]:

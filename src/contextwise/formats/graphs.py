@@ -10,10 +10,13 @@ refused, because a hidden variable may be behind them.
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass, field
-from itertools import product
+from graphlib import CycleError, TopologicalSorter
+from itertools import chain, product
+from typing import Any, NamedTuple
 
-from contextwise.errors import DomainError, ParseError, require
+from contextwise.errors import DomainError, require
 from contextwise.formats.reading import Source, check_states, model_of_factors, model_of_network
 from contextwise.formats.tokens import Token, Tokens
 from contextwise.models.domain import Domain
@@ -79,6 +82,35 @@ class Graph:
         return model_of_network(
             domain, parents, None, source, format, undirected=edges, about=self.about
         )
+
+
+# -- graphs of other packages ----------------------------------------------------------------------
+
+_ENDS = {"TAIL": "-", "CIRCLE": "o"}
+
+
+def model_of_graph(graph: Any) -> Model | None:
+    """Make the model of a graph of networkx, pgmpy or causal-learn; None if it is none of them."""
+    name = f"this {type(graph).__name__}"
+    made = Graph(Source(b"", name))
+    inner = getattr(graph, "G", graph)  # causal-learn wraps its graphs
+    if hasattr(inner, "get_graph_edges"):
+        for node in inner.get_nodes():
+            made.node(str(node.get_name()))
+        for edge in inner.get_graph_edges():
+            left, right = edge.get_endpoint1().name, edge.get_endpoint2().name
+            mark = f"{_ENDS.get(left, '<')}-{_ENDS.get(right, '>')}"
+            made.add(str(edge.get_node1().get_name()), mark, str(edge.get_node2().get_name()))
+        return made.model(name)
+    if not all(hasattr(graph, part) for part in ("nodes", "edges", "is_directed")):
+        return None
+    if getattr(graph, "cpds", None):
+        raise DomainError(f"{name} has tables; convert it: contextwise.convert.from_pgmpy(network)")
+    for node in graph.nodes:
+        made.node(str(node))
+    for first, second, *_ in graph.edges:
+        made.add(str(first), "->" if graph.is_directed() else "--", str(second))
+    return made.model(name, both_is_edge=True)
 
 
 # -- model strings of bnlearn ----------------------------------------------------------------------
@@ -155,6 +187,8 @@ class _Dot(Tokens):
 
     def __init__(self, source: Source) -> None:
         super().__init__(source, _SKIP, _TOKEN)
+        # In DOT a backslash escapes a quote and nothing else.
+        self.tokens = [token._replace(text=token.text.replace(r"\"", '"')) for token in self.tokens]
         self.graph = Graph(source)
         self.labels: dict[str, str] = {}
         self.edges: list[tuple[str, str, str, Token]] = []
@@ -283,29 +317,70 @@ def read_gml(source: Source) -> Model:
 # -- Boolean networks ------------------------------------------------------------------------------
 
 
+_WORDS = ("0", "1", "true", "false", "and", "or", "not")
+
+
+class TwoSlices(UserWarning):
+    """A Boolean network has feedback, so it is read as two steps of a dynamic model."""
+
+
+class _Rule(NamedTuple):
+    """The rule of one target: the names in it, and whether it is an input (``A, A``)."""
+
+    names: list[str]
+    is_input: bool
+    line: int
+
+
 def read_bnet(source: Source) -> Model:
-    """Read the arcs of a Boolean network in BoolNet's format, if it has no feedback."""
-    graph, rules = Graph(source), {}
+    """Read the arcs of a Boolean network in BoolNet's format.
+
+    Rules with feedback are dynamic: they give the next state of each variable. Such a network is
+    read as two slices, with arcs from the names ``x`` in a rule to its target ``y'``.
+    """
+    rules = _rules(source)
+    arcs = {target: [] if rule.is_input else rule.names for target, rule in rules.items()}
+    later = ""
+    try:
+        TopologicalSorter(arcs).prepare()
+    except CycleError:
+        later = "'"
+        arcs = {target: rule.names for target, rule in rules.items()}
+        for target, rule in rules.items():
+            if target.endswith(later):
+                message = f"the name {target!r} ends like those of the next step"
+                raise source.error(message, rule.line) from None
+        warnings.warn(
+            f"{source.name}: the rules have feedback, so the network is read as two steps: x at "
+            "the first, where the variables are independent, and x' at the next",
+            TwoSlices,
+            stacklevel=6,
+        )
+    graph = Graph(source)
+    for name in (*rules, *chain.from_iterable(arcs.values())):
+        graph.node(name)
+    for target, names in arcs.items():
+        line = rules[target].line
+        graph.node(target + later, line)
+        for name in names:
+            graph.add(name, "->", target + later, line)
+    return graph.model("bnet")
+
+
+def _rules(source: Source) -> dict[str, _Rule]:
+    """Return the rule of each target."""
+    rules: dict[str, _Rule] = {}
     for number, line in enumerate(source.legacy_text.split("\n"), 1):
         text = line.partition("#")[0].strip()
         if not text or re.fullmatch(r"targets\s*,\s*factors", text, re.IGNORECASE):
             continue
-        target, comma, rule = text.partition(",")
-        if not comma or not target.strip() or target.strip() in rules:
+        target, comma, rule = (part.strip() for part in text.partition(","))
+        if not comma or not target or target in rules:
             raise source.error(f"expected one rule for each target, got {text[:40]!r}", number)
-        graph.node(target.strip(), number)
-        rules[target.strip()] = "" if rule.strip() == target.strip() else rule, number  # an input
-    for target, (rule, number) in rules.items():
-        for name in dict.fromkeys(re.findall(r"[^\s!&|()~]+", rule)):
+        names = list(dict.fromkeys(re.findall(r"[^\s!&|()~]+", rule)))
+        for name in names:
             if not re.fullmatch(r"[\w.:/-]+", name):
                 raise source.error(f"cannot read {name[:40]!r} in the rule of {target!r}", number)
-            if name.lower() not in ("0", "1", "true", "false", "and", "or", "not"):
-                graph.add(name, "->", target, number)
-    try:
-        return graph.model("bnet")
-    except ParseError as error:
-        if "cycle" not in str(error):
-            raise
-        raise source.error(
-            f"{error.message}; with feedback the rules are a dynamic model, not a distribution"
-        ) from None
+        names = [name for name in names if name.lower() not in _WORDS]
+        rules[target] = _Rule(names, rule == target, number)
+    return rules

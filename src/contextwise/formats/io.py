@@ -19,13 +19,24 @@ from typing import IO, Any, Literal
 
 from contextwise.errors import ContextwiseError
 from contextwise.formats import FORMATS, Format
+from contextwise.formats.graphs import model_of_graph
 from contextwise.formats.reading import Source
-from contextwise.models.structure import LogLinear, Model, Structure, require_features, structure_of
+from contextwise.models.structure import (
+    LogLinear,
+    Model,
+    Structure,
+    numbers_of,
+    require_features,
+    structure_of,
+)
 from contextwise.support import files
 
 ZeroWeights = Literal["keep", "drop"]
 ModelLike = Model | str | os.PathLike[str]
-"""A model, the path of its file, or the name of a bundled example; a fitted learner works too."""
+"""A model, the path of its file, or the name of a bundled example.
+
+A fitted learner works too, and a graph of networkx, pgmpy or causal-learn.
+"""
 
 EXAMPLES = (
     "six",
@@ -65,6 +76,9 @@ def as_model(
     known: Any = model
     if not isinstance(known, Structure | LogLinear):
         known = _learned(known, "structure_")
+        if not isinstance(known, Structure | LogLinear):
+            graph = model_of_graph(known)
+            known = known if graph is None else graph
         structure_of(known)  # raises if it is not a model
     return _with_zero_weights(known, zero_weights)
 
@@ -77,8 +91,9 @@ def as_structure(model: ModelLike, *, zero_weights: ZeroWeights = "keep") -> Str
 def as_log_linear(model: ModelLike) -> LogLinear:
     """Return a model with weights, from an object, a file or an example; raise if it has none."""
     loaded = as_model(_learned(model, "model_"))
-    if isinstance(loaded, LogLinear):
-        return loaded
+    numbers = numbers_of(loaded)
+    if numbers is not None:
+        return numbers
     require_features(loaded, "a distribution")
     name = f"{os.fspath(model)}: " if isinstance(model, str | os.PathLike) else ""
     raise ContextwiseError(f"{name}this model has no weights; fit them with fit()")
@@ -234,7 +249,7 @@ def format_of(
         wrong = f"cannot write {os.path.splitext(name)[1] or 'a file without a suffix'}"
     usable = f"use one of {known} (each also with .gz or .xz)"
     if not to_write:
-        rows = f"for rows, learn a structure first: contextwise learn edge-trees {path}"
+        rows = f"for rows, learn a structure first: contextwise learn {path}"
         advice = {**HINTS, ROWS: rows}.items()
         hints = [f"{hint}; " for suffixes, hint in advice if name.endswith(suffixes)]
         usable = f"{''.join(hints)}{usable}, or name the format, one of {_names()}"

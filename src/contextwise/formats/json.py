@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from json.decoder import JSONDecoder
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -24,11 +24,13 @@ from contextwise.formats.reading import (
 from contextwise.models.claims import Claims, claims_of_cubes, read_region
 from contextwise.models.directions import Directions, TableError, directions_of
 from contextwise.models.domain import Domain
+from contextwise.models.evidence import KINDS, VERDICTS, ClaimEvidence, Effect, Evidence
 from contextwise.models.features import PairIndex, members, words_of
-from contextwise.models.structure import LogLinear, Model, Structure, structure_of
+from contextwise.models.structure import LogLinear, Model, Structure, literals_of, structure_of
 from contextwise.support.arrays import IntArray, WordArray
 
-VERSION = 1
+VERSION = 2
+"""The newest version; a file without evidence is written as version 1, for older readers."""
 _KEYS = (
     "format",
     "version",
@@ -42,6 +44,7 @@ _KEYS = (
     "features",
     "claims",
     "weights",
+    "evidence",
 )
 _ABOUT = ("description", "directed", "unknown_states", "by_values", "data")
 _BLANK = " \t\n\r"
@@ -65,6 +68,8 @@ def read(source: Source) -> Model:
         _check_by_values(source, about["by_values"])
     if "data" in about:
         _check_data(source, about["data"])
+    if document.get("evidence") is not None:
+        about["evidence"] = _evidence(source, domain, document["evidence"])
     directions = document.get("directions")
     if directions is not None:
         directions = _directions(source, domain, directions)
@@ -88,8 +93,9 @@ def write(model: Model) -> bytes:
         _dumped({"name": name, "states": states})
         for name, states in zip(structure.domain.names, structure.domain.states, strict=True)
     )
+    evidence = structure.evidence
     text = (
-        f'{{"format": "contextwise", "version": {VERSION},\n{about}'
+        f'{{"format": "contextwise", "version": {VERSION if evidence else 1},\n{about}'
         f' "variables": {_lines(variables)},\n'
     )
     if structure.directions is not None:
@@ -102,6 +108,8 @@ def write(model: Model) -> bytes:
     if isinstance(model, LogLinear):
         weights = (f'"{w}"' if math.isinf(w) else repr(w) for w in model.weights.tolist())
         text += f',\n "weights": {_lines(weights)}'
+    if evidence:
+        text += f',\n "evidence": {_evidence_text(evidence)}'
     try:
         return (text + "}\n").encode("utf-8")
     except UnicodeEncodeError as error:
@@ -126,7 +134,7 @@ def _feature_texts(structure: Structure) -> Iterator[str]:
 
 def _claim_texts(claims: Claims) -> Iterator[str]:
     for pair, where in claims.regions().items():
-        yield _dumped({"pair": pair, "where": True if "" in where else where})
+        yield _dumped({"pair": pair, "where": True if where == [""] else where})
 
 
 def _direction_texts(domain: Domain, directions: Directions) -> Iterator[str]:
@@ -139,6 +147,69 @@ def _direction_texts(domain: Domain, directions: Directions) -> Iterator[str]:
         if table is not None:
             entry["table"] = table.ravel().tolist()
         yield f"{_dumped(name)}: {_dumped(entry)}"
+
+
+# The fields of a claim that the file holds as they are, with the kinds that are allowed.
+_NUMBER, _NUMBER_OR_NONE, _TEXT = (int, float), (int, float, type(None)), (str,)
+_CLAIM_FIELDS: dict[str, tuple[type, ...]] = {
+    "rows": (int,),
+    "informative": (int,),
+    "groups": (int,),
+    "silent": (int,),
+    "freedom": (int,),
+    "p": _NUMBER_OR_NONE,
+    "adjusted": _NUMBER_OR_NONE,
+    "smallest_p": _NUMBER_OR_NONE,
+    "method": _TEXT,
+    "bits": _NUMBER_OR_NONE,
+    "could_show": _NUMBER_OR_NONE,
+    "smaller_blanket": (bool,),
+    "reason": _TEXT,
+}
+_ROW_FIELDS: dict[str, tuple[type, ...]] = {
+    "fingerprint": _TEXT,
+    "count": (int,),
+    "seen_by_learner": (bool,),
+    "reading": (dict,),
+    "subject": (str, type(None)),
+}
+_EVIDENCE_FIELDS: dict[str, tuple[type, ...]] = {
+    "features": _TEXT,
+    "level": _NUMBER,
+    "correction": _TEXT,
+    "regions_left_out": (int,),
+    "pairs_left_out": (int,),
+    "unfinished": (int,),
+}
+_MEASURES: dict[str, Literal["odds ratio", "V"]] = {"odds_ratio": "odds ratio", "v": "V"}
+
+
+def _evidence_text(evidence: Evidence) -> str:
+    about = {"rows": {key: getattr(evidence, key) for key in _ROW_FIELDS}}
+    about |= {key: getattr(evidence, key) for key in _EVIDENCE_FIELDS}
+    claims = (_dumped(_claim_document(claim)) for claim in evidence.claims)
+    return f'{_dumped(about)[:-1]},\n "claims": {_lines(claims)}}}'
+
+
+def _claim_document(claim: ClaimEvidence) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "pair": claim.pair,
+        "region": claim.when,
+        "claim": claim.claim,
+        "verdict": claim.verdict,
+        "given": claim.given,
+    }
+    # What has its usual value is left out.
+    usual = {name: field.default for name, field in ClaimEvidence.__dataclass_fields__.items()}
+    stored = {key: getattr(claim, key) for key in _CLAIM_FIELDS}
+    document |= {key: value for key, value in stored.items() if value != usual[key]}
+    if claim.effect:
+        name = next(key for key, measure in _MEASURES.items() if measure == claim.effect.measure)
+        numbers = {name: claim.effect.value, "low": claim.effect.low, "high": claim.effect.high}
+        document["effect"] = {k: None if math.isinf(v) else v for k, v in numbers.items()}
+        if claim.effect.differs:
+            document["effect"]["differs"] = True
+    return document
 
 
 def _lines(items: Iterator[str]) -> str:
@@ -189,9 +260,13 @@ def _document(source: Source) -> dict[str, Any]:
     _check_object(source, document, ())
     if document.get("format") != "contextwise":
         raise _error(source, 'expected "format": "contextwise"', ("format",))
-    if document.get("version") != VERSION or isinstance(document["version"], bool | float):
-        shown = repr(document.get("version"))[:30]
-        raise _error(source, f"unknown version {shown}; expected {VERSION}", ("version",))
+    version = document.get("version")
+    if version not in range(1, VERSION + 1) or isinstance(version, bool | float):
+        message = f"unknown version {repr(version)[:30]}; expected 1 or {VERSION}"
+        if isinstance(version, int) and version > VERSION:
+            message = f"the file has version {version}, and this contextwise reads up to {VERSION}"
+            message += "; install a newer contextwise"
+        raise _error(source, message, ("version",))
     model = "claims" if "claims" in document else "features"
     for key in ("variables", model):
         if key not in document:
@@ -273,7 +348,8 @@ def _check_by_values(source: Source, about: Any) -> None:
 def _check_data(source: Source, data: Any) -> None:
     """Check how rows were read; see `contextwise.data.Data.decisions`."""
     _check_object(source, data, ("data",))
-    kinds = {"dropped": list, "bins": dict, "missing": str, "na": list, "counts": str}
+    kinds: dict[str, type] = {"dropped": list, "bins": dict, "na": list}
+    kinds |= dict.fromkeys(("missing", "counts", "subject"), str)
     for key, value in data.items():
         texts = value if isinstance(value, list) else [value] if isinstance(value, str) else []
         if not isinstance(value, kinds.get(key, ())) or not all(isinstance(t, str) for t in texts):
@@ -300,6 +376,76 @@ def _claims(source: Source, domain: Domain, claims: Any, **about: Any) -> Claims
         return claims_of_cubes(domain, cubes, **about)
     except DomainError as error:
         raise _error(source, str(error), ("claims",)) from None
+
+
+def _evidence(source: Source, domain: Domain, document: Any) -> Evidence:
+    """Read the verdicts of rows; they are shown only if they belong to the features."""
+    here: Path = ("evidence",)
+    _check_object(source, document, here)
+    about = _fields(source, document, _EVIDENCE_FIELDS, here)
+    _check_object(source, document.get("rows"), (*here, "rows"))
+    about |= _fields(source, document["rows"], _ROW_FIELDS, (*here, "rows"))
+    _check_list(source, document.get("claims"), (*here, "claims"))
+    claims = (
+        _claim_evidence(source, domain, claim, (*here, "claims", k))
+        for k, claim in enumerate(document["claims"])
+    )
+    return Evidence(claims=tuple(claims), **about)
+
+
+def _claim_evidence(source: Source, domain: Domain, claim: Any, here: Path) -> ClaimEvidence:
+    _check_object(source, claim, here)
+    for key, allowed in (("claim", KINDS), ("verdict", VERDICTS)):
+        if claim.get(key) not in allowed:
+            raise _error(source, f"expected one of {', '.join(allowed)}", (*here, key))
+    for key in ("pair", "given"):
+        _check_list(source, claim.get(key), (*here, key))
+    try:
+        first, second = domain.pair(map(str, claim["pair"]))
+        given = tuple(domain.names[domain.position(name)] for name in claim["given"])
+        region = tuple(
+            domain.literal(*literal)
+            for literal in literals_of(domain, _text(source, claim.get("region"), here))
+        )
+    except (DomainError, ParseError) as error:
+        raise _error(source, str(error), here) from None
+    present = {key: kinds for key, kinds in _CLAIM_FIELDS.items() if key in claim or key == "rows"}
+    return ClaimEvidence(
+        pair=(domain.names[first], domain.names[second]),
+        region=region,
+        claim=claim["claim"],
+        verdict=claim["verdict"],
+        given=given,
+        effect=_effect(source, claim["effect"], (*here, "effect")) if "effect" in claim else None,
+        **_fields(source, claim, present, here),
+    )
+
+
+def _effect(source: Source, effect: Any, here: Path) -> Effect:
+    _check_object(source, effect, here)
+    names = [name for name in _MEASURES if name in effect]
+    if not names:
+        raise _error(source, f"expected one of {', '.join(_MEASURES)}", here)
+    kinds = dict.fromkeys((names[0], "low", "high"), _NUMBER_OR_NONE)
+    value, low, high = (
+        math.inf if number is None else float(number)
+        for number in _fields(source, effect, kinds, here).values()
+    )
+    return Effect(_MEASURES[names[0]], value, low, high, effect.get("differs") is True)
+
+
+def _fields(
+    source: Source, document: Any, kinds: Mapping[str, tuple[type, ...]], here: Path
+) -> dict[str, Any]:
+    """Return some values of an object; raise if one is missing or of another kind."""
+    for key, kind in kinds.items():
+        value = document.get(key, ...)
+        is_bool = isinstance(value, bool) and bool not in kind
+        is_wild = isinstance(value, float) and not math.isfinite(value)
+        if not isinstance(value, kind) or is_bool or is_wild:
+            names = " or ".join("null" if k is type(None) else k.__name__ for k in kind)
+            raise _error(source, f"expected {key!r} of type {names}", (*here, key))
+    return {key: document[key] for key in kinds}
 
 
 def _weights(

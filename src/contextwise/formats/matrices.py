@@ -14,16 +14,13 @@ Anything else is rows of data, which are no model.
 from __future__ import annotations
 
 import csv
-import os
 import re
-import tempfile
 import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from contextwise.errors import ContextwiseError, require
 from contextwise.formats.graphs import Graph
 from contextwise.formats.reading import Source, check_states, model_of
 from contextwise.models.domain import Domain
@@ -62,9 +59,9 @@ def read(source: Source) -> Model:
         return edges
     matrix = _matrix(table)
     if matrix is not None:
-        return _model(source, *matrix)
+        return model_of_matrix(source, *matrix)
     raise source.error(
-        "these are rows, not a model; learn a structure first: contextwise learn edge-trees "
+        "these are rows, not a model; learn a structure first: contextwise learn "
         + source.name
         + " (if each row is an edge, put the line from,to above them)" * is_list
     )
@@ -194,7 +191,7 @@ def _matrix(table: list[list[str]]) -> tuple[list[str] | None, FloatArray] | Non
     return None
 
 
-def _model(source: Source, names: Sequence[str] | None, values: FloatArray) -> Model:
+def model_of_matrix(source: Source, names: Sequence[str] | None, values: FloatArray) -> Model:
     variables = list(names) if names else [f"X{k + 1}" for k in range(len(values))]
     kinds = set(np.unique(values).tolist())
     if kinds <= {0.0, 1.0}:
@@ -247,38 +244,3 @@ def ising(weights: FloatArray, thresholds: FloatArray) -> tuple[IntArray, IntArr
     lengths = np.repeat([1, 2], [len(single), len(first)])
     variables = np.concatenate([single, np.stack([first, second], axis=1).ravel()])
     return lengths, variables, np.concatenate([thresholds[single], weights[first, second]])
-
-
-def read_r(source: Source) -> Model:
-    """Read a matrix of weights in a file of R (``.rda``, ``.rds``), with pyreadr."""
-    names, values = _r_matrix(source)
-    return _model(source, names, values)
-
-
-def is_r_matrix(data: bytes) -> bool:
-    """Return whether a file of R has a square matrix."""
-    try:
-        return data.startswith((b"RDX", b"X\n", b"A\n")) and bool(_r_matrix(Source(data, "")))
-    except ContextwiseError:
-        return False
-
-
-def _r_matrix(source: Source) -> tuple[list[str], FloatArray]:
-    pyreadr = require("pyreadr", "containers")
-    with tempfile.TemporaryDirectory() as folder:  # pyreadr takes paths only
-        path = os.path.join(folder, "file.rds")
-        with open(path, "wb") as file:
-            file.write(source.data)
-        try:
-            objects = pyreadr.read_r(path)
-        except Exception as error:  # pyreadr raises errors of many kinds
-            raise source.error(
-                f"cannot read this file of R ({str(error)[:100]}); for a network of bnlearn, write "
-                "it in R with write.bif(fit, 'network.bif')"
-            ) from None
-    for frame in objects.values():
-        values = frame.to_numpy()
-        is_square = frame.shape[0] == frame.shape[1] > 1 and values.dtype.kind in "biuf"
-        if is_square and np.isfinite(values).all() and not np.diag(values).any():
-            return [str(name) for name in frame.columns], values.astype(float)
-    raise source.error("this file of R has no square matrix; if it has rows, learn a structure")

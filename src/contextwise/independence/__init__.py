@@ -1,11 +1,9 @@
-"""Queries, graphs, listings of independencies, and the complete dependency model."""
+"""Queries, graphs, the claims of a model, and the complete dependency model."""
 
+from contextwise.independence import model_claims
 from contextwise.independence.complete import compare_complete, dependency_model
 from contextwise.independence.graphs import edges_of, graph, markov_blanket
-from contextwise.independence.independencies import (
-    context_specific_independencies,
-    independencies,
-)
+from contextwise.independence.independencies import context_specific_independencies
 from contextwise.independence.queries import UNDECIDED, is_independent
 
 __all__ = [
@@ -15,7 +13,6 @@ __all__ = [
     "dependency_model",
     "edges_of",
     "graph",
-    "independencies",
     "is_independent",
     "markov_blanket",
 ]

@@ -23,7 +23,7 @@ from contextwise.comparison.confusion import Confusion
 from contextwise.counting.contexts import UNIFORM
 from contextwise.errors import TooLargeError
 from contextwise.formats import ModelLike, as_structure
-from contextwise.independence.queries import Statement
+from contextwise.independence.statements import Statement
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure
 from contextwise.support.arrays import BoolArray

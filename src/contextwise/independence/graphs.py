@@ -23,6 +23,7 @@ import numpy.typing as npt
 from contextwise.comparison.question import active_pairs
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.formats import ModelLike, as_structure
+from contextwise.models.box import Box
 from contextwise.models.domain import Assignment
 from contextwise.models.features import Features, as_words
 from contextwise.support.arrays import IntArray
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     import networkx
 
 Mask = npt.NDArray[np.bool_]
-Box = Mapping[int, int]
-"""The value set of each assigned variable."""
 GraphLike = Any
 """`Edges` or a networkx graph."""
 
@@ -130,11 +129,12 @@ def markov_blanket(
     """
     structure = as_structure(model)
     domain = structure.domain
-    fixed = domain.assignment(context)
-    position = domain.position(variable)
-    if position in fixed:
+    box = Box.of(domain, context)
+    if domain.position(variable) in box.fixed:
         raise DomainError(f"the context assigns {variable!r}, so it has no blanket there")
-    instantiated = network(structure.features, {v: 1 << state for v, state in fixed.items()})
+    structure = structure.restrict(box)
+    domain, position = structure.domain, structure.domain.position(variable)
+    instantiated = network(structure.features, {})
     near = instantiated.neighbours(instantiated.mask([position]))
     near[position] = False
     return {domain.names[v] for v in near.nonzero()[0].tolist()}
@@ -205,7 +205,7 @@ class Network:
         return variables[::-1], features[::-1]
 
 
-def network(features: Features, box: Box) -> Network:
+def network(features: Features, box: Mapping[int, int]) -> Network:
     """Instantiate the graph of a box, with the features compatible with some assignment in it."""
     words = features.values.shape[1]
     values = np.full((len(features.cardinalities), words), ~np.uint64(0))

@@ -1,40 +1,30 @@
-"""List where variables are independent, by regions instead of single contexts.
+"""List where one pair of variables is independent, and where it depends, by regions of contexts.
 
 The contexts in which a pair is independent are the complement of its cover. They are listed as
 disjoint regions, largest first. A minimal separator completes each statement: ``A ⫫ B | C=yes, D``
-says that A and B are independent wherever C is yes, given any value of D.
-
-Pairs that are independent in every context come first, fewest neighbours first. Pairs that are
-independent in some contexts follow, largest share first.
-
-The features of a Bayesian network do not show that parents of one child may be independent. With
-``separators``, list one minimal set for each pair without an arc that d-separates the two.
+says that A and B are independent wherever C is yes, given any value of D. The contexts in which the
+pair depends are listed as regions, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
 from math import prod
+from typing import Any
 
 import numpy as np
 
-from contextwise.comparison.compare import answer
 from contextwise.comparison.confusion import ratio
-from contextwise.comparison.question import active_pairs, all_pairs, pose
+from contextwise.comparison.question import Pair
 from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import CoverSource
-from contextwise.counting.regions import BOXES, complement
-from contextwise.errors import ContextwiseError
+from contextwise.counting.regions import BOXES, Region, complement, union
 from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.graphs import minimal_separator, network
-from contextwise.independence.separation import minimal_d_separator
-from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, between, quoted, write_literal
 from contextwise.models.structure import Structure
 from contextwise.support.deadline import Deadline
-from contextwise.support.effort import Effort
 
 
 @dataclass(frozen=True)
@@ -59,6 +49,17 @@ class Independence:
 
 
 @dataclass(frozen=True)
+class Dependence:
+    """Two variables depend in a region of contexts."""
+
+    first: str
+    second: str
+    region: tuple[Literal, ...]  # empty for every context
+    contexts: int  # of the pair, in the region
+    share: float  # of all contexts of the pair
+
+
+@dataclass(frozen=True)
 class PairIndependencies:
     """All independencies of one pair, most general first."""
 
@@ -78,6 +79,20 @@ class PairIndependencies:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.statements))
+
+
+@dataclass(frozen=True)
+class PairClaims:
+    """The claims about one pair: its independencies, and regions in which it depends."""
+
+    independent: PairIndependencies
+    dependent: tuple[Dependence, ...]
+    unlisted: int  # regions of dependence beyond these
+
+    @property
+    def pair(self) -> Pair:
+        """The names of the variables."""
+        return self.independent.first, self.independent.second
 
 
 def context_specific_independencies(
@@ -117,147 +132,13 @@ def context_specific_independencies(
     owners, variables = features.covered
     touched = (variables == i) | (variables == j)
     of_pair = np.bincount(owners[touched], minlength=len(features)) == 2
-    return _Lister(structure, CoverSource(features.take(of_pair)), top, boxes, deadline).pair(i, j)
-
-
-def independencies(
-    model: ModelLike,
-    *,
-    most: int | None = None,
-    context_specific: bool = False,
-    separators: bool = False,
-    top: int | None = None,
-    boxes: int = BOXES,
-    time_limit: float | None = None,
-) -> Independencies:
-    """List the independencies of every pair, strongest first.
-
-    Parameters
-    ----------
-    model : Structure, LogLinear, path of a file, or name of an example
-    most : most pairs to list
-    context_specific : whether to leave out the pairs that are independent in every context
-    separators : whether to list d-separations of a Bayesian network instead
-        One minimal separator for each pair without an arc, in the order of the variables.
-    top, boxes : for each pair, as in `context_specific_independencies`
-    time_limit : seconds for all pairs together, from this call on
-
-    Returns
-    -------
-    Independencies
-        Iterate over it: each pair is worked out when it is reached. Pairs that always depend are
-        left out.
-
-    Examples
-    --------
-    >>> from contextwise import Structure
-    >>> chain = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1 & A=0"])
-    >>> for pair in independencies(chain):
-    ...     print(pair)
-    A ⫫ C | B=0
-    B ⫫ C | A=1
-    >>> from contextwise.models.directions import bayesian_network
-    >>> collider = bayesian_network(chain.domain, [(), (0, 2), ()])  # A -> B <- C
-    >>> [str(pair) for pair in independencies(collider, separators=True)]
-    ['A ⫫ C']
-    """
-    deadline = Deadline.after(time_limit)
-    structure = as_structure(model)
-    if separators:
-        directions = structure.directions
-        if directions is None:
-            raise ContextwiseError("separators are those of a network; this model has no arcs")
-        arcs = {frozenset(arc) for arc in directions.arcs}
-        every = combinations(range(len(structure.domain)), 2)
-        free = [pair for pair in every if frozenset(pair) not in arcs]
-        listed = tuple(free[:most])
-        separating = _Separators(structure.domain, directions.parents, deadline)
-        return Independencies(separating, listed, len(free) - len(listed), 0)
-    everywhere, somewhere = _ranked(structure, deadline)
-    chosen = [*([] if context_specific else everywhere), *somewhere]
-    beyond = chosen[len(chosen[:most]) :]
-    always = max(0, len(beyond) - len(somewhere))
-    lister = _Lister(structure, CoverSource(structure.features), top, boxes, deadline)
-    return Independencies(lister, tuple(chosen[:most]), always, len(beyond) - always)
-
-
-@dataclass
-class Independencies:
-    """The pairs of a structure that are independent somewhere, strongest first."""
-
-    _lister: _Lister | _Separators
-    pairs: tuple[tuple[int, int], ...]  # positions
-    unlisted_everywhere: int  # further pairs that are independent in every context
-    unlisted_somewhere: int  # further pairs that are independent in some contexts
-    unreached: int = 0  # listed pairs that the last iteration did not reach in time
-
-    def __iter__(self) -> Iterator[PairIndependencies]:
-        self.unreached = len(self.pairs)
-        for i, j in self.pairs:
-            if self._lister.deadline.passed:
-                return
-            pair = self._lister.pair(i, j)
-            self.unreached -= 1
-            yield pair
-
-    def __len__(self) -> int:
-        return len(self.pairs)
-
-
-def _ranked(
-    structure: Structure, deadline: Deadline
-) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """The pairs that are independent in every context, and in some; each strongest first.
-
-    Pairs whose share is not known in time count with their least share.
-    """
-    domain = structure.domain
-    linked = active_pairs(structure)
-    neighbours = np.bincount(linked.ravel(), minlength=len(domain))
-    every = all_pairs(range(len(domain)))
-    free = every[~np.isin(every @ [len(domain), 1], linked @ [len(domain), 1])]
-    order = np.argsort(neighbours[free].min(axis=1, initial=len(domain)), kind="stable")
-    dependent = answer(pose([structure, Structure(domain)]), Effort(deadline))
-    if dependent.unions.interrupted:
-        raise KeyboardInterrupt
-    shares = {
-        (i, j): ratio(size - most, size)
-        for (i, j), least, most, size in zip(
-            dependent.pairs.tolist(),
-            dependent.unions.lower[:, 0],
-            dependent.unions.upper[:, 0],
-            dependent.sizes,
-            strict=True,
-        )
-        if least < size
-    }
-    somewhere = sorted(shares, key=lambda pair: -shares[pair])
-    return [(i, j) for i, j in free[order].tolist()], somewhere
+    lister = PairLister(structure, CoverSource(features.take(of_pair)), top, boxes, deadline)
+    return lister.independencies(i, j)
 
 
 @dataclass(frozen=True)
-class _Separators:
-    """Finds a minimal d-separator of a pair of a network."""
-
-    domain: Domain
-    parents: Sequence[Sequence[int]]
-    deadline: Deadline
-
-    def pair(self, i: int, j: int) -> PairIndependencies:
-        separator = minimal_d_separator(
-            self.parents, [i], [j], set(range(len(self.domain))) - {i, j}
-        )
-        assert separator is not None, "no arc connects the pair"
-        cardinalities, names = self.domain.cardinalities, self.domain.names
-        contexts = prod(cardinalities) // (cardinalities[i] * cardinalities[j])
-        given = tuple(names[v] for v in separator)
-        statement = Independence(names[i], names[j], (), given, contexts, 1.0)
-        return PairIndependencies(names[i], names[j], (statement,), 0, contexts, contexts)
-
-
-@dataclass(frozen=True)
-class _Lister:
-    """Lists the pairs of one structure."""
+class PairLister:
+    """Lists the claims about the pairs of one structure."""
 
     structure: Structure
     source: CoverSource
@@ -265,46 +146,75 @@ class _Lister:
     boxes: int
     deadline: Deadline
 
-    def pair(self, i: int, j: int) -> PairIndependencies:
-        domain = self.structure.domain
+    def all_claims(self, pairs: Iterable[tuple[int, int]]) -> list[PairClaims]:
+        """List the claims about pairs, as far as the time allows."""
+        listed = []
+        for i, j in pairs:
+            if self.deadline.passed:
+                break
+            listed.append(self.claims(i, j))
+        return listed
+
+    def claims(self, i: int, j: int) -> PairClaims:
+        """List where a pair is independent, and where it depends."""
+        names = self.structure.domain.names
+        cubes: list[Cube] = self.source.cubes(0, (i, j))
+        space = self.source.space((i, j), cubes)
+        depends = union(space, cubes, boxes=self.boxes, deadline=self.deadline)
+        regions = tuple(
+            Dependence(names[i], names[j], *self._described(region, i, j))
+            for region in depends.regions[: self.top]
+        )
+        return PairClaims(self.independencies(i, j), regions, len(depends) - len(regions))
+
+    def always(self, i: int, j: int) -> PairClaims:
+        """Return the claim that a pair depends in every context."""
+        first, second = (self.structure.domain.names[v] for v in (i, j))
+        contexts = self._contexts(i, j)
+        depends = Dependence(first, second, (), contexts, 1.0)
+        return PairClaims(PairIndependencies(first, second, (), 0, 0, contexts), (depends,), 0)
+
+    def independencies(self, i: int, j: int) -> PairIndependencies:
+        """List where a pair is independent, with a separator for each region."""
         cubes: list[Cube] = self.source.cubes(0, (i, j))
         space = self.source.space((i, j), cubes)
         independent = complement(space, cubes, boxes=self.boxes, deadline=self.deadline)
-        contexts = prod(domain.cardinalities) // (domain.cardinalities[i] * domain.cardinalities[j])
-        first, second = domain.names[i], domain.names[j]
+        names = self.structure.domain.names
         statements: list[Independence] = []
         for region in independent.regions[: self.top]:
             if statements and self.deadline.passed:
                 break
-            graph = network(self.structure.features, dict(region.literals))
-            ends = graph.mask([i]), graph.mask([j])
-            others = ~(ends[0] | ends[1] | graph.assigned)
-            holds = self.structure.separation_holds
-            separator = minimal_separator(graph, *ends, others) if holds else others
-            assert separator is not None, (
-                "no feature that links the pair is compatible with the region"
-            )
-            literals = tuple(domain.literal(v, allowed) for v, allowed in region.literals)
-            known = tuple(domain.names[v] for v in separator.nonzero()[0].tolist())
-            share = ratio(region.size, contexts)
+            literals, contexts, share = self._described(region, i, j)
+            given, weak = self._separator(region, i, j), self.structure.weaker_than
             statements.append(
-                Independence(
-                    first,
-                    second,
-                    literals,
-                    known,
-                    region.size,
-                    share,
-                    self.structure.weaker_than,
-                )
+                Independence(names[i], names[j], literals, given, contexts, share, weak)
             )
-        unlisted = len(independent) - len(statements)
         return PairIndependencies(
-            first,
-            second,
+            names[i],
+            names[j],
             tuple(statements),
-            unlisted,
+            len(independent) - len(statements),
             independent.size,
-            contexts,
+            self._contexts(i, j),
             independent.undecided,
         )
+
+    def _contexts(self, i: int, j: int) -> int:
+        cardinalities = self.structure.domain.cardinalities
+        return prod(cardinalities) // (cardinalities[i] * cardinalities[j])
+
+    def _described(self, region: Region, i: int, j: int) -> tuple[tuple[Literal, ...], int, float]:
+        """Return the literals of a region, its number of contexts, and its share of them."""
+        domain = self.structure.domain
+        literals = tuple(domain.literal(v, allowed) for v, allowed in region.literals)
+        return literals, region.size, ratio(region.size, self._contexts(i, j))
+
+    def _separator(self, region: Region, i: int, j: int) -> tuple[str, ...]:
+        """Return a minimal set of variables that separates the pair in a region."""
+        graph = network(self.structure.features, dict(region.literals))
+        ends = graph.mask([i]), graph.mask([j])
+        separator: Any = ~(ends[0] | ends[1] | graph.assigned)
+        if self.structure.separation_holds:
+            separator = minimal_separator(graph, *ends, separator)
+        assert separator is not None, "no feature that links the pair is compatible with the region"
+        return tuple(self.structure.domain.names[v] for v in separator.nonzero()[0].tolist())

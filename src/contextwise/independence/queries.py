@@ -1,23 +1,8 @@
-"""Independence queries, ``A ⫫ B | C, D=yes``: read them, decide them exactly, and say why.
+"""Decide independence queries, ``A ⫫ B | C, D=yes``, exactly, and say why.
 
-After assigning the context, variables are **given** without a value (the set W) or **free**. A
-feature with at least two free variables is a **link** between them. It *needs* values of the given
-variables: it forbids those that its literals do not allow. Two free variables depend if some
-assignment of W leaves a path of links whose needs it meets.
-
-Needs are ints of forbidden bits over the classes of values of W (as in
-`contextwise.counting.cover`). They are joined by ``|``, and can be met if no variable has all its
-bits forbidden.
-
-`search_by_labels` grows labels (variable, needs of a path to it), least demanding first, and drops
-a label that needs more than another one at the same place. It is exact if it finishes; the number
-of labels is exponential in the worst case.
-
-The question is NP-complete, so `search_by_solver` asks a SAT solver for an assignment of the given
-variables. If the two sets are not connected under it, one of the links that leave the reached part
-must hold in any assignment that connects them: a new clause. The same is done from the other side.
-Each clause excludes the assignment it came from, so the search ends. The solver needs
-``python-sat`` (``pip install '.[queries]'``).
+After assigning the context, variables are **given** without a value, or **free**. Two free
+variables depend if some assignment of the given variables leaves a path of features between them;
+`contextwise.independence.connections` searches for it.
 
 If the model is a Bayesian network with its directions, an independence that d-separation,
 CSI-separation (`contextwise.independence.separation`) or the features show is an independence, and
@@ -27,20 +12,22 @@ this graph, unless the query has a context or the tables have equal rows: then i
 
 from __future__ import annotations
 
-import heapq
-import re
 import warnings
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from itertools import combinations, pairwise
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal, overload
 
 import numpy as np
 
-from contextwise.counting.branch import bits
-from contextwise.counting.cover import ClassSpace, class_space
-from contextwise.errors import DomainError, OpenResult, ParseError, TooLargeError, require
+from contextwise.errors import OpenResult, TooLargeError
 from contextwise.formats import ModelLike, as_structure
+from contextwise.independence.connections import (
+    Links,
+    links_of,
+    search_by_labels,
+    search_by_solver,
+)
 from contextwise.independence.graphs import Mask, minimal_separator, network
 from contextwise.independence.separation import (
     ancestors,
@@ -50,127 +37,20 @@ from contextwise.independence.separation import (
     open_trail,
     parents_that_matter,
 )
+from contextwise.independence.statements import Positions, Statement, positions
 from contextwise.models.directions import Directions
-from contextwise.models.domain import Assignment, Domain, listed
-from contextwise.models.features import WORD, Features, members
-from contextwise.models.notation import quoted, tokens
+from contextwise.models.domain import Domain, State, listed
+from contextwise.models.evidence import ClaimEvidence
+from contextwise.models.features import WORD, Features
+from contextwise.models.notation import quoted
 from contextwise.models.structure import Structure
-from contextwise.support.deadline import NEVER, Deadline
+from contextwise.support.deadline import Deadline
 
-_INDEPENDENT = re.compile(r'("(?:[^"\\]|\\.)*")|(⫫|_\|\|_)')
-_HOW = 'write a query like: A _||_ B | C, D=yes (special names in "quotes")'
 D_SEPARATION, CSI, PAIR = "d-separation", "CSI-separation", "the numbers of the pair"
 DIRECTED = (
     "the model was a partly directed graph, and features cannot express independencies that hold "
     "only while a common child is unobserved; so they may be independent in the graph"
 )
-
-
-@dataclass(frozen=True)
-class Statement:
-    """Two sets of variables are independent, given variables with any value and a context."""
-
-    first: tuple[str, ...]
-    second: tuple[str, ...]
-    given: tuple[str, ...] = ()
-    context: Mapping[str, str] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        condition = [quoted(name) for name in self.given]
-        condition += [f"{quoted(name)}={quoted(state)}" for name, state in self.context.items()]
-        sides = " ⫫ ".join(", ".join(map(quoted, side)) for side in (self.first, self.second))
-        return f"{sides} | {', '.join(condition)}" if condition else sides
-
-
-def parse_statement(text: str) -> Statement:
-    """Parse a query.
-
-    Each side of ``⫫`` (or ``_||_``) has variables, separated by commas. In the condition after the
-    bar, a name means a variable with any value, and ``D=yes`` a context. Names and states with
-    special characters are put in double quotes.
-
-    >>> parse_statement('A, "B=C" _||_ D | E, F=very old')
-    Statement(first=('A', 'B=C'), second=('D',), given=('E',), context={'F': 'very old'})
-    """
-    signs = [match for match in _INDEPENDENT.finditer(text) if match[2]]
-    if len(signs) != 1:
-        raise ParseError(f"the query {text!r} needs one ⫫ or _||_; {_HOW}")
-    first, rest = tokens(text[: signs[0].start()]), tokens(text[signs[0].end() :])
-    bars = [at for at, (kind, _) in enumerate(rest) if kind == "|"]
-    if len(bars) > 1:
-        raise ParseError(f"the query {text!r} has a second bar; {_HOW}")
-    at = bars[0] if bars else len(rest)
-    given: list[str] = []
-    context: dict[str, str] = {}
-    for item in _items(rest[at + 1 :], text) if bars else ():
-        if len(item) == 1:
-            given.append(item[0])
-        elif context.setdefault(*item) != item[1]:
-            raise DomainError(f"the context gives two states to {item[0]!r}")
-    return Statement(_side(first, text), _side(rest[:at], text), tuple(given), context)
-
-
-def _items(parts: list[tuple[str, str]], text: str) -> Iterable[tuple[str] | tuple[str, str]]:
-    """Yield names, and names with a state, separated by commas."""
-    while True:
-        kinds = [kind for kind, _ in parts[:3]]
-        if kinds == ["name", "=", "name"]:
-            yield parts[0][1], parts[2][1]
-            parts = parts[3:]
-        elif kinds[:1] == ["name"]:
-            yield (parts[0][1],)
-            parts = parts[1:]
-        else:
-            actual = repr(parts[0][1]) if parts else "the end"
-            raise ParseError(f"expected a name but found {actual} in the query {text!r}; {_HOW}")
-        if not parts:
-            return
-        if parts[0][0] not in (",", "&"):
-            raise ParseError(
-                f"expected a comma but found {parts[0][1]!r} in the query {text!r}; {_HOW}"
-            )
-        parts = parts[1:]
-
-
-def _side(parts: list[tuple[str, str]], text: str) -> tuple[str, ...]:
-    items = list(_items(parts, text))
-    for item in items:
-        if len(item) == 2:
-            raise ParseError(
-                f"{item[0]!r} has a state left of the bar in the query {text!r}; {_HOW}"
-            )
-    return tuple(item[0] for item in items)
-
-
-@dataclass(frozen=True)
-class Positions:
-    """A statement over a domain: positions of variables, and of states in the context."""
-
-    first: frozenset[int]
-    second: frozenset[int]
-    given: frozenset[int]
-    context: Mapping[int, int]
-
-
-def positions(domain: Domain, statement: Statement) -> Positions:
-    """Translate a statement to positions; raise `DomainError` if it does not fit the domain."""
-    first, second, given = (
-        frozenset(map(domain.position, names))
-        for names in (statement.first, statement.second, statement.given)
-    )
-    context = domain.assignment(statement.context)
-    if not first or not second:
-        raise DomainError("a query needs at least one variable on either side")
-    both = first | second
-    for what, overlap in (
-        ("is on both sides of the query", first & second),
-        ("is on a side of the query and given; leave one out", both & given),
-        ("is on a side of the query and in the context; leave one out", both & context.keys()),
-        ("is given and also in the context; leave one out", given & context.keys()),
-    ):
-        if overlap:
-            raise DomainError(f"variable {domain.names[min(overlap)]!r} {what}")
-    return Positions(first, second, given, context)
 
 
 class Undecided:
@@ -206,6 +86,7 @@ class Answer:
     opened: tuple[tuple[str, str], ...] = ()  #: colliders of the path, and what is given below them
     weaker_than: float | None = None  #: if not 0, what the log odds ratio of the pair is at most
     in_general: bool = False  #: whether almost all tables of this network make them depend
+    evidence: tuple[ClaimEvidence, ...] = ()  #: what rows say about the pair in this context
 
     def __bool__(self) -> bool:
         return bool(self.independent)
@@ -296,166 +177,6 @@ class Answer:
         return f"{self.word}: {self.reason}"
 
 
-# -- links and labels ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Link:
-    """A feature between free variables: what it links, and what it needs of the given ones."""
-
-    scope: tuple[int, ...]
-    needs: int
-
-
-@dataclass(frozen=True)
-class Links:
-    """All links of a query."""
-
-    space: ClassSpace  # the given variables that some link tests, and their classes of values
-    fields: tuple[int, ...]  # the mask of the bits of each of them
-    links: tuple[Link, ...]
-    at: dict[int, list[Link]]  # the links of each free variable
-
-    def can_hold(self, needs: int, tested: int) -> bool:
-        """Return whether some assignment meets these needs; check only the fields of ``tested``."""
-        return all(needs & field != field for field in self.fields if tested & field)
-
-    def assignment(self, needs: int) -> int:
-        """Return one value of every given variable that meets the needs, as bits."""
-        return sum((free := field & ~needs) & -free for field in self.fields)
-
-    def decode(self, values: int) -> dict[int, int]:
-        """Return an assignment as positions of states."""
-        places = (
-            (values & field).bit_length() - (field & -field).bit_length() for field in self.fields
-        )
-        columns = zip(self.space.variables, self.space.classes, places, strict=True)
-        return {variable: members(classes[place])[0] for variable, classes, place in columns}
-
-    def without(self, fields: Iterable[int]) -> Links:
-        """Return the links without their needs of the variables with these fields."""
-        dropped = sum(fields)
-        return _linked(self.space, (Link(link.scope, link.needs & ~dropped) for link in self.links))
-
-    def reached(self, start: Iterable[int], values: int) -> set[int]:
-        """Return what is connected to ``start`` under an assignment."""
-        reached = set(start)
-        waiting = list(reached)
-        while waiting:
-            for link in self.at.get(waiting.pop(), ()):
-                if not link.needs & values:
-                    fresh = set(link.scope) - reached
-                    reached |= fresh
-                    waiting += fresh
-        return reached
-
-
-def links_of(features: Features, free: Mask, given: Mask) -> Links:
-    """Turn features into links of their free variables that need values of their given ones."""
-    needs = [[lit for lit in literals if given[lit[0]]] for literals in features.literals()]
-    scopes = [tuple(v for v in scope if free[v]) for scope in features.covered_scopes()]
-    space = class_space(features.cardinalities.tolist(), needs)
-    forbidden = [space.everything ^ space.encode(literals) for literals in needs]
-    return _linked(space, map(Link, scopes, forbidden))
-
-
-def _linked(space: ClassSpace, links: Iterable[Link]) -> Links:
-    at: dict[int, list[Link]] = {}
-    distinct = tuple(dict.fromkeys(links))
-    for link in distinct:
-        for variable in link.scope:
-            at.setdefault(variable, []).append(link)
-    return Links(space, space.cover(()).fields, distinct, at)
-
-
-def search_by_labels(
-    links: Links,
-    start: Collection[int],
-    end: Collection[int],
-    *,
-    most: int,
-    deadline: Deadline = NEVER,
-) -> int | None:
-    """Search for an assignment, as bits, under which two sets are connected; None if none is.
-
-    Raise `TooLargeError` after growing ``most`` labels.
-    """
-    ends = set(end)
-    heap = [(0, 0, variable) for variable in start]
-    demanded: dict[int, list[int]] = {}
-    labels = 0
-    while heap:
-        _, needs, here = heapq.heappop(heap)
-        for link in links.at.get(here, ()):
-            joined = needs | link.needs
-            if joined != needs and not links.can_hold(joined, link.needs):
-                continue
-            seen = demanded.setdefault(id(link), [])
-            # The link was reached before with a part of these demands: this label adds nothing.
-            if any(joined & less == less for less in seen):
-                continue
-            seen.append(joined)
-            if not ends.isdisjoint(link.scope):
-                return links.assignment(joined)
-            labels += 1
-            if labels > most:
-                raise TooLargeError("too many labels")
-            for variable in link.scope:
-                # Fewest demands first: such a label makes the most others superfluous.
-                heapq.heappush(heap, (joined.bit_count(), joined, variable))
-        deadline.check()
-    return None
-
-
-# -- the solver ------------------------------------------------------------------------------------
-
-CONFLICTS = 2_000
-"""Conflicts after which the solver returns, to check the clock and Ctrl-C."""
-
-
-def search_by_solver(
-    links: Links, start: Collection[int], end: Collection[int], *, deadline: Deadline = NEVER
-) -> int | None:
-    """Search for an assignment, as bits, under which two sets are connected; None if none is."""
-    solvers = require("pysat.solvers", "queries")
-    width = links.space.everything.bit_length()
-    clauses: list[list[int]] = []  # one bit of each field is set; bit k is the variable k + 1
-    for mask in links.fields:
-        numbers = [bit.bit_length() for bit in bits(mask)]
-        clauses += [numbers, *([-a, -b] for a, b in combinations(numbers, 2))]
-    with solvers.Solver(name="glucose4", bootstrap_with=clauses) as solver:
-        variables: dict[Link, int] = {}  # a link gets its variable when it is first used
-
-        def variable(link: Link) -> int:
-            if link not in variables:
-                variables[link] = number = width + 1 + len(variables)
-                for bit in bits(link.needs):
-                    solver.add_clause([-number, -bit.bit_length()])
-            return variables[link]
-
-        while True:
-            deadline.check()
-            # The solver cannot see the clock, so it pauses after some conflicts.
-            solver.conf_budget(CONFLICTS)
-            answer = solver.solve_limited()
-            if answer is False:
-                return None
-            if not answer:
-                continue
-            values: int = sum(1 << k - 1 for k in solver.get_model() if 0 < k <= width)
-            for here, there in ((start, end), (end, start)):
-                reached = links.reached(here, values)
-                if not reached.isdisjoint(there):
-                    return values
-                leaving = (
-                    link
-                    for link in links.links
-                    if not reached.isdisjoint(link.scope) and not reached.issuperset(link.scope)
-                )
-                # Any connecting assignment must use a link that leaves the reached set.
-                solver.add_clause([variable(link) for link in leaving])
-
-
 # -- queries ---------------------------------------------------------------------------------------
 
 LABELS = 1_000
@@ -474,7 +195,7 @@ def is_independent(
     second: Names,
     *,
     given: Names = ...,
-    context: Assignment | None = ...,
+    context: Mapping[str, State] | str | None = ...,
     time_limit: float | None = ...,
     why: Literal[False] = ...,
 ) -> bool | Undecided: ...
@@ -487,7 +208,7 @@ def is_independent(
     second: Names,
     *,
     given: Names = ...,
-    context: Assignment | None = ...,
+    context: Mapping[str, State] | str | None = ...,
     time_limit: float | None = ...,
     why: Literal[True],
 ) -> Answer: ...
@@ -499,7 +220,7 @@ def is_independent(
     second: Names,
     *,
     given: Names = (),
-    context: Assignment | None = None,
+    context: Mapping[str, State] | str | None = None,
     time_limit: float | None = None,
     why: bool = False,
 ) -> bool | Undecided | Answer:
@@ -579,6 +300,7 @@ def answer_to(
 ) -> Answer:
     """Answer a statement taken as a question, with the reason of an independence if ``why``.
 
+    >>> from contextwise.independence.statements import parse_statement
     >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
     >>> print(answer_to(model, parse_statement("A _||_ C | B")))
     independent: every path goes through B
@@ -586,10 +308,32 @@ def answer_to(
     structure = as_structure(model)
     query = positions(structure.domain, statement)
     deadline = Deadline.after(time_limit)
-    if structure.directions is None:
-        by_claims = _answer_by_features if structure.separation_holds else _answer_by_pair
-        return by_claims(structure, statement, query, deadline, why)
-    return _answer_by_network(structure, structure.directions, statement, query, deadline, why)
+    if structure.directions is not None:
+        directions = structure.directions
+        answer = _answer_by_network(structure, directions, statement, query, deadline, why)
+    elif structure.separation_holds:
+        answer = _answer_by_features(structure, statement, query, deadline, why)
+    else:
+        answer = _answer_by_pair(structure, statement, query, deadline, why)
+    evidence = _evidence(structure, statement)
+    return replace(answer, evidence=evidence) if evidence else answer
+
+
+def _evidence(structure: Structure, statement: Statement) -> tuple[ClaimEvidence, ...]:
+    """Return what rows say about the claims on a pair that concern the context of a statement."""
+    known = structure.evidence
+    if known is None or len(statement.first) != 1 or len(statement.second) != 1:
+        return ()
+    context = statement.context
+    return tuple(
+        claim
+        for claim in known.about(statement.first[0], statement.second[0])
+        if all(
+            (context[literal.variable] in literal.states) != literal.negated
+            for literal in claim.region
+            if literal.variable in context
+        )
+    )
 
 
 def _answer_by_network(

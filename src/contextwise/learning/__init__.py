@@ -5,50 +5,52 @@ study of learners, the benchmarks and the tests of all learners follow this tabl
 room are imported on first use.
 """
 
-from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from contextwise.errors import ContextwiseError
+from contextwise.support.formatting import suggested
 from contextwise.support.loading import lazy_names
 
 if TYPE_CHECKING:
     from contextwise.data.rows import Data, as_data
-    from contextwise.learning import base, missed_pairs, parameters, selection
-    from contextwise.learning.adapters import CausalLearn, Pgmpy, PyAgrum
+    from contextwise.learning import base, evidence, parameters, selection
+    from contextwise.learning.acyclic_trees import AcyclicTrees
+    from contextwise.learning.adapters import CausalLearn, CStrees, Pgmpy, PyAgrum
     from contextwise.learning.base import Learner, learn
     from contextwise.learning.chow_liu import ChowLiu, Independent
     from contextwise.learning.contextual_mpl import ContextualMPL
     from contextwise.learning.csgs import CSGS
     from contextwise.learning.cspc import CSPC
-    from contextwise.learning.edge_trees import EdgeTrees
     from contextwise.learning.gsmn import GSMN
     from contextwise.learning.gssl import GSSL
     from contextwise.learning.mpl import MPL
+    from contextwise.learning.pair_blocks import PairBlocks
     from contextwise.learning.selection import select
     from contextwise.learning.sparse_pairs import SparsePairs
-    from contextwise.learning.trees import AcyclicTrees, Trees, TreesAndPairs
+    from contextwise.learning.trees import Trees
 
 __all__ = [
     "CSGS",
     "CSPC",
+    "DEFAULT_LEARNER",
     "GSMN",
     "GSSL",
     "LEARNERS",
     "MPL",
     "AcyclicTrees",
+    "CStrees",
     "CausalLearn",
     "ChowLiu",
     "ContextualMPL",
     "Data",
-    "EdgeTrees",
     "Independent",
     "Learner",
+    "PairBlocks",
     "Pgmpy",
     "PyAgrum",
     "SparsePairs",
     "Trees",
-    "TreesAndPairs",
     "as_data",
     "learn",
     "select",
@@ -56,41 +58,79 @@ __all__ = [
 
 
 class Entry(NamedTuple):
-    """A module of this room, the learner's class in it, and the package it needs, if any."""
+    """A module of this room, the learner's class in it, its group, and the package it needs."""
 
     module: str
     class_name: str
+    group: str
     summary: str
     package: str = ""
 
 
+CONTEXTS = "Graphs and contexts"
+GRAPHS = "Graphs only"
+DIRECTED = "Directed"
+MANY = "Many variables"
+LITERATURE = "Learners of the literature"
+
 LEARNERS: dict[str, Entry] = {
-    "independent": Entry("chow_liu", "Independent", "No interactions: the baseline."),
-    "chow-liu": Entry("chow_liu", "ChowLiu", "The best tree of pairs (Chow and Liu)."),
-    "trees": Entry("trees", "Trees", "A decision tree per variable (Lowd and Davis)."),
-    "acyclic-trees": Entry("trees", "AcyclicTrees", "Decision trees of a Bayesian network."),
-    "sparse-pairs": Entry("sparse_pairs", "SparsePairs", "Pairs by sparse regressions."),
-    "trees-and-pairs": Entry("trees", "TreesAndPairs", "Trees and pairs, refitted."),
-    "gssl": Entry("gssl", "GSSL", "Rows with literals dropped at random (Van Haaren and Davis)."),
-    "gsmn": Entry("gsmn", "GSMN", "A graph by growing and shrinking Markov blankets."),
-    "mpl": Entry("mpl", "MPL", "A graph by marginal pseudo-likelihood."),
-    "contextual-mpl": Entry(
-        "contextual_mpl", "ContextualMPL", "MPL, then edges vanish in contexts."
+    "pair-blocks": Entry(
+        "pair_blocks", "PairBlocks", CONTEXTS, "A graph whose edges have contexts, for any table."
     ),
-    "edge-trees": Entry("edge_trees", "EdgeTrees", "A graph with a tree of contexts per edge."),
-    "cspc": Entry("cspc", "CSPC", "A graph per row, by tests in contexts."),
-    "csgs": Entry("csgs", "CSGS", "A graph per row, by Markov blankets in contexts."),
-    "pgmpy": Entry("adapters", "Pgmpy", "Graphs by pgmpy: hill climbing, GES, PC.", "pgmpy"),
-    "pyagrum": Entry("adapters", "PyAgrum", "Graphs by pyAgrum: greedy, tabu, MIIC.", "pyagrum"),
-    "causal-learn": Entry("adapters", "CausalLearn", "Graphs by causal-learn.", "causallearn"),
+    "mpl": Entry("mpl", "MPL", GRAPHS, "A graph by marginal pseudo-likelihood."),
+    "gsmn": Entry("gsmn", "GSMN", GRAPHS, "A graph by growing and shrinking Markov blankets."),
+    "chow-liu": Entry("chow_liu", "ChowLiu", GRAPHS, "The best tree of pairs (Chow and Liu)."),
+    "independent": Entry("chow_liu", "Independent", GRAPHS, "No interactions: the baseline."),
+    "acyclic-trees": Entry(
+        "acyclic_trees", "AcyclicTrees", DIRECTED, "The Bayesian network of trees that scores best."
+    ),
+    "pgmpy": Entry(
+        "adapters", "Pgmpy", DIRECTED, "Graphs by pgmpy: hill climbing, GES, PC.", "pgmpy"
+    ),
+    "pyagrum": Entry(
+        "adapters", "PyAgrum", DIRECTED, "Graphs by pyAgrum: greedy, tabu, MIIC.", "pyagrum"
+    ),
+    "causal-learn": Entry(
+        "adapters", "CausalLearn", DIRECTED, "Graphs by causal-learn.", "causallearn"
+    ),
+    "cstrees": Entry(
+        "adapters", "CStrees", DIRECTED, "Staged trees by cstrees, to 10 variables.", "cstrees"
+    ),
+    "sparse-pairs": Entry("sparse_pairs", "SparsePairs", MANY, "Pairs by sparse regressions."),
+    "trees": Entry("trees", "Trees", MANY, "A decision tree per variable (Lowd and Davis)."),
+    "gssl": Entry(
+        "gssl", "GSSL", LITERATURE, "Rows with literals dropped at random (Van Haaren and Davis)."
+    ),
+    "contextual-mpl": Entry(
+        "contextual_mpl", "ContextualMPL", LITERATURE, "MPL, then edges vanish in contexts."
+    ),
+    "cspc": Entry("cspc", "CSPC", LITERATURE, "A graph per row, by tests in contexts."),
+    "csgs": Entry("csgs", "CSGS", LITERATURE, "A graph per row, by Markov blankets in contexts."),
 }
+"""The learners in the order of ``contextwise learn --help``."""
+
+DEFAULT_LEARNER = "pair-blocks"
+"""The learner of `learn`, and of the commands that learn, unless another is named."""
+
+REMOVED = {"edge-trees": "pair-blocks", "trees-and-pairs": "pair-blocks"}
+"""What to use instead of a learner that earlier versions had."""
+
+
+def learner_groups() -> dict[str, list[str]]:
+    """Return the names of the learners by group, the default first."""
+    groups = {"Default": [DEFAULT_LEARNER]}
+    for name, entry in LEARNERS.items():
+        if name != DEFAULT_LEARNER:
+            groups.setdefault(entry.group, []).append(name)
+    return groups
 
 
 def learner_named(name: str) -> "type[Learner]":
     """Return the class of a learner, or suggest the nearest name."""
+    if name in REMOVED:
+        raise ContextwiseError(f"the learner {name!r} was removed; use {REMOVED[name]!r}")
     if name not in LEARNERS:
-        near = get_close_matches(name, LEARNERS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(LEARNERS)}"
+        hint = suggested(name, LEARNERS) or f"choose from {', '.join(LEARNERS)}"
         raise ContextwiseError(f"there is no learner {name!r}; {hint}")
     entry = LEARNERS[name]
     learner: type[Learner] = getattr(

@@ -13,6 +13,11 @@ from numpy.typing import NDArray
 def maximal_cliques(graph: NDArray[numpy.bool_]) -> list[list[int]]:
     """Return the maximal cliques of two or more nodes."""
 
+def sum_of_tables(margins: NDArray[numpy.float64], top: float, grid: int, tilt: float) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    Return the distribution of a sum of X² on a grid, and the probability beyond it.
+    """
+
 class ContextGraphs:
     def delete_edges(self, size: int, threads: int, watcher: Callable[[int], bool]) -> bool: ...
 
@@ -26,6 +31,8 @@ class Rows:
     def scores(self, target: int, blanket: Sequence[int], others: Sequence[int], prior: float, cells: float, scale: float) -> list[float]: ...
 
     def tests(self, target: int, given: Sequence[int], others: Sequence[int]) -> numpy.typing.NDArray[numpy.float64]: ...
+
+    def tables_within(self, chosen: NDArray[numpy.int64], given: Sequence[int], first: int, second: int) -> numpy.typing.NDArray[numpy.float64]: ...
 
     def tests_on(self, chosen: NDArray[numpy.int64], target: int, others: Sequence[int]) -> numpy.typing.NDArray[numpy.float64]: ...
 

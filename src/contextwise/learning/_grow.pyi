@@ -1,5 +1,5 @@
 # Written by tests/compiled/test_stubs.py.
-"""The compiled twin of contextwise.learning.growth."""
+"""The compiled twin of contextwise.learning.trees."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,4 +8,4 @@ import numpy.typing
 from numpy.typing import NDArray
 
 
-def grow(codes: NDArray[numpy.int32], cardinalities: Sequence[int], penalty: float, min_count: int, prior: float, acyclic: bool, threads: int, watcher: Callable[[int], bool]) -> list[tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]]: ...
+def grow(codes: NDArray[numpy.int32], cardinalities: Sequence[int], penalty: float, min_count: int, prior: float, threads: int, watcher: Callable[[int], bool]) -> list[tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]]: ...

@@ -11,14 +11,13 @@ scikit-learn is optional; its ``clone``, grid search and pipelines work with lea
 ``domain`` to a grid search: a fold may lack some states.)
 
 To add a learner, subclass `Learner` as a dataclass of its parameters, implement `Learner.learn`,
-and add a line to `contextwise.learning.LEARNERS`. The command takes its options from the parameters
+and add a line to `contextwise.learning.LEARNERS`. The command takes its parameters
 and its help from the docstring. Any function from data to a model also works: see `as_learner`.
 """
 
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from html import escape
@@ -31,13 +30,14 @@ from contextwise.data.rows import Data, DataLike, DomainLike, as_data, by_positi
 from contextwise.distributions.fitting import fit as fit_weights
 from contextwise.distributions.likelihood import mean_pseudo_log_likelihood
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
-from contextwise.learning import LEARNERS, learner_named
-from contextwise.learning.missed_pairs import Missed, advice, missed_pairs
+from contextwise.learning import DEFAULT_LEARNER, LEARNERS, learner_named
+from contextwise.learning.evidence import judge
 from contextwise.learning.run import Run
 from contextwise.models.domain import Domain
+from contextwise.models.evidence import Evidence
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 from contextwise.support.cores import cores
-from contextwise.support.deadline import Deadline
+from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.formatting import plural
 
 version_of = cache(version)
@@ -45,7 +45,7 @@ version_of = cache(version)
 MANNERS = frozenset({"n_jobs", "show_progress"})
 """Parameters that do not change the result."""
 GRACE = 1.0
-"""Seconds after the time limit in which a learner has to return its best structure."""
+"""Seconds after the time limit in which claims are tested."""
 
 
 class NotFittedError(ContextwiseError, AttributeError):
@@ -63,9 +63,8 @@ class Learner:
     model_ : LogLinear
         The structure with weights. A learner without weights fits them on first access.
     domain_ : Domain
-    missed_ : Missed
-        Pairs that the structure claims to be independent although they clearly depend in the rows,
-        strongest first in ``missed_.pairs``; false if there are none. Tested on first access.
+    evidence_ : Evidence
+        What the rows say about each claim of the structure; tested on first access.
     finished_ : bool
         False if the time limit of `fit` stopped the learner; the result is then the best so far.
 
@@ -83,8 +82,8 @@ class Learner:
     structure_: Structure
     domain_: Domain
     finished_: bool = True
-    sees_contexts: ClassVar[bool] = True
-    """False if all results are plain graphs, which claim the same in every context."""
+    decides_by_test: ClassVar[bool] = False
+    """True if the learner claims independence by the test of `contextwise.learning.evidence`."""
 
     @property
     def name(self) -> str:
@@ -135,8 +134,8 @@ class Learner:
         Raises
         ------
         OpenResult
-            If there is no structure a second after the time limit. Learners of other packages keep
-            none until they end. Their compiled parts cannot be stopped.
+            If there is no structure within the time limit. Learners of other packages keep none
+            until they end; with a limit they run in a process of their own, which is then ended.
         """
         rows = as_data(data, domain)
         if not len(rows.rows) and domain is None:
@@ -147,8 +146,7 @@ class Learner:
         """Call a function with a new run, and note whether the run finished."""
         run = Run(Deadline.after(time_limit), getattr(self, "show_progress", False))
         try:
-            with run.deadline.enforced(GRACE):
-                return learn(run)
+            return learn(run)
         except run.deadline.out_of_time:
             raise OpenResult(
                 f"{self.name} found no structure within the time limit; allow more time"
@@ -166,7 +164,7 @@ class Learner:
             self.domain_, structure.features, info=info, directions=structure.directions
         )
         self._model: LogLinear | None = None
-        self._missed: Missed | None = None
+        self._evidence: Evidence | None = None
         self._data = data  # for fitting weights and testing claims later
         if isinstance(learned, LogLinear):
             self._model = LogLinear(self.structure_, learned.weights)
@@ -191,19 +189,39 @@ class Learner:
     @property
     def model_(self) -> LogLinear:
         """The structure with weights; by default fitted by pseudo-likelihood."""
+        return self.fit_weights()
+
+    def fit_weights(self, deadline: Deadline = NEVER) -> LogLinear:
+        """Return `model_`; raise `OutOfTime` if its weights are not fitted by the deadline."""
         if self._learned("_model") is None:
-            fitted = fit_weights(by_position(self.structure_), self._learned("_data").coded)
+            rows = self._learned("_data").coded
+            fitted = fit_weights(by_position(self.structure_), rows, deadline=deadline)
             self._model = LogLinear(self.structure_, fitted.model.weights)
         assert self._model is not None
         return self._model
 
     @property
-    def missed_(self) -> Missed:
-        """The pairs that the structure claims to be independent and that depend in the rows."""
-        if self._learned("_missed") is None:
-            self._missed = missed_pairs(self.structure_, self._data)
-        assert self._missed is not None
-        return self._missed
+    def evidence_(self) -> Evidence:
+        """What the rows say about each claim of the structure."""
+        if self._learned("_evidence") is None:
+            self.judge()
+        assert self._evidence is not None
+        return self._evidence
+
+    def judge(self, deadline: Deadline | None = None) -> Self:
+        """Test the claims on the rows, as far as time allows, and keep the evidence with them."""
+        structure, data = self._learned("structure_"), self._learned("_data")
+        self._evidence = judge(
+            structure,
+            data,
+            seen_by_learner=True,
+            used_by_learner=self.decides_by_test,
+            deadline=deadline,
+        )
+        self.structure_ = structure.with_evidence(self._evidence)
+        if self._model is not None:
+            self._model = LogLinear(self.structure_, self._model.weights)
+        return self
 
     def score(self, rows: DataLike, y: Any = None) -> float:
         """Return the mean pseudo-log-likelihood per row under `model_`, in nats.
@@ -273,7 +291,7 @@ class Learner:
 
 
 class FromFunction(Learner):
-    """Turn a function from data to a model into a learner.
+    """Turn a function from data to a model into a learner; a time limit cannot stop the function.
 
     >>> always = FromFunction(lambda rows: Structure({"A": 2, "B": 2}, ["A=1 & B=1"]))
     >>> always.fit([[0, 1], [1, 1]], domain={"A": 2, "B": 2}).structure_
@@ -318,19 +336,19 @@ def as_learner(thing: Any) -> Any:
 
 def learn(
     data: DataLike,
-    learner: Any = "edge-trees",
+    learner: Any = DEFAULT_LEARNER,
     *,
     domain: DomainLike | None = None,
     time_limit: float | None = None,
     **parameters: Any,
 ) -> Any:
-    """Learn a structure from data; warn if pairs that it claims to be independent clearly depend.
+    """Learn a structure from data, and test its claims on the same rows.
 
     Parameters
     ----------
     data : DataFrame, array, list of rows, path, name of a data set, or Data
     learner : name, Learner, class, or function from data to a model
-        The names are the keys of `LEARNERS`.
+        The names are the keys of `LEARNERS`; `DEFAULT_LEARNER` by default.
     domain : Domain, or a mapping that makes one, optional
         The variables and their states. Without it they are inferred from the data.
     time_limit : float, optional
@@ -342,13 +360,14 @@ def learn(
     -------
     fitted Learner
         Functions that take a model also take it. Its attribute ``structure_`` is the structure, and
-        ``model_`` the structure with weights.
+        ``model_`` the structure with weights. Both have ``evidence``: the verdict of the rows about
+        each claim.
 
     Examples
     --------
-    >>> learned = learn("berkeley", "edge-trees")
+    >>> learned = learn("berkeley")
     >>> learned
-    EdgeTrees(), fitted: 28 features of 3 variables
+    PairBlocks(), fitted: 28 features of 3 variables
     """
     chosen = as_learner(learner)
     reading = {key: parameters.pop(key) for key in FLAGS if key in parameters}
@@ -357,9 +376,10 @@ def learn(
     if parameters:
         chosen = fresh(chosen, parameters)
     limit = {} if time_limit is None else {"time_limit": time_limit}
+    deadline = Deadline.after(time_limit)
     fitted = chosen.fit(data, domain=domain, **limit)
-    if isinstance(fitted, Learner) and fitted.finished_ and fitted.missed_:
-        warnings.warn(f"{fitted.missed_} {advice(fitted.name)}", stacklevel=2)
+    if isinstance(fitted, Learner) and len(fitted._data):
+        fitted.judge(deadline.later(GRACE))
     return fitted
 
 

@@ -49,8 +49,6 @@ class Independent(Learner):
     LogLinear(2 variables, 4 features: -0.470004 v0=0; -0.980829 v0=1; -0.980829 v1=0; ...)
     """
 
-    sees_contexts = False
-
     prior: float = 1.0
 
     def learn(self, data: Data, run: Run) -> LogLinear:
@@ -79,8 +77,6 @@ class ChowLiu(Learner):
     >>> ChowLiu().fit(rows).edges_
     [(0, 1), (0, 2)]
     """
-
-    sees_contexts = False
 
     prior: float = 1.0
 

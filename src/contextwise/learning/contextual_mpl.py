@@ -7,8 +7,7 @@ their features. A context is added to an edge if the sum of the scores of both e
 The search starts from the graph of `MPL` and adds contexts one by one, always the best. Each
 context is a configuration of all common neighbours, and all sets of contexts have the same prior
 probability. At the end, an edge is also absent in the configurations where the contexts of other
-edges have merged its classes at both ends. `contextwise.learning.edge_trees` decides about many
-configurations together.
+edges have merged its classes at both ends.
 """
 
 from __future__ import annotations

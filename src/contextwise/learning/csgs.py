@@ -15,7 +15,7 @@ import numpy as np
 
 from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.graphs import EdgeRule, check_edge_rule, edges_of
-from contextwise.learning.pearson_test import (
+from contextwise.learning.independence_test import (
     Rule,
     evaluate_in_context,
     evaluate_on,

@@ -22,7 +22,7 @@ from contextwise.data.rows import Data
 from contextwise.learning.base import Learner
 from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.graphs import EdgeRule, check_edge_rule, edges_of, from_edges
-from contextwise.learning.pearson_test import (
+from contextwise.learning.independence_test import (
     Rule,
     evaluate_given,
     evaluate_without_each,
@@ -63,7 +63,7 @@ class GSMN(Learner):
     [('v0', 'v1')]
     """
 
-    sees_contexts = False
+    decides_by_test = True
 
     level: float = 0.05
     min_count: float = 5.0

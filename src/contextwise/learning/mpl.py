@@ -49,8 +49,6 @@ class MPL(Learner):
     [('v0', 'v1')]
     """
 
-    sees_contexts = False
-
     prior: float = 1.0
     show_progress: bool | Progress = False
 

@@ -15,6 +15,8 @@ from typing import Any, Literal, NamedTuple
 from contextwise.errors import ContextwiseError
 from contextwise.learning.base import MANNERS, Learner
 
+TRUTH_VALUES = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
 
 class Parameter(NamedTuple):
     """A parameter that people can write: one of ``choices``, or a value of the type ``kind``."""
@@ -24,6 +26,23 @@ class Parameter(NamedTuple):
     default: Any
     choices: tuple[str, ...]
     help: str
+
+    def parse(self, written: str) -> Any:
+        """Return the value that a text means; raise if it means none."""
+        text = written.strip()
+        if self.kind is bool:
+            if text.lower() not in TRUTH_VALUES:
+                raise ContextwiseError(f"{self.name} must be true or false, got {text!r}")
+            return TRUTH_VALUES[text.lower()]
+        try:
+            value = self.kind(text)
+        except ValueError:
+            kind = "a whole number" if self.kind is int else "a number"
+            raise ContextwiseError(f"{self.name} must be {kind}, got {text!r}") from None
+        if self.choices and value not in self.choices:
+            listed = ", ".join(self.choices)
+            raise ContextwiseError(f"{self.name} must be one of {listed}, got {text!r}")
+        return value
 
 
 def parameters_of(learner: type[Learner]) -> dict[str, Parameter]:
@@ -54,19 +73,10 @@ def parse_values(learner: type[Learner], texts: Mapping[str, str]) -> dict[str, 
     """
     values: dict[str, Any] = {}
     for name, parameter in parameters_of(learner).items():
-        written = texts.get(name, "").strip()
-        if not written:
-            continue
-        try:
-            value = written == "True" if parameter.kind is bool else parameter.kind(written)
-        except ValueError:
-            kind = "a whole number" if parameter.kind is int else "a number"
-            raise ContextwiseError(f"{name} must be {kind}, got {written!r}") from None
-        if parameter.choices and value not in parameter.choices:
-            listed = ", ".join(parameter.choices)
-            raise ContextwiseError(f"{name} must be one of {listed}, got {written!r}")
-        if value != parameter.default:
-            values[name] = value
+        if texts.get(name, "").strip():
+            value = parameter.parse(texts[name])
+            if value != parameter.default:
+                values[name] = value
     return values
 
 

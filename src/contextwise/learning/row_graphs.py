@@ -17,7 +17,7 @@ from contextwise.data.rows import Data, by_position
 from contextwise.distributions.potentials import distinct
 from contextwise.learning.base import Learner
 from contextwise.learning.counted_rows import CountedRows, maximal_cliques
-from contextwise.learning.pearson_test import Rule
+from contextwise.learning.independence_test import Rule
 from contextwise.learning.run import Run
 from contextwise.models.domain import Domain
 from contextwise.models.factors import conjunctions
@@ -29,6 +29,7 @@ from contextwise.support.progress import Progress
 class RowGraphs(Learner):
     """Base class of learners of one graph per row."""
 
+    decides_by_test = True
     level: float
     min_count: float
     show_progress: bool | Progress

@@ -54,14 +54,14 @@ class Run:
         """
         structure = structure_of(model)
         try:
-            with self.deadline.enforced():
-                fitted = fit_weights(
-                    by_position(structure),
-                    data.coded,
-                    l1=l1,
-                    l2=l2,
-                    show_progress=self.show_progress,
-                )
+            fitted = fit_weights(
+                by_position(structure),
+                data.coded,
+                l1=l1,
+                l2=l2,
+                deadline=self.deadline,
+                show_progress=self.show_progress,
+            )
         except self.deadline.out_of_time:
             self.is_late()  # marks the result as unfinished
             return structure

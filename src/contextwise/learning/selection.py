@@ -25,8 +25,8 @@ from contextwise.comparison.matrix import distance_matrix
 from contextwise.data.options import RowOptions
 from contextwise.data.rows import Data, DataLike, DomainLike, as_data, read_once, take_rows
 from contextwise.errors import ContextwiseError, OpenResult
-from contextwise.learning.base import as_learner, fresh
-from contextwise.support.deadline import Deadline
+from contextwise.learning.base import Learner, as_learner, fresh
+from contextwise.support.deadline import Deadline, OutOfTime
 from contextwise.support.formatting import plural
 from contextwise.support.progress import Progress, progress_of
 
@@ -172,9 +172,8 @@ def select(
         (name,) = grid
         tried.sort(key=lambda parameters: parameters[name], reverse=strongest == "largest")
         try:
-            with work.deadline.enforced():
-                return work.by_stability(tried, subsamples, threshold, np.random.default_rng(rng))
-        except work.deadline.out_of_time:
+            return work.by_stability(tried, subsamples, threshold, np.random.default_rng(rng))
+        except (OpenResult, OutOfTime):
             raise OpenResult(LATE) from None
 
 
@@ -189,8 +188,13 @@ class _Work:
     progress: Progress | None
 
     def fit(self, parameters: Mapping[str, Any], rows: DataLike, *step: int) -> Any:
-        """Fit to rows, then report the step, if any: fits done, fits."""
-        fitted = fresh(self.learner, parameters).fit(rows, domain=self.data.domain)
+        """Fit to rows, then report the step, if any: fits done, fits; raise if there is no time."""
+        self.deadline.check()
+        left = self.deadline.left()
+        limit = {} if left is None else {"time_limit": left}
+        fitted = fresh(self.learner, parameters).fit(rows, domain=self.data.domain, **limit)
+        if not getattr(fitted, "finished_", True):
+            raise OutOfTime
         if self.progress and step:
             self.progress(*step)
         return fitted
@@ -201,13 +205,14 @@ class _Work:
         best, best_score, best_learner = 0, -np.inf, None
         for place, parameters in enumerate(tried):
             try:
-                with self.deadline.enforced():
-                    fitted = self.fit(parameters, self.raw, place + 1, len(tried))
-                    value = fitted.score(self.data if valid is None else valid)
-                    if valid is None:
-                        weights, size = np.count_nonzero(fitted.model_.weights), len(self.data)
-                        value = float(-2 * (size * value) + log(max(1, size)) * weights)
-            except self.deadline.out_of_time:
+                fitted = self.fit(parameters, self.raw, place + 1, len(tried))
+                if isinstance(fitted, Learner):
+                    fitted.fit_weights(self.deadline)
+                value = fitted.score(self.data if valid is None else valid)
+                if valid is None:
+                    weights, size = np.count_nonzero(fitted.model_.weights), len(self.data)
+                    value = float(-2 * (size * value) + log(max(1, size)) * weights)
+            except (OpenResult, OutOfTime):
                 candidates.append(Candidate(parameters, None))
                 continue
             candidates.append(Candidate(parameters, value, len(fitted.structure_)))

@@ -238,8 +238,6 @@ class SparsePairs(Learner):
     ([(0, 1)], True)
     """
 
-    sees_contexts = False
-
     l1: float = 10.0
     l2: float = 0.0
     rule: Rule = "or"

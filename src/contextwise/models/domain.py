@@ -7,7 +7,7 @@ Variables are identified by name and states by label, not by position. An int st
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -16,11 +16,12 @@ import numpy as np
 
 from contextwise.errors import DomainError
 from contextwise.models.notation import Literal, parse_literals, quoted
-from contextwise.support.formatting import printable
+from contextwise.support.formatting import printable, suggested
 
 State = str | int | np.integer[Any]
-Assignment = Mapping[str, State] | str
-"""A partial assignment: ``{"smoker": "yes"}`` or ``"smoker=yes & age=old"``."""
+Assignment = Mapping[str, State | Collection[State]] | str
+"""States of some variables: ``{"smoker": "yes", "age": ["young", "old"]}`` or their text,
+``"smoker=yes & age=young|old"``."""
 
 LARGEST_CARDINALITY = 2**16
 """The most states of a variable: every literal has a bit for each of them."""
@@ -136,9 +137,8 @@ class Domain:
         try:
             return self.positions[name]
         except (KeyError, TypeError):
-            raise DomainError(
-                f"unknown variable {name!r}; the variables are {listed(self.names)}"
-            ) from None
+            known = suggested(name, self.names) or f"the variables are {listed(self.names)}"
+            raise DomainError(f"unknown variable {name!r}; {known}") from None
 
     def pair(self, names: Iterable[str]) -> tuple[int, int]:
         """Return the indices of two variables, the smaller first."""
@@ -155,9 +155,10 @@ class Domain:
         try:
             return self.state_positions[variable][label]
         except KeyError:
+            states = self.states[variable]
+            known = suggested(label, states) or f"its states are {listed(states)}"
             raise DomainError(
-                f"variable {self.names[variable]!r} has no state {label!r}; "
-                f"its states are {listed(self.states[variable])}"
+                f"variable {self.names[variable]!r} has no state {label!r}; {known}"
             ) from None
 
     def value_set(self, variable: int, states: Iterable[object], negated: bool = False) -> int:
@@ -175,8 +176,8 @@ class Domain:
         negated = len(outside) < len(inside)
         return Literal(self.names[variable], outside if negated else inside, negated)
 
-    def assignment(self, context: Assignment | None) -> dict[int, int]:
-        """Return a partial assignment by index: variable to state."""
+    def assignment(self, context: Mapping[str, State] | str | None) -> dict[int, int]:
+        """Return a partial assignment by index: variable to state; see `Box` for several states."""
         if context is None:
             return {}
         if isinstance(context, str):
@@ -184,7 +185,8 @@ class Domain:
             for literal in parse_literals(context):
                 if literal.negated or len(literal.states) != 1:
                     raise DomainError(
-                        f"a context must give one state to a variable: {literal.variable}=yes"
+                        f"a query gives one state to a variable: {literal.variable}=yes; for "
+                        "several, ask model.restrict(...)"
                     )
                 if states.setdefault(literal.variable, literal.states[0]) != literal.states[0]:
                     raise DomainError(f"the context gives two states to {literal.variable!r}")

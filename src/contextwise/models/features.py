@@ -20,7 +20,7 @@ feature, and no two features are equal. `normalized` establishes it from any lit
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -54,6 +54,14 @@ def all_values(cardinalities: IntArray) -> WordArray:
 def as_int(words: npt.NDArray[np.uint64]) -> int:
     """Return a value set as one Python int: value ``k`` is bit ``k``."""
     return int.from_bytes(words.astype("<u8").tobytes(), "little")
+
+
+def as_ints(rows: WordArray) -> list[int]:
+    """Return several value sets as Python ints."""
+    if rows.shape[1] == 1:
+        sets: list[int] = rows[:, 0].tolist()
+        return sets
+    return list(map(as_int, rows))
 
 
 def as_words(value_set: int, words: int) -> WordArray:
@@ -151,18 +159,14 @@ class Features:
 
     def literals(self) -> list[list[tuple[int, int]]]:
         """Return each feature as a list of (variable, value set as an int)."""
-        if self.values.shape[1] == 1:
-            sets = self.values[:, 0].tolist()
-        else:
-            sets = [as_int(row) for row in self.values]
-        pairs = list(zip(self.variables.tolist(), sets, strict=True))
+        pairs = list(zip(self.variables.tolist(), as_ints(self.values), strict=True))
         bounds = self.starts.tolist()
         return [pairs[a:b] for a, b in itertools.pairwise(bounds)]
 
     def literals_of(self, feature: int) -> list[tuple[int, int]]:
         """Return one feature as a list of (variable, value set as an int)."""
         a, b = self.starts[feature : feature + 2].tolist()
-        return list(zip(self.variables[a:b].tolist(), map(as_int, self.values[a:b]), strict=True))
+        return list(zip(self.variables[a:b].tolist(), as_ints(self.values[a:b]), strict=True))
 
     def scopes(self) -> set[tuple[int, ...]]:
         """Return the distinct scopes, each as increasing variables."""
@@ -279,27 +283,42 @@ def _hashes(features: Features) -> WordArray:
     return hashes
 
 
-def restrict(features: Features, fixed: Mapping[int, int]) -> Features:
-    """Return the features compatible with fixed states, over the other variables."""
+def restrict(features: Features, allowed: Mapping[int, Sequence[int]]) -> tuple[Features, IntArray]:
+    """Return the features inside a box, and the new index of each feature, or -1.
+
+    ``allowed`` has the states that some variables may have; those with one state are no variables
+    of the result.
+    """
+    cards, values = features.cardinalities.copy(), features.values.copy()
+    for variable, states in allowed.items():
+        literals = np.flatnonzero(features.variables == variable)
+        before, after = features.values[literals], np.zeros_like(values[literals])
+        for k, state in enumerate(states):
+            bit = before[:, state // WORD] >> np.uint64(state % WORD) & np.uint64(1)
+            after[:, k // WORD] |= bit << np.uint64(k % WORD)
+        values[literals] = after
+        cards[variable] = len(states)
+    fixed = [variable for variable, states in allowed.items() if len(states) == 1]
     left = np.ones(len(features), dtype=bool)
+    left[features.owners[~values.any(axis=1)]] = False
     if features.pairs is not None:
-        left &= ~np.isin(features.pairs, list(fixed)).any(axis=1)
-    for variable, state in fixed.items():
-        left &= features.allowing(variable, state)
-    stays = left[features.owners] & ~np.isin(features.variables, list(fixed))
-    kept = np.array([v not in fixed for v in range(len(features.cardinalities))], dtype=bool)
+        left &= ~np.isin(features.pairs, fixed).any(axis=1)
+    kept = np.ones(len(cards), dtype=bool)
+    kept[fixed] = False
     place = np.concatenate([np.cumsum(kept) - 1, [0]])
-    cardinalities = features.cardinalities[kept]
-    result, _ = normalized(
-        cardinalities,
+    stays = left[features.owners] & kept[features.variables]
+    result, places = normalized(
+        cards[kept],
         (np.cumsum(left) - 1)[features.owners[stays]],
         place[features.variables[stays]],
         # the variables that stay may need fewer words
-        features.values[stays][:, : words_of(cardinalities)],
+        values[stays][:, : words_of(cards[kept])],
         int(left.sum()),
         None if features.pairs is None else place[features.pairs[left]].astype(np.int32),
     )
-    return result
+    index = np.full(len(features), -1, dtype=np.int64)
+    index[left] = places
+    return result, index
 
 
 def concatenated(*parts: Features) -> tuple[Features, IntArray]:

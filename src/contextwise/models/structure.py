@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
@@ -26,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.errors import ContextwiseError, DomainError
+from contextwise.models.box import Box
 from contextwise.models.domain import Assignment, Domain, State, listed
 from contextwise.models.features import (
     Features,
@@ -41,6 +43,7 @@ from contextwise.support.formatting import plural, printable, renderers
 
 if TYPE_CHECKING:
     from contextwise.models.directions import Directions
+    from contextwise.models.evidence import Evidence
 
 Feature = Mapping[str, State | Sequence[State]] | str
 """A mapping such as ``{"smoker": "yes"}`` or a text such as ``"smoker=yes & age!=young"``."""
@@ -137,6 +140,29 @@ class Structure:
     def _key(self) -> frozenset[bytes]:
         return frozenset(self.features.rows)
 
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short hash of the claims: variables, states, features in any order, and arcs."""
+        arcs = self.directions and sorted(self.directions.arcs)
+        digest = sha256(repr((self.domain.names, self.domain.states, arcs)).encode())
+        for row in sorted(self.features.rows):
+            digest.update(len(row).to_bytes(8, "little") + row)
+        return digest.hexdigest()[:16]
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """The verdicts of rows about the claims; None if these features were never tested."""
+        evidence: Evidence | None = self.info.get("evidence")
+        return evidence if evidence and evidence.features == self.fingerprint else None
+
+    def with_evidence(self, evidence: Evidence | None) -> Structure:
+        """Return the same structure with this evidence; raise if it is of other features."""
+        if evidence and evidence.features != self.fingerprint:
+            raise DomainError("this evidence is about another structure; test this one")
+        info = {key: value for key, value in self.info.items() if key != "evidence"}
+        info |= {"evidence": evidence} if evidence else {}
+        return type(self)(self.domain, self.features, info=info, directions=self.directions)
+
     def __iter__(self) -> Iterator[dict[str, tuple[str, ...]]]:
         """Yield each feature as a mapping from the names of its scope to the allowed states."""
         states = self.domain.states
@@ -223,12 +249,15 @@ class Structure:
         tables = about["pairs_by_table"]
         return f"{words}; {plural(tables, 'pair')} taken table by table" if tables else words
 
-    def restrict(self, context: Assignment) -> Structure:
-        """Return the features compatible with a partial assignment, over the other variables."""
-        fixed = self.domain.assignment(context)
-        return type(self)(
-            self.domain.without(fixed), restrict(self.features, fixed), info=_of_numbers(self)
-        )
+    def restrict(self, context: Assignment | Box) -> Structure:
+        """Return the structure in a context, over the variables and states that are left there.
+
+        A variable with one state is no variable any more: ``"smoker=yes"``. One with several has
+        these states: ``"age=young|old"``.
+        """
+        box = Box.of(self.domain, context)
+        features, _ = restrict(self.features, box.allowed)
+        return type(self)(box.inside, features, info=_of_numbers(self))
 
     def union(self, other: Structure | LogLinear) -> Structure:
         """Return the features of both structures, aligned by name; also written ``a | b``."""
@@ -361,6 +390,15 @@ class LogLinear:
         """The arcs and tables, if this is the model of a Bayesian network; ignored by ``==``."""
         return self.structure.directions
 
+    @property
+    def evidence(self) -> Evidence | None:
+        """The verdicts of rows about the claims; None if these features were never tested."""
+        return self.structure.evidence
+
+    def with_evidence(self, evidence: Evidence | None) -> LogLinear:
+        """Return the same model with this evidence; raise if it is of other features."""
+        return LogLinear(self.structure.with_evidence(evidence), self.weights)
+
     def __len__(self) -> int:
         return len(self.structure)
 
@@ -406,6 +444,15 @@ class LogLinear:
         weights = np.empty(len(self))
         weights[places] = self.weights
         return LogLinear(structure, weights)
+
+    def restrict(self, context: Assignment | Box) -> LogLinear:
+        """Return the model in a context; see `Structure.restrict`."""
+        box = Box.of(self.domain, context)
+        features, places = restrict(self.structure.features, box.allowed)
+        weights = np.zeros(len(features))
+        # Features that are equal in the context are one feature, with the sum of their weights.
+        np.add.at(weights, places[places >= 0], self.weights[places >= 0])
+        return LogLinear(Structure(box.inside, features), weights)
 
     def without_zero_weights(self) -> LogLinear:
         """Drop the features whose weight is exactly 0."""
@@ -464,7 +511,7 @@ def _repr(kind: str, model: Model, shown: list[str]) -> str:
     more = len(model) - len(shown)
     shown = [*shown, f"… {more} more"] if more else shown
     sizes = (len(model.domain), "variable"), (len(model), structure_of(model).unit)
-    size = ", ".join(f"{count} {what}{'s' * (count != 1)}" for count, what in sizes)
+    size = ", ".join(plural(count, what) for count, what in sizes)
     return printable(f"{kind}({size}{': ' if shown else ''}{'; '.join(shown)})")
 
 

@@ -13,6 +13,8 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from contextwise.report import (
+        analysis_notes,
+        analysis_page,
         comparisons,
         evaluations,
         page,

@@ -17,12 +17,18 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from contextwise.comparison.compare import Comparison
-from contextwise.comparison.confusion import COUNTS, MEASURES, Number, computed, ratio, shown_in
+from contextwise.comparison.confusion import (
+    COUNTS,
+    MEASURES,
+    Confusion,
+    Number,
+    computed,
+    ratio,
+    shown_in,
+)
 from contextwise.comparison.question import Pair
-from contextwise.comparison.roles import AGREEMENTS, TRUE_AND_GUESS, Agreement, Roles
-from contextwise.comparison.roles import Kind as StrengthKind
+from contextwise.comparison.roles import ALONE, TRUE_AND_GUESS, Roles
 from contextwise.counting.pair_counts import exact_sum
-from contextwise.models.notation import between, in_words, quoted, where
 from contextwise.report.parts import (
     SHORT,
     TOP,
@@ -32,7 +38,6 @@ from contextwise.report.parts import (
     Entries,
     Entry,
     Interval,
-    Marked,
     Note,
     PairName,
     Part,
@@ -56,13 +61,12 @@ from contextwise.support.formatting import (
 )
 
 if TYPE_CHECKING:
-    from contextwise.comparison.estimate import EstimatedMatrix
-    from contextwise.comparison.explain import Explanation, FeatureErrors, Kind, PairExplanation
+    from contextwise.comparison.explain import Explanation
     from contextwise.comparison.matrix import Comparisons, DistanceMatrix
-    from contextwise.comparison.neighbours import Neighbours
     from contextwise.comparison.strengths import Strengths
-    from contextwise.evaluation.claim_tests import Check
-    from contextwise.evaluation.skill import Chance
+    from contextwise.evaluation.chance import Chance
+    from contextwise.evaluation.check import Check
+    from contextwise.evaluation.scores import Scores
     from contextwise.report.shares import Shares
     from contextwise.report.structures import OneModel
 
@@ -73,21 +77,15 @@ EXACT_IN: Mapping[Medium, str] = {
     "page": "point at a number to read all its digits",
     "python": "the attributes of the result are exact",
 }
-GANAK = "caching errs with a probability below one in a billion; the engine native is deterministic"
+FEW_PAIRS = 3
+"""Up to this many pairs that differ are named in a summary."""
 NOTHING = "There is nothing to compare: no pair of variables is left."
 BY_POSITION = "Variables and states are aligned by position, not by name."
-STRENGTH_VERBS: dict[StrengthKind, str] = {
-    "missed": "misses",
-    "invented": "invents",
-    "found": "finds",
-}
 HOW_STRONG = {
-    "weaker": "weaker",
-    "stronger": "stronger",
-    "unclear": "not clearly weaker or stronger",
+    "weaker": "weaker than found",
+    "stronger": "stronger than found",
+    "unclear": "not clearly weaker or stronger than found",
 }
-KINDS: dict[Kind, Agreement] = {"guess": "fp", "true": "fn"}
-REGIONS: dict[str, Style] = {"dependent": "text", "of contexts": "share", "when": "text"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +102,7 @@ class Guess:
     explanation: Explanation | None = None
     chance: Chance | None = None
     check: Check | None = None
+    scores: Scores | None = None
     one: OneModel | None = None  # of a model that is compared with itself, to be shown alone
 
     @property
@@ -119,7 +118,7 @@ class Guess:
         """Shares of contexts of every pair, as floats, for pictures."""
         from contextwise.report.shares import shares_of
 
-        return shares_of(self.comparison)
+        return shares_of(self.comparison, None if self.one is None else ALONE)
 
     @cached_property
     def worst_pair(self) -> Pair | None:
@@ -146,6 +145,8 @@ def compare_parts(
     ``true`` is the name of the true model; ``features`` and ``zero_weights`` are how many features
     it has, and how many of them have weight 0. ``data`` is the name of a file of rows.
     """
+    from contextwise.report.evaluations import chance_parts, scores_parts
+
     several = len(guesses) > 1
     verdicts: list[str] = []
     parts = (
@@ -157,34 +158,37 @@ def compare_parts(
         verdicts.append(verdict.text)
         del parts[0]
     for guess in guesses:
-        if several and (words := guess_strength(guess)):
-            verdicts.append(words)
+        if several and (words := strength_text(guess.comparison.strengths)):
+            verdicts.append(f"{guess.title}: {words}")
         if guess.chance is not None:
-            from contextwise.report.evaluations import chance_parts
-
             _, *drawn = chance_parts(guess.chance)
             verdicts += [f"{guess.title}: {guess.chance.verdict}"] if several else []
             parts += [Section(guess.title, tuple(drawn))] if several else drawn
-    counts = [(true, zero_weights), *((guess.title, guess.zero_weights) for guess in guesses)]
-    zeros = [f"{count:,} in {name(title)}" for title, count in counts if count]
+    if any(guess.scores is not None for guess in guesses):
+        parts += scores_parts(guesses)
+    models = _models_table(true, guesses, features, data)
+    zeros = [(true, zero_weights), *((guess.title, guess.zero_weights) for guess in guesses)]
+    if any(count for _, count in zeros):
+        counts = ", ".join(f"{count:,} in {name(title)}" for title, count in zeros if count)
+        status = "dropped" if drops_zeros else "kept; --zero-weights drop drops them"
+        note = ("note", f"features of weight 0: {counts} ({status})")
+        models = models._replace(rows=(*models.rows, note))
+    return [*([Note("verdict", "\n".join(verdicts))] if verdicts else []), models, *parts]
+
+
+def _models_table(true: str, guesses: Sequence[Guess], features: int, data: str) -> Table:
+    """Describe the true model, the guess if there is only one, and what is compared."""
     comparison = guesses[0].comparison
     labels = ("first", "second") if comparison.roles.peers else ("true", "guess")
     sizes = [(labels[0], true, comparison.true.size_text(features))]
-    if not several:
+    if len(guesses) == 1:
         size = comparison.guess.size_text(guesses[0].feature_count)
         sizes.append((labels[1], guesses[0].title, size))
-    variables = len(comparison.domain) + len(comparison.question.context)
-    rows = [
-        (role, f"{name(title)}: {plural(variables, 'variable')}, {size}")
-        for role, title, size in sizes
-    ]
+    variables = plural(len(comparison.question.box.domain), "variable")
+    rows = [(role, f"{name(title)}: {variables}, {size}") for role, title, size in sizes]
     rows.append(("over", scope_text(comparison, data=data)))
     rows += [("note", BY_POSITION)] if comparison.question.align == "position" else []
-    if zeros:
-        status = "dropped" if drops_zeros else "kept; --zero-weights drop drops them"
-        rows.append(("note", f"features of weight 0: {', '.join(zeros)} ({status})"))
-    models = Table("", (Column("", "text"),) * 2, tuple(rows), "compared")
-    return [*([Note("verdict", "\n".join(verdicts))] if verdicts else []), models, *parts]
+    return Table("", (Column("", "text"),) * 2, tuple(rows), "compared")
 
 
 def summary(comparison: Comparison, chance: Chance | None = None) -> str:
@@ -199,78 +203,71 @@ def summary(comparison: Comparison, chance: Chance | None = None) -> str:
             f"{low} to {high} of all assertions differ.\n"
             f"{unfinished:,} of {pair_count:,} pairs are unfinished; these are proven bounds."
         )
-    c, (places, errors) = comparison.confusion, comparison.differing
+    c = comparison.confusion
     if not c.total:
         return NOTHING
     if not c.distance:
         verdict = "" if chance is None else f"\n{chance.verdict}"
-        return f"The models agree on all {number(c.total)} assertions.{verdict}"
+        every = "the only assertion" if c.total == 1 else f"all {number(c.total)} assertions"
+        return f"The models agree on {every}.{verdict}"
+    sentences = [_kappa_text(c) if chance is None else chance.verdict]
+    if len(comparison.differing[1]) > FEW_PAIRS:
+        sentences.append(_carriers(comparison))
+    lines = [
+        _errors_text(comparison),
+        " ".join(filter(None, sentences)),
+        _pairs_text(comparison),
+        strength_text(comparison.strengths),
+    ]
+    return "\n".join(filter(None, lines))
+
+
+def _errors_text(comparison: Comparison) -> str:
+    """Say how many assertions differ, and how many of each kind."""
+    c, words = comparison.confusion, comparison.roles.errors
     counts = f" ({number(c.distance)} of {number(c.total)})" if c.total < SHORT else ""
-    text = comparison.roles.errors
-    kinds = sorted([(c.fp, text["fp"]), (c.fn, text["fn"])], key=lambda kind: -kind[0])
+    kinds = sorted([(c.fp, words["fp"]), (c.fn, words["fn"])], key=lambda kind: -kind[0])
     shares = ", ".join(f"{percent(count, c.total)} {kind}" for count, kind in kinds)
     split = f": {shares}" if c.fp and c.fn else f", all of them {kinds[0][1]}"
-    lines = [f"{percent(c.distance, c.total)} of all assertions differ{counts}{split}."]
-    sentences = []
-    kappa = c.rate("kappa", float("nan"))
-    if chance is not None:
-        sentences.append(chance.verdict)
-    elif not isnan(kappa):
-        rounded = f"{kappa:.2g}"
-        is_exact = rounded not in ("1", "-1") or abs(kappa) == 1
-        sentences.append(f"Kappa is {rounded if is_exact else rate(kappa)}.")
-    pairs = f"{len(errors):,} of {plural(pair_count, 'pair')} differ{'s' * (len(errors) == 1)}"
-    if len(errors) <= 3:
-        pairs += f": {listed([f'{a}–{b}' for (a, b), _ in comparison.worst_pairs(3)], 'and')}"
-    else:
-        sentences.append(_carriers(comparison))
-        opposite = int((errors == comparison.unit_sizes[places]).sum())
-        pairs += f", {opposite:,} of them in every context" if opposite else ""
-    lines += [" ".join(sentences), f"{pairs}.", strength_text(comparison.strengths)]
-    return "\n".join(filter(None, lines))
+    return f"{percent(c.distance, c.total)} of all assertions differ{counts}{split}."
+
+
+def _kappa_text(confusion: Confusion) -> str:
+    """Give kappa; a value that only rounds to 1 or -1 is not shown as such."""
+    kappa = confusion.rate("kappa", float("nan"))
+    if isnan(kappa):
+        return ""
+    rounded = f"{kappa:.2g}"
+    is_exact = rounded not in ("1", "-1") or abs(kappa) == 1
+    return f"Kappa is {rounded if is_exact else rate(kappa)}."
+
+
+def _pairs_text(comparison: Comparison) -> str:
+    """Say how many pairs differ; name a few, or count those that differ in every context."""
+    places, errors = comparison.differing
+    verb = "differs" if len(errors) == 1 else "differ"
+    text = f"{len(errors):,} of {plural(comparison.question.pair_count, 'pair')} {verb}"
+    if len(errors) <= FEW_PAIRS:
+        worst = [f"{first}–{second}" for (first, second), _ in comparison.worst_pairs(FEW_PAIRS)]
+        return f"{text}: {listed(worst, 'and')}."
+    opposite = int((errors == comparison.unit_sizes[places]).sum())
+    return f"{text}, {opposite:,} of them in every context." if opposite else f"{text}."
 
 
 def strength_text(strengths: Strengths | None) -> str:
     """Say how strong missed and invented dependencies are next to those that were found."""
-    samples = {} if strengths is None else strengths.samples
-    if strengths is None or not samples:
+    if strengths is None or not strengths.samples:
         return ""
-    medians = {kind: f"{sample.median:.2g}" for kind, sample in samples.items()}
-    own = {k: " by its own weights" * (s.weights_of == "guess") for k, s in samples.items()}
-    sizes = {len(sample) for sample in samples.values()}
-    counts = [f"{len(sample):,} {kind}" for kind, sample in samples.items()]
-    if strengths.roles.peers:
-        only = strengths.roles.only
-        parts = [f"{medians[kind]} {only[AGREEMENTS[kind]]}" for kind in samples]
-        counts = [f"{len(sample):,} {only[AGREEMENTS[k]]}" for k, sample in samples.items()]
-        sentences = [f"Median log odds ratio of the dependencies: {listed(parts)}."]
-    else:
-        sentences = []
-        for kind, verb in STRENGTH_VERBS.items():
-            if kind not in samples or (kind == "found" and sentences):
-                continue
-            median = f"{medians[kind]}{own[kind]}"
-            if (how := strengths.compared(kind)) is None or kind == "found":
-                words = f"The dependencies it {verb} have a median log odds ratio of {median}."
-            elif sentences:
-                words = f"Those it {verb} are {HOW_STRONG[how]}: {median}."
-            else:
-                words = (
-                    f"The dependencies it {verb} are {HOW_STRONG[how]} than those it finds: median "
-                    f"log odds ratio {median}, of those it finds {medians['found']}{own['found']}."
-                )
-            sentences.append(words)
-    each = f"{min(sizes):,} of each kind" if len(sizes) == 1 < len(samples) else listed(counts)
-    chosen = "all of them" if strengths.complete else "drawn at random"
-    return f"{' '.join(sentences)} ({each}, {chosen}.)"
-
-
-def guess_strength(guess: Guess) -> str:
-    """Say how strong the errors of one of several guesses are; "" if pairs are unfinished."""
-    if len(guess.comparison.unions.open_places):
-        return ""
-    words = strength_text(guess.comparison.strengths)
-    return words and f"{guess.title}: {words}"
+    clauses = []
+    for kind, sample in strengths.samples.items():
+        clause = f"{strengths.label(kind)} {sample.median:.2g}"
+        how = None if strengths.roles.peers or kind == "found" else strengths.compared(kind)
+        notes = [f"{len(sample):,}"]
+        notes += ["by the guess's weights"] if sample.weights_of == "guess" else []
+        notes += [HOW_STRONG[how]] if how else []
+        clauses.append(f"{clause} ({', '.join(notes)})")
+    chosen = "all dependencies" if strengths.complete else "dependencies drawn at random"
+    return f"Median log odds ratio of {chosen}: {'; '.join(clauses)}."
 
 
 def _carriers(comparison: Comparison) -> str:
@@ -310,7 +307,6 @@ def comparison_parts(
     if comparison.question.align == "position" and medium != "command":
         parts.append(Note("alignment", BY_POSITION))
     parts += [*strength_parts(comparison.strengths), *direction_notes(comparison)]
-    parts += ganak_notes([comparison])
     if top:
         parts += [worst_pairs(comparison, top), *variables_tables(comparison, top)]
     return [*parts, *rounding_notes(parts, medium)]
@@ -343,7 +339,7 @@ def guesses_parts(guesses: Sequence[Guess], *, medium: Medium = "command") -> li
         parts.append(open_note(comparisons))
     elif len(guesses) > 1:
         parts.insert(0, Note("verdict", nearest_text(guesses)))
-    return [*parts, *ganak_notes(comparisons.values()), *rounding_notes(parts, medium)]
+    return [*parts, *rounding_notes(parts, medium)]
 
 
 def nearest_text(guesses: Sequence[Guess]) -> str:
@@ -439,10 +435,10 @@ def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
         shares = [Share(count, c.total) for count in (c.distance, c.fn, c.fp)]
         shares += [] if some_open else [Share(c.distance, all_errors)]
         rows.append((PairName(*pair), *shares))
-    return table(_worst_title(comparison, len(rows)), columns, rows, "worst pairs")
+    return table(worst_title(comparison, len(rows)), columns, rows, "worst pairs")
 
 
-def _worst_title(comparison: Comparison, shown: int) -> str:
+def worst_title(comparison: Comparison, shown: int) -> str:
     """Describe the list of the pairs with the most errors, and a tie that cuts it."""
     errors = comparison.differing[1]
     known = "are known to differ" if len(comparison.unions.open_places) else "differ"
@@ -550,10 +546,8 @@ def scope_text(comparison: Comparison, *, data: str = "the data") -> str:
         text += f" in the contexts of the rows of {name(data)}"
     if question.space.weights is not None:
         text += ", each context by its probability"
-    if question.context:
-        states = question.context.items()
-        context = ", ".join(f"{quoted(variable)}={quoted(state)}" for variable, state in states)
-        text += f" in the context {name(context)}"
+    if question.box:
+        text += f" in the context {name(question.box.words)}"
     return text
 
 
@@ -600,16 +594,6 @@ def direction_notes(comparison: Comparison) -> list[Note]:
     return [Note("directions", text)]
 
 
-def ganak_notes(comparisons: Iterable[Comparison]) -> list[Note]:
-    """Return a note if Ganak made some counts."""
-    counted = [c.unions.counted for c in comparisons]
-    by_ganak = sum(counts.get("ganak", 0) for counts in counted)
-    if not by_ganak:
-        return []
-    unions = f"{by_ganak:,} of {sum(sum(counts.values()) for counts in counted):,} unions"
-    return [Note("ganak", f"Ganak counted {unions}; its {GANAK}.")]
-
-
 def rounding_notes(parts: Iterable[Part], medium: Medium) -> list[Note]:
     """Return a note if the text of some count is rounded."""
     counts: list[Cell] = []
@@ -626,120 +610,11 @@ def rounding_notes(parts: Iterable[Part], medium: Medium) -> list[Note]:
     return [Note("rounding", text)]
 
 
-# -- explanations ----------------------------------------------------------------------------------
-
-
-def explanation_parts(explanation: Explanation) -> list[Part]:
-    """Return the worst pairs with their regions, the features, the variables and notes."""
-    comparison = explanation.comparison
-    parts: list[Part] = []
-    if explanation.pairs:
-        columns: dict[str, Style] = {"pair": "name", "differs": "share", **REGIONS}
-        rows: list[tuple[Cell, ...]] = []
-        for pair in explanation.pairs:
-            named: tuple[Cell, ...] = PairName(*pair.pair), Share(pair.errors, pair.contexts)
-            for region in region_rows(pair):
-                rows.append((*named, *region))
-                named = "", ""
-        title = _worst_title(comparison, len(explanation.pairs))
-        if len(comparison.unions.open_places):
-            noun = comparison.roles.noun
-            title = f"The pairs with the most {noun} known so far, then unfinished pairs"
-        parts.append(table(f"{title}, and where they differ", columns, rows, "pairs"))
-    if any(model.given_by_claims for model in comparison.question.structures):
-        text = "Features behind the errors are left out: a model is given by its claims."
-        parts.append(Note("no features", text))
-    parts += features_tables(explanation)
-    parts += variables_tables(comparison, max(len(explanation.pairs), 5))
-    repeated = list(filter(_only_repeats, explanation.features))
-    if repeated:
-        text = (
-            f"{plural(len(repeated), 'feature')} of {comparison.roles.second}, such as "
-            f"{in_words(repeated[0].literals)}, only repeat {comparison.roles.noun} that other "
-            "features make as well: removing one of them changes nothing."
-        )
-        parts.append(Note("repeated", text))
-    parts += ganak_notes([comparison])
-    if explanation.partial:
-        text = "A time limit left out part of this explanation."
-        parts.append(Note("partial", text, warns=True))
-    return parts
-
-
-def region_parts(pair: PairExplanation) -> list[Part]:
-    """Return the regions of one pair as a table, or a note if the models agree."""
-    rows = tuple(region_rows(pair))
-    if not rows:
-        return [Note("nothing", f"{between(pair.pair)}: no difference")]
-    title = f"Where the models differ about {between(pair.pair)}"
-    return [table(title, REGIONS, rows, "regions")]
-
-
-def region_rows(pair: PairExplanation) -> Iterator[tuple[Cell, ...]]:
-    """Yield the regions, the largest first, then the other errors, then what is undecided."""
-    for region in pair.regions:
-        kind = KINDS[region.only_in]
-        when = in_words(region.literals) or where(())
-        yield Marked(pair.roles.only[kind], kind), region.share, when
-    if pair.rest:
-        yield "either", Fraction(pair.rest) / pair.contexts, "in other regions"
-    if pair.undecided:
-        yield "", Fraction(pair.undecided) / pair.contexts, UNDECIDED
-
-
-def features_tables(explanation: Explanation) -> list[Table]:
-    """Return the table of the features behind the errors, if there are any."""
-    style: Style = "count" if len(explanation.comparison.unions.open_places) else "share"
-    total = None if style == "count" else explanation.comparison.distance
-
-    def cell(errors: Number | None) -> Cell:
-        return errors if total is None or errors is None else Share(errors, total)
-
-    rows: list[tuple[Cell, ...]] = []
-    for group in by_scope(explanation.features):
-        whose = "has it" if group[0].only_in == "guess" else "lacks it"
-        single = group if len(group) <= 2 else group[:1]
-        for feature in single:
-            counts = feature.takes_part, feature.vanish, feature.created
-            text = in_words(feature.literals) or "(the empty feature)"
-            rows.append((*map(cell, counts), whose, text))
-        errors = [feature.takes_part for feature in group[len(single) :]]
-        if errors:
-            ends = (e if total is None else Fraction(e) / total for e in (min(errors), max(errors)))
-            scope = ", ".join(map(quoted, group[0].scope))
-            text = f"{plural(len(errors), 'more feature')} over {scope}"
-            rows.append((Interval(*ends), None, None, whose, text))
-    roles = explanation.comparison.roles
-    columns: dict[str, Style] = {roles.noun: style, "vanish": style, "created": style}
-    columns |= {roles.guess: "text", "feature": "text"}
-    title = (
-        f"Features behind the {roles.noun}: the share of {roles.noun} where the feature holds, the "
-        f"share that would vanish if {roles.second} gained (or lost) it, and the new {roles.noun} "
-        "that this would cause"
-    )
-    ties = explanation.tied_features
-    cut = f" ({plural(ties, 'other feature')} as many as the last)" if ties else ""
-    return [table(f"{title}{cut}", columns, rows, "features")] if rows else []
-
-
-def by_scope(features: Iterable[FeatureErrors]) -> list[list[FeatureErrors]]:
-    """Group features by scope, without those whose removal changes nothing."""
-    groups: dict[tuple[Kind, tuple[str, ...]], list[FeatureErrors]] = {}
-    for feature in features:
-        if not _only_repeats(feature):
-            groups.setdefault((feature.only_in, feature.scope), []).append(feature)
-    return list(groups.values())
-
-
-def _only_repeats(feature: FeatureErrors) -> bool:
-    return feature.vanish == 0 and not feature.created
-
-
 # -- distances between many models -----------------------------------------------------------------
 
 
 def matrix_parts(
-    matrix: DistanceMatrix | EstimatedMatrix,
+    matrix: DistanceMatrix,
     *,
     names: Sequence[str] | None = None,
     normalized: bool = False,
@@ -747,30 +622,25 @@ def matrix_parts(
 ) -> list[Part]:
     """Return the pairwise distances, or their shares of all assertions, and notes.
 
-    Columns have numbers, because names are long. Estimates are always normalized.
+    Columns have numbers, because names are long.
     """
-    from contextwise.comparison.matrix import DistanceMatrix
-
     labels = matrix.names if names is None else names
     places = [str(k + 1) for k in range(len(labels))]
     columns: dict[str, Style] = {"": "count", "model": "name"}
     columns |= dict.fromkeys(places, "rate" if normalized else "count")
     cells = matrix_cells(matrix, normalized=normalized)
     rows = [(p, label, *row) for p, label, row in zip(places, labels, cells, strict=True)]
-    exact = isinstance(matrix, DistanceMatrix)
-    title = f"{'Pairwise' if exact else 'Estimated pairwise'}{' normalized' * normalized} distances"
-    parts: list[Part] = [table(title, columns, rows, "matrix"), *matrix_notes(matrix)]
-    if isinstance(matrix, DistanceMatrix) and len(labels) > 2 and not matrix.open_distances:
-        is_plain = type(matrix) is DistanceMatrix
-        text = "differ in {} of all assertions" if is_plain else "have the squared distance {}"
-        parts.insert(0, Note("verdict", _extremes(matrix, labels, text)))
+    title = "Pairwise normalized distances" if normalized else "Pairwise distances"
+    parts: list[Part] = [table(title, columns, rows, "matrix")]
+    if len(labels) > 2 and not matrix.open_distances:
+        parts.insert(0, Note("verdict", _extremes(matrix, labels)))
     if matrix.by_position:
         parts.append(Note("alignment", BY_POSITION))
     return [*parts, *rounding_notes(parts, medium)]
 
 
-def _extremes(matrix: DistanceMatrix, labels: Sequence[str], words_of: str) -> str:
-    """Name the two nearest and the two farthest models."""
+def _extremes(matrix: DistanceMatrix, labels: Sequence[str]) -> str:
+    """Name the two nearest and the two farthest models, and the medoid."""
     if not matrix.total:
         return NOTHING
     distances = matrix.lower.tolist()
@@ -784,19 +654,24 @@ def _extremes(matrix: DistanceMatrix, labels: Sequence[str], words_of: str) -> s
         share = percent(pairs[i, j], matrix.total)
         ties = sum(distance == pairs[i, j] for distance in pairs.values()) - 1
         more = f" (tied with {plural(ties, 'other pair')})" if ties else ""
-        text.append(f"{labels[i]} and {labels[j]} are {kind}: they {words_of.format(share)}{more}.")
+        text.append(
+            f"{labels[i]} and {labels[j]} are {kind}: they differ in {share} of all assertions"
+            f"{more}."
+        )
+    sums = matrix.distances.sum(axis=1).tolist()
+    ties = sums.count(min(sums)) - 1
+    more = f" (tied with {plural(ties, 'other model')})" if ties else ""
+    text.append(
+        f"The medoid is {labels[matrix.medoid]}: the sum of its distances to the others is the "
+        f"smallest{more}."
+    )
     return "\n".join(text)
 
 
 def matrix_cells(
-    matrix: DistanceMatrix | EstimatedMatrix, *, normalized: bool
+    matrix: DistanceMatrix, *, normalized: bool
 ) -> list[list[Number | float | Interval]]:
     """Return the distances, or their shares of all assertions; unfinished ones are intervals."""
-    from contextwise.comparison.matrix import DistanceMatrix
-
-    if not isinstance(matrix, DistanceMatrix):
-        estimates: list[list[Number | float | Interval]] = matrix.normalized.tolist()
-        return estimates
     lower, upper = (
         (matrix.shares(bound) if normalized else bound).tolist()
         for bound in (matrix.lower, matrix.upper)
@@ -805,42 +680,6 @@ def matrix_cells(
         [low if low == high else Interval(low, high) for low, high in zip(*row, strict=True)]
         for row in zip(lower, upper, strict=True)
     ]
-
-
-def matrix_notes(matrix: DistanceMatrix | EstimatedMatrix) -> list[Note]:
-    """Say how far off estimates may be, or that Ganak made some counts."""
-    from contextwise.comparison.matrix import DistanceMatrix
-
-    if not isinstance(matrix, DistanceMatrix):
-        from contextwise.comparison.estimate import CONFIDENCE
-
-        text = (
-            f"These are estimates from {plural(matrix.assertions, 'random assertion')}: each is "
-            f"within {matrix.widest():.2g} of the true normalized distance, with at least "
-            f"{100 * CONFIDENCE:g} % confidence."
-        )
-        return [Note("estimate", text, warns=True)]
-    ganak = Note("ganak", f"Some counts are Ganak's, whose {GANAK}.")
-    return [ganak] if matrix.rests_on_ganak else []
-
-
-def neighbours_parts(nearest: Neighbours, names: Sequence[str]) -> list[Part]:
-    """Return the nearest of the models ``names``, and how many exact comparisons it took."""
-    columns: dict[str, Style] = {"model": "name", "normalized distance": "counted"}
-    rows = [
-        (names[place], Share(distance, nearest.total))
-        for place, distance in zip(nearest.places, nearest.distances, strict=True)
-    ]
-    text = f"This took {plural(nearest.compared, 'exact comparison')}"
-    if left := nearest.of - nearest.compared:
-        text += f"; bounds ruled out {left:,} of {plural(nearest.of, 'model')}"
-    title = "The nearest model" if len(rows) == 1 else f"The {len(rows)} nearest models"
-    if nearest.ties:
-        last = "it" if len(rows) == 1 else "the last"
-        title += f" ({plural(nearest.ties, 'other model')} as near as {last}; the first are listed)"
-    parts: list[Part] = [table(title, columns, rows, "nearest")]
-    parts.append(Note("comparisons", f"{text}."))
-    return [*parts, *rounding_notes(parts, "command")]
 
 
 # -- results as they show themselves ---------------------------------------------------------------
@@ -857,16 +696,6 @@ def _comparisons(result: Comparisons, *, top: int = TOP) -> list[Part]:
     return guesses_parts([Guess(label, comparison) for label, comparison in named], medium="python")
 
 
-@makes_parts("comparison.explain", "Explanation")
-def _explanation(result: Explanation, *, top: int = TOP) -> list[Part]:
-    return [Note("summary", summary(result.comparison)), *explanation_parts(result)]
-
-
-@makes_parts("comparison.explain", "PairExplanation")
-def _pair_explanation(result: PairExplanation, *, top: int = TOP) -> list[Part]:
-    return region_parts(result)
-
-
 @makes_parts("comparison.matrix", "DistanceMatrix")
 def _matrix(result: DistanceMatrix, *, top: int = TOP) -> list[Part]:
     return matrix_parts(result, medium="python")
@@ -874,7 +703,4 @@ def _matrix(result: DistanceMatrix, *, top: int = TOP) -> list[Part]:
 
 @makes_parts("comparison.strengths", "Strengths")
 def _strengths(result: Strengths, *, top: int = TOP) -> list[Part]:
-    from contextwise.report.pictures import strengths_picture
-
-    words = Note("strengths", strength_text(result))
-    return [words, *strength_parts(result), strengths_picture(result)]
+    return [Note("strengths", strength_text(result)), *strength_parts(result)]

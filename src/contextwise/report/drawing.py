@@ -17,8 +17,7 @@ import numpy as np
 
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
-from contextwise.comparison.roles import AGREEMENTS, TRUE_AND_GUESS, Agreement, Roles
-from contextwise.comparison.strengths import Strengths
+from contextwise.comparison.roles import TRUE_AND_GUESS, Agreement, Roles
 from contextwise.report.layout import Positions, cut_names, fitted_to, place_labels
 from contextwise.report.parts import COLOURS, DASHES
 from contextwise.report.shares import Edge, View, edge_text
@@ -26,8 +25,6 @@ from contextwise.support.formatting import name as shown
 from contextwise.support.formatting import percent, printable
 
 if TYPE_CHECKING:
-    from contextwise.evaluation.ensemble_scores import Reliability
-    from contextwise.evaluation.replicates import Mean, Summary
     from contextwise.report.comparisons import Guess
 
 WIDEST, THINNEST = 5.0, 0.8  # widths in points of an edge for every context, and for the fewest
@@ -261,7 +258,7 @@ def graph_svg(
                 style["stroke_dasharray"] = f"{dashes[0]} {dashes[1]}"
                 style["stroke_dashoffset"] = line.dash_offset
             element = add_line(picture, line.start, line.end, class_=line.kind, **style)
-            add_tip(element, edge_text(edge, view))
+            add_tip(element, edge_text(edge))
             for end in arrow_ends(edge, line, arcs):
                 paint = {"fill": COLOURS[line.kind], "class_": f"arrow {line.kind}"}
                 add(picture, "path", d=arrow_path(*end, line.width), **paint)
@@ -320,13 +317,12 @@ TICKS = 5  # the approximate number of ticks of an axis
 
 
 class PlaneSeries(NamedTuple):
-    """Guesses with one mark: each with its shares of FP and FN, and the means of a group."""
+    """Guesses with one mark: each with its shares of FP and FN."""
 
     name: str
     colour: str
     path: str
     points: tuple[tuple[str, float, float], ...]
-    means: tuple[Mean, Mean] | None = None
 
 
 class Plane(NamedTuple):
@@ -344,8 +340,8 @@ class Plane(NamedTuple):
         return "only in guess (FP)", "only in true (FN)"
 
 
-def errors_plane(guesses: Sequence[Guess], summary: Summary | None = None) -> Plane:
-    """Return the points of guesses, and the means of groups that have a summary."""
+def errors_plane(guesses: Sequence[Guess]) -> Plane:
+    """Return the points of guesses; those of a group share a mark."""
     known = [guess for guess in guesses if not len(guess.comparison.unions.open_places)]
     grouped = any(guess.group for guess in guesses)
     members: dict[str, list[tuple[str, float, float]]] = {}
@@ -361,7 +357,6 @@ def errors_plane(guesses: Sequence[Guess], summary: Summary | None = None) -> Pl
             SERIES[k % len(SERIES)],
             MARKS[k % len(MARKS)],
             tuple(points),
-            _means(summary, label) if summary and label in summary.groups else None,
         )
         for k, (label, points) in enumerate(members.items())
     )
@@ -375,11 +370,6 @@ def error_shares(comparison: Comparison) -> tuple[float, float]:
     return ratio(comparison.fp, total), ratio(comparison.fn, total)
 
 
-def _means(summary: Summary, group: str) -> tuple[Mean, Mean] | None:
-    fp, fn = (summary.mean(group, f"{kind}_share") for kind in ("fp", "fn"))
-    return None if fp.low is None and fn.low is None else (fp, fn)
-
-
 SIZE, LEFT, BOTTOM, TOP, RIGHT = 420.0, 62.0, 46.0, 10.0, 16.0
 HEADROOM = 1.08  # the length of an axis over the largest value
 
@@ -387,13 +377,11 @@ HEADROOM = 1.08  # the length of an axis over the largest value
 def plane_svg(plane: Plane) -> str:
     """Draw the plane over equal axes; grey lines join points of the same distance."""
     points = [point for series in plane.series for point in series.points]
-    means = [mean for series in plane.series for mean in series.means or ()]
     across, upward = plane.axes
     text = f"{len(points)} models: {across} against {upward}"
     picture = new_picture("plane", SIZE, SIZE, text)
     largest = max([share for point in points for share in point[1:]], default=0.0)
-    widest = max([mean.high or 0.0 for mean in means], default=0.0)
-    end = HEADROOM * max(largest, min(widest, 2 * largest)) or 1.0
+    end = HEADROOM * largest or 1.0
     _add_axes(picture, end, plane.axes)
     for series in plane.series:
         for name, fp, fn in series.points:
@@ -405,9 +393,6 @@ def plane_svg(plane: Plane) -> str:
             errors = [percent(Fraction(share), 1) for share in (fp, fn)]
             text = f"only in {title} {errors[0]}, {plane.roles.only['fn']} {errors[1]}"
             add_tip(drawn, f"{shown(name)}: {text}")
-    for series in plane.series:
-        if series.means is not None:
-            _add_means(picture, series, *series.means, end)
     return tostring(picture, encoding="unicode")
 
 
@@ -443,99 +428,3 @@ def _add_axes(picture: Element, end: float, axes: tuple[str, str]) -> None:
     add_text(picture, false_positives, (across, SIZE - 8), "middle")
     turned = f"translate(12 {coordinate(upward)}) rotate(-90)"
     add_text(picture, false_negatives, (0, 0), "middle", transform=turned)
-
-
-def _add_means(picture: Element, series: PlaneSeries, fp: Mean, fn: Mean, end: float) -> None:
-    """Add the mark of a group, larger and hollow, with its intervals."""
-    style = {"class_": "mean", "stroke": series.colour, "fill": "none", "pointer_events": "all"}
-    drawn = add(picture, "g", **style)
-    text = f"{shown(series.name)}, mean of {fp.count}: FP {_with_ends(fp)}, FN {_with_ends(fn)}"
-    add_tip(drawn, text)
-    x, y = fp.mean or 0.0, fn.mean or 0.0
-    if fp.low is not None and fp.high is not None:
-        ends = (_place(share, y, end) for share in (fp.low, fp.high))
-        add_line(drawn, *ends, stroke_opacity="0.6")
-    if fn.low is not None and fn.high is not None:
-        ends = (_place(x, share, end) for share in (fn.low, fn.high))
-        add_line(drawn, *ends, stroke_opacity="0.6")
-    across, down = map(coordinate, _place(x, y, end))
-    add(drawn, "path", d=series.path, transform=f"translate({across} {down}) scale(1.7)")
-
-
-def _with_ends(value: Mean) -> str:
-    mean = percent(Fraction(value.mean or 0.0), 1)
-    if value.low is None or value.high is None:
-        return mean
-    return f"{mean} ({100 * value.low:.3g} to {100 * value.high:.3g})"
-
-
-def reliability_svg(curve: Reliability) -> str:
-    """Draw the share that is true against probability, with intervals; the diagonal is perfect."""
-    text = f"Reliability of {curve.name}: the share that depends against probability"
-    picture = new_picture("plane", SIZE, SIZE, text)
-    corner_x, corner_y = corner = _place(0, 0, 1)
-    for share in (0, 0.25, 0.5, 0.75, 1):
-        x, y = _place(share, share, 1)
-        add_text(picture, f"{share:g}", (x, corner_y + 16), "middle")
-        add_text(picture, f"{share:g}", (corner_x - 6, y), "end")
-    for stop in (_place(1, 0, 1), _place(0, 1, 1)):
-        add_line(picture, corner, stop, stroke="currentColor", stroke_opacity="0.6")
-    add_line(picture, corner, _place(1, 1, 1), stroke="#7f7f7f", stroke_dasharray="6 3")
-    add_text(picture, "probability", ((LEFT + SIZE - RIGHT) / 2, SIZE - 8), "middle")
-    turned = f"translate(12 {coordinate((TOP + SIZE - BOTTOM) / 2)}) rotate(-90)"
-    add_text(picture, "share that depends in the truth", (0, 0), "middle", transform=turned)
-    most = max(group.number for group in curve.groups)
-    for group in curve.groups:
-        ends = (_place(group.probability, share, 1) for share in (group.low, group.high))
-        add_line(picture, *ends, stroke=SERIES[0], stroke_width=2)
-        x, y = _place(group.probability, group.share, 1)
-        radius = 3 + 6 * (group.number / most) ** 0.5
-        drawn = add(picture, "circle", cx=x, cy=y, r=radius, fill=SERIES[0], fill_opacity="0.8")
-        ends_text = f"({group.low:.3g} to {group.high:.3g}) of {group.number:,}"
-        add_tip(drawn, f"probability {group.probability:.4g}: {group.share:.4g} {ends_text}")
-    return tostring(picture, encoding="unicode")
-
-
-LANE, ACROSS, LABELS = 46.0, 560.0, 96.0  # the height of a row, the width, the room for its name
-
-
-def strengths_svg(strengths: Strengths) -> str:
-    """Draw a row of dots for each kind of dependencies, with the median and its interval."""
-    samples = strengths.samples
-    height = LANE * len(samples) + BOTTOM
-    words = ", ".join(
-        f"{strengths.label(kind)}: median {sample.median:.2g}" for kind, sample in samples.items()
-    )
-    picture = new_picture("plane", ACROSS, height, f"Log odds ratios. {words}")
-    values = np.concatenate([sample.values for sample in samples.values()])
-    finite = values[np.isfinite(values)]
-    end = HEADROOM * float(finite.max(initial=0.0)) or 1.0
-    right = ACROSS - RIGHT - (30.0 if len(finite) < len(values) else 0.0)
-
-    def place(value: float) -> float:
-        return ACROSS - RIGHT if np.isinf(value) else LABELS + (right - LABELS) * value / end
-
-    bottom = LANE * len(samples)
-    step = round_step(end)
-    for tick in (k * step for k in range(floor(end / step) + 1)):
-        add_text(picture, f"{tick:.3g}", (place(tick), bottom + 14), "middle")
-    if len(finite) < len(values):
-        add_text(picture, "∞", (place(np.inf), bottom + 14), "middle")
-    add_line(picture, (LABELS, bottom), (right, bottom), stroke="currentColor", stroke_opacity=0.6)
-    add_text(picture, "absolute log odds ratio", ((LABELS + right) / 2, bottom + 34), "middle")
-    for row, (kind, sample) in enumerate(samples.items()):
-        middle, colour = LANE * (row + 0.5), COLOURS[AGREEMENTS[kind]]
-        add_text(picture, strengths.label(kind), (LABELS - 10, middle), "end")
-        for k, value in enumerate(sample.values.tolist()):
-            # Multiples of the golden ratio spread the dots evenly over the height of the row.
-            y = middle + (k * 0.618034 % 1 - 0.5) * 0.62 * LANE
-            add(picture, "circle", cx=place(value), cy=y, r=2.4, fill=colour, fill_opacity=0.45)
-        median = sample.quantile(0.5)
-        low, high = place(median.low), place(median.high)
-        box = {"x": low, "y": middle - 0.42 * LANE, "width": high - low, "height": 0.84 * LANE}
-        drawn = add(picture, "rect", **box, fill=colour, fill_opacity=0.25)
-        add_tip(drawn, f"{strengths.label(kind)}: median {median} of {len(sample):,}")
-        x = place(median.value)
-        line = (x, middle - 0.42 * LANE), (x, middle + 0.42 * LANE)
-        add_line(picture, *line, stroke="currentColor", stroke_width=2)
-    return tostring(picture, encoding="unicode")

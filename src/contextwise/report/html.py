@@ -12,8 +12,8 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
-from contextwise.comparison.strengths import Strengths
-from contextwise.report.drawing import Plane, graph_svg, plane_svg, reliability_svg, strengths_svg
+from contextwise.report.drawing import Plane, graph_svg, plane_svg
+from contextwise.report.forest import Forest, forest_svg
 from contextwise.report.parts import (
     Cell,
     Column,
@@ -76,6 +76,15 @@ def joined(children: Iterable[str | None]) -> Markup:
     )
 
 
+def filled(template: str, /, *values: str | None) -> Markup:
+    """Put values into the places ``{}`` of a template of ours; all but `Markup` is escaped.
+
+    >>> filled("<b>{}</b>{}", "a < b", None)
+    '<b>a &lt; b</b>'
+    """
+    return Markup(template.format(*(joined([value]) for value in values)))
+
+
 @cache
 def static(name: str) -> Markup:
     """Read one of our own style sheets or scripts."""
@@ -106,7 +115,8 @@ def page_html(title: str, body: str, made: Iterable[tuple[str, str]]) -> str:
         tag("ul", *entries),
     )
     script = tag("script", static("heatmap.js")) if 'class="map"' in body else None
-    html = tag("html", head, tag("body", main, script), lang="en")
+    unfold = tag("script", static("unfold.js")) if "<details" in body else None
+    html = tag("html", head, tag("body", main, script, unfold), lang="en")
     return f"<!DOCTYPE html>\n{html}\n"
 
 
@@ -263,16 +273,15 @@ def _sample(mark: Mark) -> Markup:
 def _drawn(picture: Picture) -> Markup:
     if picture.packed:
         return _canvas(picture.packed)
-    graph = picture.content
-    if isinstance(graph, Graph):
-        text = graph_svg(graph.edges, graph.positions, view=graph.view, arcs=graph.arcs, size=560)
-    elif isinstance(graph, Plane):
-        text = plane_svg(graph)
-    elif isinstance(graph, Strengths):
-        text = strengths_svg(graph)
+    content = picture.content
+    if isinstance(content, Plane):
+        text = plane_svg(content)
+    elif isinstance(content, Forest):
+        text = forest_svg(content)
     else:
-        assert graph is not None
-        text = reliability_svg(graph)
+        assert isinstance(content, Graph)
+        edges, places = content.edges, content.positions
+        text = graph_svg(edges, places, arcs=content.arcs, size=560)
     return tag("div", Markup(text), class_="scroll")
 
 

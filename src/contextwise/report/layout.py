@@ -378,15 +378,3 @@ def _along(lines: FloatArray) -> FloatArray:
         steps = np.linspace(0, 1, max(2, int(length / STEP)))[:, None]
         pieces.append(start + steps * (end - start))
     return np.concatenate(pieces)
-
-
-def apart(wanted: FloatArray, step: float) -> FloatArray:
-    """Move heights, given as shares, in their order until they are at least ``step`` apart."""
-    order = np.argsort(wanted, kind="stable")
-    room = step * np.arange(len(wanted))
-    # Without its room below, a height must not be lower than the one before.
-    pushed_up = np.maximum.accumulate(wanted[order] - room) + room
-    heights = np.empty(len(wanted))
-    # Leave room for those above.
-    heights[order] = np.minimum(pushed_up, 1 - room[::-1])
-    return heights

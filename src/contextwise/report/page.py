@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -15,39 +14,36 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from contextwise.comparison.compare import Comparison
-from contextwise.evaluation.replicates import Summary, summarize
+from contextwise.evaluation.compare_groups import compare_groups
+from contextwise.independence.model_claims import ModelExplanation
 from contextwise.models.structure import Structure
 from contextwise.report.comparisons import (
     Guess,
     comparison_parts,
-    explanation_parts,
     guesses_parts,
     scope_text,
 )
 from contextwise.report.evaluations import (
     chance_parts,
     chances_table,
-    check_parts,
-    populations_parts,
-    stability_parts,
-    summary_parts,
+    guess_groups_parts,
 )
+from contextwise.report.evidence import check_parts
+from contextwise.report.explanations import explanation_parts
 from contextwise.report.html import as_html, page_html, tag
+from contextwise.report.model_claims import explanation_parts as model_parts
 from contextwise.report.parts import TOP, Note, Part, Section, Style, Table, table
 from contextwise.report.pictures import (
-    graph_pictures,
+    graph_picture,
     no_heat_map,
     one_pictures,
     pairs_picture,
     plane_picture,
-    strengths_picture,
 )
-from contextwise.report.structures import OneModel, one_model_parts
 from contextwise.support.formatting import name
 
 if TYPE_CHECKING:
-    from contextwise.evaluation.group_tests import PopulationsOfColumns
-    from contextwise.evaluation.resampling import Stability
+    from contextwise.evaluation.check import Check
 
 
 def report_page(
@@ -56,17 +52,15 @@ def report_page(
     *,
     command: str = "",
     made: datetime | None = None,
-    stability: Stability | None = None,
-    learner: str = "the learner",
+    check: Check | None = None,
     ensembles: Section | None = None,
-    populations: PopulationsOfColumns | None = None,
     top: int = TOP,
 ) -> str:
     """Return the page about guesses at one true model.
 
-    Of each group of guesses, the page shows the guess of median distance. ``stability`` is that of
-    structures that ``learner`` found in resamples; ``ensembles`` scores groups and resamples as
-    ensembles; ``populations`` compares groups of rows. Each section shows ``top`` pairs or claims.
+    Of each group of guesses, the page shows the guess of median distance. ``check`` is that of the
+    first model, if neither is true. ``ensembles`` scores groups as ensembles. Each section shows
+    ``top`` pairs or claims.
     """
     sections = _sections(guesses)
     several = len(guesses) > 1
@@ -80,19 +74,17 @@ def report_page(
     if several:
         body.append(as_html([*overview_parts(guesses), terms]))
     for k, (title, guess) in enumerate(sections):
+        verdict, *parts = guess_parts(guess, top=top)
         if len(sections) > 1:
             body.append(tag("h2", title, id=f"guess-{k}"))
-        verdict, *parts = guess_parts(guess, top=top)
-        head = [verdict] if several else [verdict, terms]
-        body.append(as_html([*head, *parts], level=3))
-    if stability is not None:
-        parts = stability_parts(stability, top=top)
-        body.append(as_html([Section(f"How stable: {name(learner, 60)}", tuple(parts))]))
+            body.append(as_html([verdict], level=3))
+            body.append(tag("details", tag("summary", "All details"), as_html(parts, level=3)))
+        else:
+            body.append(as_html([verdict, terms, *parts], level=3))
+    if check is not None:
+        body.append(as_html([checked_section(true, check, top)]))
     if ensembles is not None:
         body.append(as_html([ensembles]))
-    for found in populations or ():
-        title = f"Groups by {name(found.by, 60)}"
-        body.append(as_html([Section(title, tuple(populations_parts(found, top=top)))]))
     body.append(as_html([Section("Models", (models_table(true, guesses),))]))
     noun = "models" if guesses[0].comparison.roles.peers else "guesses"
     who = f"{len(guesses)} {noun}" if several else name(guesses[0].title)
@@ -117,28 +109,24 @@ def _origin(command: str, made: datetime | None, engine: str) -> list[tuple[str,
 
 def model_page(
     title: str,
-    one: OneModel,
+    comparison: Comparison,
+    explained: ModelExplanation,
     *,
     command: str = "",
     made: datetime | None = None,
-    top: int = TOP,
 ) -> str:
-    """Return the page about one model: its pairs, pictures, sentences and their evidence."""
-    first, *rest = one_model_parts(one, top=top)
-    comparison = one.comparison
-    parts: list[Part] = [first, one_terms(comparison)]
+    """Return the page about one model without rows: its pictures and its claims.
+
+    ``comparison`` is that of the model with itself: the contexts in which its pairs depend.
+    """
+    verdict, *claims = model_parts(explained)
+    parts: list[Part] = [verdict, one_terms(comparison)]
     if len(comparison.domain) > 1:
         pictures: list[Part] = [*one_pictures(comparison)]
         if note := no_heat_map(len(comparison.domain)):
             pictures.insert(0, note)
         parts.append(Section("Pictures", tuple(pictures), key="pictures"))
-    parts += rest
-    if one.check is not None:
-        parts.append(Section("Checked on data", tuple(check_parts(one.check, top=top))))
-    if one.stability is not None:
-        parts.append(Section("How stable", tuple(stability_parts(one.stability, top=top))))
-    statistics = _statistics([(title, comparison.true)])
-    parts.append(Section("Model", (statistics,)))
+    parts += claims
     origin = _origin(command, made, comparison.engine)
     return page_html(name(title), as_html(parts, level=2), origin)
 
@@ -204,14 +192,11 @@ def overview_parts(guesses: Sequence[Guess]) -> list[Part]:
     groups: dict[str, list[Comparison]] = {}
     for guess in guesses:
         groups.setdefault(guess.group, []).append(guess.comparison)
-    summary: Summary | None = None
     parts: list[Part] = []
     if any(groups) and not any(len(guess.comparison.unions.open_places) for guess in guesses):
-        summary = summarize(groups)
-        distances = tuple(d for d in summary.differences if d.metric == "normalized")
-        parts += summary_parts(replace(summary, differences=distances))
+        parts += guess_groups_parts(compare_groups(groups))
     parts += guesses_parts(guesses, medium="page")
-    parts.append(plane_picture(guesses, summary))
+    parts.append(plane_picture(guesses))
     return [*parts, chances_table(guesses)] if any(guess.chance for guess in guesses) else parts
 
 
@@ -221,16 +206,18 @@ def guess_parts(guess: Guess, *, top: int = TOP) -> list[Part]:
     explained = [] if guess.explanation is None else explanation_parts(guess.explanation)
     parts = comparison_parts(c, top=0 if explained else top, medium="page", chance=guess.chance)
     heat = no_heat_map(len(c.domain)) or pairs_picture(c)
-    pictures: list[Part] = [heat, *graph_pictures(c)]
-    if c.strengths is not None and c.strengths.samples:
-        pictures.append(strengths_picture(c.strengths))
-    parts.append(Section("Pictures", tuple(pictures), key="pictures"))
+    parts.append(Section("Pictures", (heat, graph_picture(c)), key="pictures"))
     parts += explained
     if guess.chance is not None:
         parts.append(Section("Compared with chance", tuple(chance_parts(guess.chance, top=top))))
     if guess.check is not None:
-        parts.append(Section("Checked on data", tuple(check_parts(guess.check, top=top))))
+        parts.append(checked_section(guess.title, guess.check, top))
     return parts
+
+
+def checked_section(title: str, check: Check, top: int) -> Section:
+    """Show what the rows say about the claims of one model."""
+    return Section(f"{name(title)} checked on data", tuple(check_parts(check, top=top)))
 
 
 def models_table(true: str, guesses: Sequence[Guess]) -> Table:

@@ -20,10 +20,9 @@ from contextwise.comparison.roles import Agreement
 from contextwise.support.formatting import is_readable, name, number, percent, rate
 
 if TYPE_CHECKING:
-    from contextwise.comparison.strengths import Strengths
     from contextwise.distributions.sampling import Estimate
-    from contextwise.evaluation.ensemble_scores import Reliability
     from contextwise.report.drawing import Plane
+    from contextwise.report.forest import Forest
     from contextwise.report.shares import Graph
 
 Number = int | Fraction
@@ -174,7 +173,7 @@ class Picture:
 
     caption: str
     legends: tuple[Legend, ...]
-    content: Graph | Plane | Reliability | Strengths | None = None
+    content: Graph | Plane | Forest | None = None
     packed: str = ""
 
 
@@ -192,7 +191,15 @@ Part: TypeAlias = Note | Entries | Table | Legend | Picture | Section
 # -- the parts of a result -------------------------------------------------------------------------
 
 Maker = Callable[..., "list[Part]"]
-RENDERED = ("comparisons", "evaluations", "structures")
+RENDERED = (
+    "comparisons",
+    "explanations",
+    "evaluations",
+    "evidence",
+    "model_claims",
+    "group_parts",
+    "structures",
+)
 """The modules of this package whose functions make parts, those that load fastest first."""
 _makers: dict[tuple[str, str], Maker] = {}
 

@@ -30,13 +30,12 @@ from contextwise.support.formatting import percent
 SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
 LARGEST = float(np.nextafter(np.float32(1), np.float32(0)))
 """The least share that is not 0 and the largest that is not 1 in the browser's short floats."""
-View = Literal["both", "true", "guess", "one"]
-"""Both models of a comparison, one of them, or a model that is shown alone."""
+View = Literal["both", "true", "guess"]
+"""Both models of a comparison, or one of them."""
 KINDS_SHOWN: Mapping[View, tuple[Agreement, ...]] = {
     "both": ("tp", "fp", "fn"),
     "true": ("tp", "fn"),
     "guess": ("tp", "fp"),
-    "one": ("tp",),
 }
 Which = Literal["differences", "strongest", "all"]  # the edges that a graph shows
 MOST_EDGES = 40
@@ -97,7 +96,9 @@ def _inside(count: Number, size: Number) -> float:
     return min(max(ratio(count, size), SMALLEST), LARGEST)
 
 
-def shares_of(comparison: Comparison) -> Shares:
+def shares_of(comparison: Comparison, roles: Roles | None = None) -> Shares:
+    """Divide the counts of each pair by its contexts; with the roles `ALONE`, for one model."""
+
     def divided(counts: CountArray) -> FloatArray:
         both = zip(counts.tolist(), comparison.unit_sizes.tolist(), strict=True)
         shares = np.fromiter((_inside(*each) for each in both), np.float64, len(counts))
@@ -105,12 +106,13 @@ def shares_of(comparison: Comparison) -> Shares:
         return shares
 
     tp, fn, fp = (divided(comparison.unit_counts[:, k]) for k in range(3))
-    return Shares(comparison.domain.names, comparison.pairs, tp, fp, fn, comparison.roles)
+    words = comparison.roles if roles is None else roles
+    return Shares(comparison.domain.names, comparison.pairs, tp, fp, fn, words)
 
 
-def edges_of(comparison: Comparison) -> list[Edge]:
+def edges_of(comparison: Comparison, roles: Roles | None = None) -> list[Edge]:
     """Return the edges of the two structures' graphs, without unfinished pairs."""
-    return shares_of(comparison).edges()
+    return shares_of(comparison, roles).edges()
 
 
 def neighbours(shares: Shares, name: str) -> list[Edge]:
@@ -192,50 +194,71 @@ def select_edges(
     which = which or ("strongest" if around else "differences")
     if which == "all" and not (around or min_share) and len(edges) > STRETCH * most_edges:
         raise _too_many(edges, most_edges, most_nodes)
+    ranked = [
+        (share, edge)
+        for share, edge in _ranked(edges, which)
+        if share > 0 and share >= min_share and (not around or {*around} & {*edge.pair})
+    ]
+    if (most_edges, most_nodes) == (MOST_EDGES, MOST_NODES):  # nobody chose fewer
+        most_edges, most_nodes = _stretched(ranked)
+    drawn = _readable(ranked, most_edges, most_nodes)
+    if which == "all" and len(drawn) < len(ranked):
+        raise _too_many([edge for _, edge in ranked], most_edges, most_nodes)
+    shown = tuple(edge for _, edge in drawn)
+    return Selection(shown, len(ranked), which, tuple(around), min_share, _ties(ranked, drawn))
 
-    def strength(edge: Edge) -> float:
-        return edge.errors if which == "differences" else edge.tp + edge.errors
 
+Ranked = list[tuple[float, Edge]]
+"""Edges with the shares that rank them."""
+
+
+def _ranked(edges: Iterable[Edge], which: Which) -> Ranked:
+    """Rank edges by their share; of equal ones, those of variables with larger edges come first."""
+    shares = [
+        (edge.errors if which == "differences" else edge.tp + edge.errors, edge) for edge in edges
+    ]
     of_variable: dict[str, float] = defaultdict(float)
-    for edge in edges:
-        share = strength(edge)
+    for share, edge in shares:
         for name in edge.pair:
             of_variable[name] += share
-    centre = set(around)
-    candidates = [
-        edge
-        for edge in edges
-        if strength(edge) > 0
-        and strength(edge) >= min_share
-        and (not centre or centre.intersection(edge.pair))
-    ]
-    candidates.sort(
-        key=lambda edge: (strength(edge), of_variable[edge.pair[0]] + of_variable[edge.pair[1]]),
+    return sorted(
+        shares,
+        key=lambda each: (each[0], sum(of_variable[name] for name in each[1].pair)),
         reverse=True,
     )
-    drawn: list[Edge] = []
+
+
+def _stretched(ranked: Ranked) -> tuple[int, int]:
+    """Return the limits of a picture; rather draw a few more edges than cut between equal ones."""
+    if not ranked:
+        return MOST_EDGES, MOST_NODES
+    last = ranked[min(MOST_EDGES, len(ranked)) - 1][0]
+    whole = [edge for share, edge in ranked if share >= last]
+    nodes = {name for edge in whole for name in edge.pair}
+    if len(whole) > STRETCH * MOST_EDGES or len(nodes) > STRETCH * MOST_NODES:
+        return MOST_EDGES, MOST_NODES
+    return max(MOST_EDGES, len(whole)), max(MOST_NODES, len(nodes))
+
+
+def _readable(ranked: Ranked, most_edges: int, most_nodes: int) -> Ranked:
+    """Take the first edges, as far as their number and that of their variables can be read."""
+    drawn: Ranked = []
     nodes: set[str] = set()
-    if candidates and (most_edges, most_nodes) == (MOST_EDGES, MOST_NODES):  # nobody chose fewer
-        last = strength(candidates[min(most_edges, len(candidates)) - 1])
-        whole = [edge for edge in candidates if strength(edge) >= last]
-        inside = {name for edge in whole for name in edge.pair}
-        # Rather draw a few more edges than cut between equal ones.
-        if len(whole) <= STRETCH * most_edges and len(inside) <= STRETCH * most_nodes:
-            most_edges, most_nodes = max(most_edges, len(whole)), max(most_nodes, len(inside))
-    for edge in candidates:
+    for share, edge in ranked:
         if len(drawn) == most_edges:
             break
         if len(nodes.union(edge.pair)) <= most_nodes:  # later edges may still fit
-            drawn.append(edge)
+            drawn.append((share, edge))
             nodes.update(edge.pair)
-    if which == "all" and len(drawn) < len(candidates):
-        raise _too_many(candidates, most_edges, most_nodes)
-    tied = 0
-    if drawn and len(drawn) < len(candidates):
-        last = strength(drawn[-1])
-        same = [edge for edge in candidates if strength(edge) == last]
-        tied = len(same) if set(same).difference(drawn) else 0
-    return Selection(tuple(drawn), len(candidates), which, tuple(around), min_share, tied)
+    return drawn
+
+
+def _ties(ranked: Ranked, drawn: Ranked) -> int:
+    """Return the number of edges as strong as the last one drawn, if some are left out."""
+    if not drawn:
+        return 0
+    equal = sum(share == drawn[-1][0] for share, _ in ranked)
+    return equal if equal > sum(share == drawn[-1][0] for share, _ in drawn) else 0
 
 
 def _too_many(edges: Sequence[Edge], most_edges: int, most_nodes: int) -> TooLargeError:
@@ -243,7 +266,7 @@ def _too_many(edges: Sequence[Edge], most_edges: int, most_nodes: int) -> TooLar
     return TooLargeError(
         f"{len(edges):,} edges between {variables:,} variables cannot be read in one "
         f"graph, which holds {most_edges} between {most_nodes}; draw the matrix of pairs "
-        "(plot pairs), the neighbours of one variable (plot neighbours), or fewer edges"
+        "(plot pairs), the edges of one variable (plot graph --around), or fewer edges"
     )
 
 
@@ -252,7 +275,6 @@ class Graph(NamedTuple):
 
     selection: Selection
     positions: Positions
-    view: View = "both"
     arcs: frozenset[Pair] = frozenset()
 
     @property
@@ -260,8 +282,12 @@ class Graph(NamedTuple):
         return self.selection.edges
 
 
-def graph_of(selection: Selection) -> Graph:
-    return Graph(selection, graph_layout(selection.nodes, [e.pair for e in selection.edges]))
+def graph_of(selection: Selection, variables: Sequence[str] = ()) -> Graph:
+    """Place the nodes of some edges, and ``variables`` without an edge if the graph has room."""
+    nodes = tuple(dict.fromkeys([*selection.nodes, *variables]))
+    if len(nodes) > MOST_NODES or len(selection.edges) < selection.of:
+        nodes = selection.nodes
+    return Graph(selection, graph_layout(nodes, [e.pair for e in selection.edges]))
 
 
 def edges_between(edges: Iterable[Edge], names: Collection[str]) -> list[Edge]:
@@ -270,13 +296,9 @@ def edges_between(edges: Iterable[Edge], names: Collection[str]) -> list[Edge]:
     return [edge for edge in edges if inside.issuperset(edge.pair)]
 
 
-def kind_text(roles: Roles, kind: Agreement, view: View) -> str:
-    return "dependent" if view == "one" else roles.only[kind]
-
-
-def edge_text(edge: Edge, view: View = "both") -> str:
+def edge_text(edge: Edge) -> str:
     kinds = (
-        f"{kind_text(edge.roles, kind, view)} in {percent(Fraction(share), 1)} of contexts"
-        for kind, share in edge.kinds("one" if view == "one" else "both")
+        f"{edge.roles.only[kind]} in {percent(Fraction(share), 1)} of contexts"
+        for kind, share in edge.kinds()
     )
     return f"{' – '.join(map(short, edge.pair))}: {', '.join(kinds)}"

@@ -6,9 +6,8 @@ contexts in which it depends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,9 +19,10 @@ from contextwise.independence.independencies import (
     context_specific_independencies,
 )
 from contextwise.models.domain import Domain
-from contextwise.models.notation import Literal, quoted, where, write_literals
+from contextwise.models.evidence import ClaimEvidence, Evidence
+from contextwise.models.notation import Literal, quoted, where
 from contextwise.models.structure import Model, structure_of
-from contextwise.report.evaluations import LEARNED_FROM, could_show, p_value_text
+from contextwise.report.evidence import SEEN
 from contextwise.report.parts import (
     TOP,
     Cell,
@@ -39,10 +39,6 @@ from contextwise.support.deadline import Deadline
 from contextwise.support.effort import Effort
 from contextwise.support.formatting import listed, name, plural, printable
 
-if TYPE_CHECKING:
-    from contextwise.evaluation.claim_tests import Check, CheckedClaim
-    from contextwise.evaluation.resampling import Stability
-
 MOST_GIVEN = 4  # variables that a sentence names after "given"
 REGIONS = 3  # sentences about one pair
 NOTEBOOK_LIMIT = 2.0  # seconds for the sentences of a structure that is shown
@@ -54,16 +50,13 @@ class OneModel:
     """The counts of one structure, and its independencies, the most general of each kind first.
 
     ``somewhere`` has pairs that depend in some contexts only, ``never`` pairs that never depend.
-    ``check`` tests the claims against rows, if there are any. ``stability`` has structures learned
-    from resamples of them, and ``supports`` how many of these have each sentence.
+    ``evidence`` has what rows say about the claims, if they were tested.
     """
 
     comparison: Comparison
     somewhere: tuple[PairIndependencies, ...]
     never: tuple[PairIndependencies, ...]
-    check: Check | None = None
-    stability: Stability | None = None
-    supports: Mapping[Key, int] = field(default_factory=dict)
+    evidence: Evidence | None = None
 
     @property
     def dependent(self) -> int:
@@ -128,7 +121,7 @@ def described(comparison: Comparison, *, top: int, deadline: Deadline) -> OneMod
         return tuple(made)
 
     partly = statements(pairs[_partly(comparison)[:top]].tolist())
-    return OneModel(comparison, partly, statements(free.tolist()))
+    return OneModel(comparison, partly, statements(free.tolist()), structure.evidence)
 
 
 # -- sentences -------------------------------------------------------------------------------------
@@ -235,32 +228,31 @@ def sentence_parts(one: OneModel) -> list[Part]:
             parts.append(sentence_table(f"{title}{more}", pairs, one))
     if not parts:
         return parts
-    if one.check is not None and one.check.learned_from:
-        parts.insert(0, Note("learned from", LEARNED_FROM, warns=True))
-    notes = [EVIDENCE] if one.check is not None else []
-    if one.stability is not None:
-        notes.append("Resamples: in how many structures learned from resamples it holds, too.")
-    if notes:
-        parts.append(Note("evidence", " ".join(notes)))
+    notes = [CLAIMED]
+    if one.evidence is not None:
+        notes = [EVIDENCE]
+        if one.evidence.seen_by_learner:
+            parts.insert(0, Note("learned from", SEEN, warns=True))
+    parts.append(Note("evidence", " ".join(notes)))
     return parts
 
 
 EVIDENCE = (
     "Rows: how many of the rows in the region of a sentence carry information about it. p: how "
-    "often independent variables would differ this much. Could show: the weakest dependence that "
-    "these rows reveal with probability 0.8, in bits, and as an odds ratio (OR) of two states each."
+    "often independent variables would differ this much."
+)
+CLAIMED = (
+    "This is what the model claims; to see what rows say, run: contextwise check MODEL ROWS "
+    "--out MODEL"
 )
 
 
 def sentence_table(title: str, pairs: Iterable[PairIndependencies], one: OneModel) -> Table:
     """Return a table of sentences; each has its evidence next to it, if there is some."""
-    check, stability = one.check, one.stability
     columns: dict[str, Style] = {"sentence": "text", "share of contexts": "share"}
-    if check is not None:
-        columns |= {"rows": "text", "p": "text", "could show": "text", "finding": "text"}
-    if stability is not None:
-        columns["resamples"] = "text"
-    tested = {} if check is None else tests_of(check)
+    if one.evidence is not None:
+        columns |= {"rows": "text", "verdict": "text", "test": "text"}
+    tested = tests_of(one.evidence)
     rows: list[tuple[Cell, ...]] = []
     for pair in pairs:
         for statement in pair.statements:
@@ -269,81 +261,27 @@ def sentence_table(title: str, pairs: Iterable[PairIndependencies], one: OneMode
                 sentence(statement),
                 Share(statement.contexts, pair.contexts),
             )
-            if check is not None:
-                cells += evidence(tested.get(key), check)
-            if stability is not None:
-                cells += (f"{one.supports[key]:,} of {stability.resamples:,}",)
+            if one.evidence is not None:
+                cells += evidence_cells(tested.get(key))
             rows.append(cells)
     return table(title, columns, rows, "sentences")
-
-
-def with_stability(one: OneModel, stability: Stability) -> OneModel:
-    """Count the resamples that have each sentence."""
-    supports = {
-        key_of(statement): stability.independent_in(
-            statement.first, statement.second, write_literals(statement.region)
-        )
-        for pair in (*one.somewhere, *one.never)
-        for statement in pair
-    }
-    return replace(one, stability=stability, supports=supports)
-
-
-def sentence_records(one: OneModel) -> list[dict[str, object]]:
-    """Return the sentences that are listed as flat mappings, with their evidence."""
-    tested = {} if one.check is None else tests_of(one.check)
-    records = []
-    for pair in (*one.somewhere, *one.never):
-        for statement in pair:
-            key = key_of(statement)
-            claim = tested.get(key)
-            records.append(
-                {
-                    "sentence": sentence(statement),
-                    "first": statement.first,
-                    "second": statement.second,
-                    "when": write_literals(statement.region),
-                    "given": ", ".join(map(quoted, statement.given)),
-                    "contexts": statement.contexts,
-                    "share": statement.share,
-                    **({} if claim is None else claim.record()),
-                    **({"resamples": one.supports[key]} if one.supports else {}),
-                }
-            )
-    return records
 
 
 def key_of(statement: Independence) -> Key:
     return statement.first, statement.second, frozenset(statement.region)
 
 
-def tests_of(check: Check) -> dict[Key, CheckedClaim]:
-    return {(*claim.pair, frozenset(claim.literals)): claim for claim in check.claims}
+def tests_of(evidence: Evidence | None) -> dict[Key, ClaimEvidence]:
+    """Return the tested claims of independence by pair and region."""
+    claims = evidence.of("independent") if evidence else []
+    return {(*claim.pair, frozenset(claim.region)): claim for claim in claims}
 
 
-def evidence(claim: CheckedClaim | None, check: Check) -> tuple[str, str, str, str]:
-    """Return the rows, p, what could have been found, and the finding about an independence."""
+def evidence_cells(claim: ClaimEvidence | None) -> tuple[str, str, str]:
+    """Return the rows that carry information, the verdict, and the test of an independence."""
     if claim is None:
-        return "–", "–", "–", "not tested"
-    rows = f"{claim.test.rows:,} of {claim.rows:,}"
-    if not claim.is_testable:
-        return rows, "–", "–", "no row tells"
-    finding = "contradicted" if claim.adjusted <= check.alpha else "not contradicted"
-    return rows, p_value_text(claim.test), could_show(claim), finding
-
-
-def evidence_text(statement: Independence, checks: Sequence[Check]) -> str:
-    """Return the evidence of an independence in one line, from the first check that tests it.
-
-    For example: ``706 of 706 rows, p = 0.073, could show 0.009 (OR 2.3)``.
-    """
-    key = key_of(statement)
-    check = next((check for check in checks if key in tests_of(check)), checks[0])
-    rows, p, could, finding = evidence(tests_of(check).get(key), check)
-    if p == "–":
-        return finding
-    equals = "" if p.startswith("≤") else "= "
-    return f"{rows} rows, p {equals}{p}, could show {could}"
+        return "–", "not tested", "–"
+    return f"{claim.informative:,} of {claim.rows:,}", claim.verdict, claim.finding
 
 
 def pairs_table(comparison: Comparison, top: int = TOP) -> Table:

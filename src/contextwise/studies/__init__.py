@@ -1,9 +1,9 @@
-"""Studies: the KL study and the study of learners."""
+"""Studies: compare learners on rows drawn from known truths."""
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from contextwise.studies import kl_study, learner_report, learner_study
+    from contextwise.studies import publish, study
 else:
     from contextwise.support.loading import lazy_modules
 

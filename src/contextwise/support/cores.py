@@ -9,6 +9,7 @@ from math import ceil
 GROUPS = "/sys/fs/cgroup"
 
 
+@cache
 def cores() -> int:
     """Return the number of cores: of the machine, of this process's affinity, of its container."""
     if hasattr(os, "sched_getaffinity"):

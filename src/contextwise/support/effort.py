@@ -114,7 +114,7 @@ class Effort:
 
 
 def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral)
+    return type(value) is int or isinstance(value, Integral)  # the first is much faster
 
 
 QUIET = Effort()

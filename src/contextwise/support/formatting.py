@@ -33,6 +33,21 @@ READABLE = 12
 """The most digits of an exact number that are shown without rounding."""
 
 
+def suggested(name: object, known: Iterable[str]) -> str:
+    """Ask for the known name that differs only in case or is similar; empty if there is none.
+
+    >>> suggested("Smoker", ["cancer", "smoker"]), suggested("x", ["cancer", "smoker"])
+    ("did you mean 'smoker'?", '')
+    """
+    from difflib import get_close_matches  # only errors need it
+
+    folded: dict[str, str] = {}
+    for one in known:
+        folded.setdefault(one.casefold(), one)
+    near = get_close_matches(str(name).casefold(), folded, n=1, cutoff=0.75)
+    return f"did you mean {folded[near[0]]!r}?" if near else ""
+
+
 def printable(text: str) -> str:
     """Escape control characters, so that the text is safe to show on one line."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from types import ModuleType
 
 TYPE_CHECKING = False  # importing `typing` would take longer than this module
 
@@ -18,7 +19,8 @@ def lazy_modules(package: str) -> Callable[[str], object]:
     def load(name: str) -> object:
         module = f"{package}.{name}"
         try:
-            return import_module(module)
+            if not name.startswith("__"):  # which the import itself may ask for
+                return import_module(module)
         except ModuleNotFoundError as error:
             if error.name != module:
                 raise
@@ -33,10 +35,19 @@ def lazy_names(
     """Return ``__getattr__`` and ``__dir__`` of a package that imports names at first use.
 
     ``homes`` maps a name to its module inside the package, or to ``module:other_name``. A name that
-    its module does not define is the module itself. No name may be that of another module of the
-    package: importing that module would hide the name.
+    its module does not define is the module itself. A function may have the name of its module:
+    importing the module sets the attribute of the package to the function.
     """
-    content = sys.modules[package].__dict__
+    module = sys.modules[package]
+    content = module.__dict__
+
+    class Package(ModuleType):
+        def __setattr__(self, name: str, value: object) -> None:
+            if name in homes and isinstance(value, ModuleType):
+                value = vars(value).get(name, value)
+            super().__setattr__(name, value)
+
+    module.__class__ = Package
     load_module = lazy_modules(package)
 
     def load(name: str) -> object:

@@ -14,7 +14,6 @@ import signal
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -22,7 +21,7 @@ from typing import Any, Generic, TypeVar
 
 from contextwise.errors import ContextwiseError, require
 from contextwise.support.cores import cores
-from contextwise.support.deadline import OutOfTime
+from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -30,6 +29,8 @@ R = TypeVar("R")
 TRIES = 3
 WINDOW = 4
 """The number of items per worker that are submitted ahead of time."""
+GRACE = 1.0
+"""Seconds after the deadline in which running items may end by themselves."""
 PATIENCE = 5.0
 """Seconds to wait for a cluster to answer, and for its first worker."""
 
@@ -49,23 +50,27 @@ class Done(Generic[T, R]):
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Done[Any, Any]]]
 
 
-def choose_map(*, n_jobs: int = 1, cluster: Any = None) -> Map:
+def choose_map(*, n_jobs: int = 1, cluster: Any = None, deadline: Deadline = NEVER) -> Map:
     """Return the map over a cluster (an address or a Dask client), processes, or this process.
 
-    ``n_jobs=-1`` means one process per core.
+    ``n_jobs=-1`` means one process per core. The map raises `OutOfTime` at the deadline; items that
+    run elsewhere get a second more to end by themselves.
     """
     if cluster is not None:
-        return lambda function, items: _on_cluster(function, items, cluster)
+        return lambda function, items: _on_cluster(function, items, cluster, deadline)
     if n_jobs < 1 and n_jobs != -1:
         raise ContextwiseError(f"n_jobs must be >= 1, or -1 for one process per core, got {n_jobs}")
     if n_jobs == 1:
-        return here
-    return lambda function, items: _over_processes(function, items, n_jobs)
+        return lambda function, items: _here(function, items, deadline)
+    return lambda function, items: _over_processes(function, items, n_jobs, deadline)
 
 
-def here(function: Callable[[T], R], items: Iterable[T]) -> Iterator[Done[T, R]]:
+def _here(
+    function: Callable[[T], R], items: Iterable[T], deadline: Deadline
+) -> Iterator[Done[T, R]]:
     """Map in this process, one item after the other."""
     for item in items:
+        deadline.check()
         yield _attempt(function, item)
 
 
@@ -97,13 +102,13 @@ def _attempt_there(function: Callable[[T], R], item: T) -> Done[T, R]:
 
 
 def _over_processes(
-    function: Callable[[T], R], items: Iterable[T], n_jobs: int
+    function: Callable[[T], R], items: Iterable[T], n_jobs: int, deadline: Deadline
 ) -> Iterator[Done[T, R]]:
     from multiprocessing import resource_tracker
 
     loky = require("loky", "jobs")
     require("threadpoolctl", "jobs")  # keeps each process to one thread
-    resource_tracker.ensure_running()  # now, as it unblocks SIGINT for the workers when it starts
+    resource_tracker.ensure_running()  # now, as it unblocks signals for the workers when it starts
     count = cores() if n_jobs < 0 else n_jobs
     if isinstance(items, Sized):  # more processes than cores or items would only wait
         count = min(count, max(cores(), len(items)))
@@ -116,16 +121,17 @@ def _over_processes(
         # Without this, Python would wait at exit for work whose result is lost anyway.
         executor().shutdown(wait=True, kill_workers=True)  # type: ignore[call-arg]
 
-    yield from _windowed(function, items, executor, count, when_stopped=end)
+    yield from _windowed(function, items, executor, count, deadline, when_stopped=end)
 
 
 def _on_cluster(
-    function: Callable[[T], R], items: Iterable[T], cluster: Any
+    function: Callable[[T], R], items: Iterable[T], cluster: Any, deadline: Deadline
 ) -> Iterator[Done[T, R]]:
     with _client_of(cluster) as client:
         executor = client.get_executor(pure=False)
         try:
-            yield from _windowed(function, items, lambda: executor, _workers_of(client))
+            workers = _workers_of(client)
+            yield from _windowed(function, items, lambda: executor, workers, deadline)
         finally:
             executor.shutdown(wait=False)
 
@@ -173,11 +179,13 @@ def _windowed(
     items: Iterable[T],
     executor: Callable[[], Executor],
     workers: int,
+    deadline: Deadline,
     when_stopped: Callable[[], None] = lambda: None,
 ) -> Iterator[Done[T, R]]:
     """Submit a few items at a time; resubmit an item whose worker died."""
     waiting = iter(items)
     running: dict[Future[Done[T, R]], tuple[T, int]] = {}
+    end = deadline.later(GRACE)
 
     def submit(item: T, deaths: int) -> None:
         with _interrupts_blocked():
@@ -189,7 +197,9 @@ def _windowed(
                 submit(item, 0)
             if not running:
                 return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
+            finished = wait(running, end.left(), return_when=FIRST_COMPLETED).done
+            end.check()
+            for future in finished:
                 item, deaths = running.pop(future)
                 done = _result(future, item, deaths + 1)
                 if done is None:
@@ -206,14 +216,15 @@ def _windowed(
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Block Ctrl-C while workers start: they inherit this, so only the parent handles Ctrl-C.
+    """Block signals while workers start: they inherit this, so only the parent ends them.
 
-    A worker that is interrupted during its imports would print a traceback.
+    A worker that is interrupted during its imports would print a traceback, and a parent that is
+    interrupted while it starts workers would not know them.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
     finally:
@@ -221,18 +232,14 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def _result(future: Future[Done[T, R]], item: T, deaths: int) -> Done[T, R] | None:
-    """Return the result of a future, or None if its worker died and the item gets another try.
-
-    A cluster has given an item to several workers before it reports that they died.
-    """
+    """Return the result of a future, or None if its worker died and the item gets another try."""
     try:
         return future.result()
     except CancelledError:
         raise ContextwiseError("the cluster stopped before the work was done") from None
-    except (BrokenProcessPool, OSError, RuntimeError) as problem:
-        if deaths < TRIES:
-            return None
-        return Done(item, error=f"its worker died: {type(problem).__name__}", tries=deaths)
     except Exception as problem:  # of the machinery: exceptions of the work are in a Done
+        # Dask raises KilledWorker after several workers died over an item.
+        if deaths < TRIES and type(problem).__name__ != "KilledWorker":
+            return None
         error = f"no worker could do it: {type(problem).__name__}: {problem}"
-        return Done(item, error=error, tries=TRIES)
+        return Done(item, error=error, tries=deaths)

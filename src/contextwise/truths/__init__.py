@@ -3,7 +3,7 @@
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from contextwise.truths import bundled
+    from contextwise.truths import bundled, named, outside
 else:
     from contextwise.support.loading import lazy_modules
 

@@ -19,14 +19,18 @@ asbestos depend, and in the learned model they do not: one FN.
 >>> from contextwise.comparison.compare import compare
 >>> compare(load("lung"), load("lung-learned"))
 Comparison(distance=2, normalized=0.3333, tp=3, fn=1, fp=1, tn=1)
+
+`truth` returns many more models to judge learners by, ours (`contextwise.truths.named`) and those
+of others (`contextwise.truths.outside`), such as the networks of the bnlearn repository.
 """
 
 from __future__ import annotations
 
 from contextwise.formats import EXAMPLES, read_example
 from contextwise.models.structure import Model
+from contextwise.truths.named import truth_named
 
-__all__ = ["describe", "load", "names"]
+__all__ = ["describe", "load", "names", "truth"]
 
 
 def names() -> tuple[str, ...]:
@@ -81,3 +85,25 @@ def describe(name: str) -> str:
     'A guess at the model survey that ignores the role of gender: ...'
     """
     return str(load(name).info["description"])
+
+
+def truth(name: str) -> Model:
+    """Return a true model by name, to judge learners by.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``paper``, ``random-8#3``, ``ldag-10#2`` or ``bnlearn-asia-values``; see
+        `contextwise.truths.named` and `contextwise.truths.outside`.
+
+    Returns
+    -------
+    Structure or LogLinear
+        `contextwise.sample` draws rows from either.
+
+    Examples
+    --------
+    >>> truth("bnlearn-asia").structure.pairs()[:3]
+    [('asia', 'tub'), ('tub', 'lung'), ('tub', 'either')]
+    """
+    return truth_named(name)

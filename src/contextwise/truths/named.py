@@ -6,6 +6,9 @@
 ``grown-N-F-three``   the same with flags of three values; under the third nothing interacts
 ``grown-N-F-nested``  the same with nested flags: each one applies where those before it are 0
 ``random-N``          a random Bayesian network of N variables with context-specific tables
+``states-N``          N variables of two to five states; each edge is a random table, a third of
+                      them only in some states of another variable
+outside truths        such as ``ldag-10`` or ``bnlearn-asia``: see `contextwise.truths.outside`
 a model's name        a bundled example, or the path of a model file
 ====================  ============================================================================
 
@@ -25,51 +28,35 @@ value of the first parent it depends on the others, at the other value it does n
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from zlib import crc32
 
 import numpy as np
 
-from contextwise.distributions.sampling import Drawn, draw
-from contextwise.errors import ContextwiseError, TooLargeError
+from contextwise.convert.by_values import by_values
+from contextwise.errors import ContextwiseError
 from contextwise.formats import EXAMPLES, as_model
 from contextwise.models.domain import Domain
+from contextwise.models.factors import Factor, log_linear, log_odds_ratio
 from contextwise.models.features import members
-from contextwise.models.structure import LogLinear, Structure
+from contextwise.models.structure import LogLinear, Model, Structure, numbers_of, structure_of
+from contextwise.truths.outside import NAMES, outside_truth
 
+TRUTHS = ("paper", "grown-N-F", "grown-N-F-three", "grown-N-F-nested", "random-N", "states-N")
+"""The names of our own truths, with letters for numbers; `NAMES` has those of others."""
 GROUP = 5
 """The size of the largest group, as in the paper."""
 FEWEST, MOST, MOST_FLAGS = 6, 30, 3
 PARENTS = 3
-MOST_R_HAT, LEAST_EFFECTIVE = 1.05, 0.5
-"""Rows from Gibbs chains are doubtful beyond this R-hat or below this effective share."""
-DIAGNOSED = 2000
-"""The fewest rows that the diagnosis of Gibbs chains is based on."""
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows drawn from a true model, with the diagnosis of Gibbs chains if there is one."""
-
-    drawn: Drawn
-    r_hat: float | None
-    effective_share: float | None
-
-    @property
-    def is_doubtful(self) -> bool:
-        """True for chains that mixed badly or could not be diagnosed."""
-        if self.drawn.chains is None:
-            return False
-        if self.r_hat is None or self.effective_share is None:
-            return True
-        return not (self.r_hat <= MOST_R_HAT and self.effective_share >= LEAST_EFFECTIVE)
+MOST_STATES = 5
+INTERACTION = (1.0, 3.0)
+"""The range of the log-odds ratios of strong weights."""
 
 
 def truth_named(
-    name: str, *, interaction: tuple[float, float] = (1.0, 3.0), seed: int = 1
-) -> LogLinear:
+    name: str, *, interaction: tuple[float, float] = INTERACTION, seed: int = 1
+) -> Model:
     """Return the true model of a name; ``interaction`` is the range of the log-odds ratios.
 
     >>> truth_named("grown-9-2")
@@ -79,37 +66,28 @@ def truth_named(
     if number and not number.isdecimal():
         raise ContextwiseError(f"{name!r}: expected a number after #, as in paper#3")
     rng = np.random.default_rng([seed, crc32(kind.encode()), int(number or 0)])
+    if kind in NAMES:
+        return outside_truth(kind, number, rng)
     if match := re.fullmatch(r"random-(\d+)", kind):
         _check_size(name, int(match[1]))
         return _random_network(int(match[1]), interaction, rng)
+    if match := re.fullmatch(r"states-(\d+)", kind):
+        _check_size(name, int(match[1]))
+        return _states(int(match[1]), interaction, rng)
     if match := re.fullmatch(r"grown-(\d+)-(\d+)(-three|-nested)?", kind):
         structure = _grown(name, int(match[1]), int(match[2]), (match[3] or "-")[1:])
         return strong_weights(structure, interaction=interaction, rng=rng)
     if kind not in ("paper", *EXAMPLES) and not Path(kind).exists():
         raise ContextwiseError(
-            f"unknown truth {name!r}; use paper, grown-N-F, grown-N-F-three, grown-N-F-nested, "
-            f"random-N, a model file, or one of {', '.join(EXAMPLES)}"
+            f"unknown truth {name!r}; use a model file, or one of "
+            f"{', '.join((*TRUTHS, *NAMES, *EXAMPLES))}"
         )
     model = as_model("six" if kind == "paper" else kind)
-    if isinstance(model, LogLinear):
+    if numbers_of(model):
         if number not in ("", "0"):
             raise ContextwiseError(f"{kind!r} has its own weights, so there is no set {number}")
         return model
-    return strong_weights(model, interaction=interaction, rng=rng)
-
-
-def draw_rows(truth: LogLinear, count: int, *, rng: np.random.Generator) -> Rows:
-    """Draw rows exactly where the treewidth allows it, else from Gibbs chains with a diagnosis."""
-    try:
-        return Rows(draw(truth, count, rng=rng, method="exact"), None, None)
-    except TooLargeError:
-        drawn = draw(truth, max(count, DIAGNOSED), rng=rng, method="gibbs")
-    diagnosis, chains = drawn.diagnosis, drawn.chains
-    drawn = replace(drawn, positions=drawn.positions[:count])
-    if diagnosis is None or chains is None:
-        return Rows(drawn, None, None)
-    share = diagnosis.fewest / (chains.shape[0] * chains.shape[1])
-    return Rows(drawn, diagnosis.worst[1], share)
+    return strong_weights(structure_of(model), interaction=interaction, rng=rng)
 
 
 def strong_weights(
@@ -178,6 +156,33 @@ def _contexts(flag: int, flags: int, nested: bool) -> list[tuple[str, str, str]]
     zeros = [" & ".join(f"X{f}=0" for f in range(k)) for k in range(flags + 1)]
     ones = [" & ".join(filter(None, (zeros[k], f"X{k}=1"))) for k in range(flags)]
     return [("last" if k == flags - 1 else "outer", ones[k], zeros[flags]) for k in range(flags)]
+
+
+# -- variables of several states -------------------------------------------------------------------
+
+
+def _states(count: int, interaction: tuple[float, float], rng: np.random.Generator) -> Model:
+    """Draw a random tree of pairs and half as many pairs more, each a table of log-odds ratios."""
+    cards = rng.integers(2, MOST_STATES + 1, size=count).tolist()
+    pairs = {(int(rng.integers(v)), v) for v in range(1, count)}
+    while len(pairs) < count - 1 + count // 2:
+        first, second = sorted(rng.choice(count, size=2, replace=False).tolist())
+        pairs.add((first, second))
+    factors = []
+    for pair in sorted(pairs):
+        table = rng.normal(size=[cards[v] for v in pair])
+        table -= table.mean(axis=0)
+        table -= table.mean(axis=1, keepdims=True)
+        table *= rng.uniform(*interaction) / log_odds_ratio(table)
+        if rng.random() < 1 / 3:
+            switch = int(rng.choice([v for v in range(count) if v not in pair]))
+            states = rng.permutation(cards[switch]) <= rng.integers(cards[switch] - 1)
+            scope = (*pair, switch)
+            table = np.multiply.outer(table, states)
+            factors.append(Factor(tuple(sorted(scope)), table.transpose(np.argsort(scope))))
+        else:
+            factors.append(Factor(pair, table))
+    return by_values(log_linear(Domain.of_cardinalities(cards), factors))
 
 
 # -- random networks -------------------------------------------------------------------------------

@@ -102,23 +102,4 @@ class Answers {
   std::vector<u32> number_;  // number of each pair of variables, or NONE
 };
 
-// Counts the bits in which each row differs from each row of another table. It works in blocks that
-// fit into the cache.
-CONTEXTWISE_CLONES inline void count_differing(const u64* first, std::size_t first_rows,
-                                               const u64* second, std::size_t second_rows,
-                                               std::size_t words, std::int64_t* counts) {
-  constexpr std::size_t BLOCK = 512;  // words
-  std::fill_n(counts, first_rows * second_rows, 0);
-  for (std::size_t at = 0; at < words; at += BLOCK) {
-    const std::size_t end = std::min(words, at + BLOCK);
-    for (std::size_t a = 0; a < first_rows; ++a)
-      for (std::size_t b = 0; b < second_rows; ++b) {
-        std::int64_t sum = 0;
-        for (std::size_t k = at; k < end; ++k)
-          sum += std::popcount(first[a * words + k] ^ second[b * words + k]);
-        counts[a * second_rows + b] += sum;
-      }
-  }
-}
-
 }  // namespace contextwise

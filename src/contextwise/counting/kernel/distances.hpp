@@ -226,16 +226,10 @@ class PairClasses {
   std::vector<u64> sorted_;
 };
 
-// A union that exceeded its budget: of this pair, in models `first` and `second`. It is missing in
-// the distance of this cell, whose two models make the same covers.
-struct OpenUnion {
-  std::int64_t pair, first, second, cell;
-};
-
 struct DistanceOptions {
   bool canonical = false;
   unsigned threads = 1;
-  u64 node_budget = Budget::UNLIMITED;          // per union
+  Clock::time_point deadline = Clock::time_point::max();
   std::size_t memory = std::size_t{512} << 20;  // bytes of cached subproblems, over all threads
 };
 
@@ -260,7 +254,7 @@ class DistanceCounter {
     WatchedThreads(stop_, work, look).run(std::min<std::size_t>(options_.threads, pairs_.size()));
   }
 
-  // Returns the distances without the open unions.
+  // Returns the distances; call it if the work is finished.
   const Sums& sums() const { return sums_; }
   // Returns the number of words of a distance: enough if all models differ on all contexts.
   std::size_t width() const {
@@ -270,7 +264,8 @@ class DistanceCounter {
   }
   // Returns the limit of the numbers; see ValueClasses.
   u32 limit() const { return pool_.classes().limit(); }
-  const std::vector<OpenUnion>& open() const { return open_; }
+  // Returns whether all pairs were counted.
+  bool finished() const { return done_ == pairs_.size(); }
 
  private:
   static constexpr std::size_t BATCH = 1024;
@@ -295,8 +290,8 @@ class DistanceCounter {
                     PairClasses(pool_, cells_),
                     {},
                     {}};
-    const Budget budget{options_.node_budget, Clock::time_point::max(), &stop_};
-    for (std::size_t at = next_++; at < pairs_.size() && !stop_; at = next_++) {
+    const Budget budget{Budget::UNLIMITED, options_.deadline, &stop_};
+    for (std::size_t at = next_++; at < pairs_.size() && !budget.is_over(); at = next_++) {
       scratch.counter.begin(pairs_[at]);
       if (scratch.classes.run(at, scratch.counter, budget)) {
         if (const CoverTables* tables = scratch.classes.tables())
@@ -305,7 +300,7 @@ class DistanceCounter {
           by_unions(at, scratch, budget);
         deliver(scratch);
       }
-      ++done_;
+      if (!stop_) ++done_;
     }
   }
 
@@ -338,7 +333,10 @@ class DistanceCounter {
       scratch.counter.run(scratch.classes.cover(a), scratch.classes.cover(b), budget, bounds);
       scratch.sizes[a] = bounds.sizes[0];
       scratch.sizes[b] = bounds.sizes[1];
-      if (!bounds.closed()) return leave_open(at, scratch.classes, a, b);
+      if (!bounds.closed()) {  // the deadline has passed
+        stop_ = true;
+        return;
+      }
       Natural apart = bounds.sizes[2].low;
       apart <<= 1;
       apart -= bounds.sizes[0].low;
@@ -363,17 +361,6 @@ class DistanceCounter {
     scratch.apart.clear();
   }
 
-  void leave_open(std::size_t at, const PairClasses& classes, std::size_t a, std::size_t b) {
-    const auto some = [&](std::size_t k) {
-      return (classes.rows(k).empty() ? classes.columns(k) : classes.rows(k)).front();
-    };
-    const std::lock_guard lock(mutex_);
-    for_each_cell(classes, a, b, [&](std::size_t cell) {
-      open_.push_back(
-          {static_cast<std::int64_t>(at), some(a), some(b), static_cast<std::int64_t>(cell)});
-    });
-  }
-
   template <class Action>
   void for_each_cell(const PairClasses& classes, std::size_t a, std::size_t b,
                      Action action) const {
@@ -390,8 +377,7 @@ class DistanceCounter {
   Cells cells_;
   FeaturePool pool_;
   Sums sums_;
-  std::vector<OpenUnion> open_;
-  std::mutex mutex_;  // protects sums_ and open_
+  std::mutex mutex_;  // protects sums_
   std::atomic<std::size_t> next_{0}, done_{0};
   std::atomic<bool> stop_{false};
 };

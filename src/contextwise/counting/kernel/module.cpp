@@ -24,7 +24,6 @@
 #include "interval.hpp"
 #include "pairs.hpp"
 #include "recursions.hpp"
-#include "redrawn.hpp"
 #include "threads.hpp"
 #include "tracker.hpp"
 #include "uncovered.hpp"
@@ -167,19 +166,18 @@ NewArray<std::int64_t> covered_pairs_of(std::size_t variables, const std::vector
 }
 
 // Counts the distances of many models. Returns
-//   the distances, a row of words each, without the unions that are not finished;
-//   the unions that are not finished, four ints each: pair, two models, cell;
+//   the distances, a row of words each;
 //   the limit that defines the unit of the distances;
+//   whether they are finished;
 //   whether Ctrl-C ended the work.
-std::tuple<NewArray<u64>, NewArray<std::int64_t>, u32, bool> count_distances(
+std::tuple<NewArray<u64>, u32, bool, bool> count_distances(
     const std::vector<std::int64_t>& cardinalities, const Array<u64>& value_weights,
     const std::vector<Model>& models, std::size_t rows, const Array<std::int64_t>& pairs,
-    const Array<u64>& factors, bool canonical, unsigned threads, std::optional<u64> node_budget,
+    const Array<u64>& factors, bool canonical, unsigned threads, std::optional<double> seconds,
     std::size_t memory, const Progress& progress) {
   ManyModels many{cardinalities, naturals_of(value_weights), {}};
   for (const Model& model : models) many.arrays.push_back(arrays_of(model));
-  const DistanceOptions options{canonical, threads, node_budget.value_or(Budget::UNLIMITED),
-                                memory};
+  const DistanceOptions options{canonical, threads, deadline_in(seconds), memory};
   std::optional<DistanceCounter> counter;
   bool interrupted = false;
   {
@@ -187,49 +185,11 @@ std::tuple<NewArray<u64>, NewArray<std::int64_t>, u32, bool> count_distances(
     counter.emplace(many, rows, pairs_of(pairs), naturals_of(factors), options);
     interrupted = run_counter(*counter, progress);
   }
-  std::vector<std::int64_t> open;
-  for (const auto& [pair, first, second, cell] : counter->open())
-    open.insert(open.end(), {pair, first, second, cell});
   const std::vector<u64>& words = counter->sums().words();
   const std::size_t width = counter->width();
   return {NewArray<u64>(nb::make_tuple(words.size() / width, width),
                         [&](u64* items) { std::ranges::copy(words, items); }),
-          array_of(open), counter->limit(), interrupted};
-}
-
-// Counts the distance from model `a` to each draw of model `b`; the value sets of the draws follow
-// one another in `b`. Returns
-//   the distances, one row per draw and one column per pair;
-//   the distances that are not finished, two ints each: pair and draw;
-//   the limit that defines the unit of the distances;
-//   whether Ctrl-C ended the work.
-std::tuple<IntegerTable, NewArray<std::int64_t>, u32, bool> count_redrawn(
-    const std::vector<std::int64_t>& cardinalities, const Array<u64>& value_weights, const Model& a,
-    const Model& b, std::size_t draws, const Array<std::int64_t>& pairs, bool canonical,
-    unsigned threads, std::optional<u64> node_budget, std::size_t memory) {
-  const PairOptions options{canonical, threads, node_budget.value_or(Budget::UNLIMITED),
-                            Clock::time_point::max(), memory};
-  const RedrawnModels models{cardinalities, naturals_of(value_weights), arrays_of(a), arrays_of(b),
-                             draws};
-  const auto literals = static_cast<std::size_t>(models.b.starts[models.b.count]);
-  if (!draws || std::get<2>(b).shape(0) != draws * literals)
-    throw nb::value_error("every draw must have one value set per literal of the model");
-  std::vector<Pair> wanted = pairs_of(pairs);
-  const std::size_t count = wanted.size();
-  std::optional<RedrawnCounter> counter;
-  bool interrupted = false;
-  {
-    const nb::gil_scoped_release release;
-    counter.emplace(models, std::move(wanted), options);
-    interrupted = run_counter(*counter, {});
-  }
-  Integers integers;
-  IntegerTable table = table_of(draws, count, [&](std::size_t draw, std::size_t pair) {
-    return integers.of(counter->distance(pair, draw));
-  });
-  std::vector<std::int64_t> open;
-  for (const auto& [pair, draw] : counter->open()) open.insert(open.end(), {pair, draw});
-  return {std::move(table), array_of(open), counter->limit(), interrupted};
+          counter->limit(), counter->finished(), interrupted};
 }
 
 // Answers a sample of assertions. Returns one bit per assertion, and the first feature that makes
@@ -249,15 +209,6 @@ std::tuple<NewArray<u64>, NewArray<std::int64_t>> ask(
     Answers(sample).run(features, answers.data(), first.data());
   }
   return {array_of(answers), array_of(first)};
-}
-
-// Counts the bits in which each row of one table differs from each row of the other.
-NewArray<std::int64_t> differing(const Array<u64>& first, const Array<u64>& second) {
-  const std::size_t rows = first.shape(0), others = second.shape(0), words = first.shape(1);
-  return NewArray<std::int64_t>(nb::make_tuple(rows, others), [&](std::int64_t* counts) {
-    const nb::gil_scoped_release release;
-    count_differing(first.data(), rows, second.data(), others, words, counts);
-  });
 }
 
 // A Tracker that returns Python ints. It watches for Ctrl-C only while it counts hard changes.
@@ -321,13 +272,10 @@ NB_MODULE(_kernel, module) {
              "memory"_a, "progress"_a.none(), "known"_a = nb::none());
   module.def("covered_pairs", &covered_pairs_of, "variables"_a, "models"_a, "among"_a.none());
   module.def("count_distances", &count_distances, "cardinalities"_a, "value_weights"_a, "models"_a,
-             "rows"_a, "pairs"_a, "factors"_a, "canonical"_a, "threads"_a, "node_budget"_a.none(),
+             "rows"_a, "pairs"_a, "factors"_a, "canonical"_a, "threads"_a, "seconds"_a.none(),
              "memory"_a, "progress"_a.none());
-  module.def("count_redrawn", &count_redrawn, "cardinalities"_a, "value_weights"_a, "a"_a, "b"_a,
-             "draws"_a, "pairs"_a, "canonical"_a, "threads"_a, "node_budget"_a.none(), "memory"_a);
   module.def("ask", &ask, "cardinalities"_a, "pairs"_a, "starts"_a, "holds"_a, "canonical"_a,
              "model"_a);
-  module.def("differing", &differing, "first"_a, "second"_a);
   nb::class_<PairResult>(module, "PairResult")
       .def_ro("lower", &PairResult::lower,
               nb::for_getter(nb::sig("def lower(self, /) -> numpy.typing.NDArray[typing.Any]")))

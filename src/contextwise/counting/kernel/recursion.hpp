@@ -45,9 +45,11 @@ class Recursion : Subproblems<N, W> {
   using typename Base::Known, typename Base::Part, typename Base::Set;
 
  public:
-  Recursion(const Cover& cover, Budget& budget, std::size_t memory_bytes)
+  // With `in_order` it branches on the variables in the order of the cover.
+  Recursion(const Cover& cover, Budget& budget, std::size_t memory_bytes, bool in_order = false)
       : Base(cover),
         budget_(budget),
+        in_order_(in_order),
         memory_(uses(Step::MEMORY) ? memory_bytes : 0),
         places_(cover.variables()) {}
 
@@ -240,6 +242,7 @@ class Recursion : Subproblems<N, W> {
   // Returns the variable that most cubes test. It counts the tests of all variables at once: bit k
   // of a variable's count is the variable's bit in digits_[k].
   u32 best_variable(const Part& part) {
+    if (in_order_) return cover_.variable_of[part.open.lowest()];
     digits_.assign(static_cast<std::size_t>(std::bit_width(part.size())), none());
     for (std::size_t at = part.first; at < part.last; ++at) {
       Set carry = cover_.fields_of(rest(at, part.open));
@@ -258,6 +261,7 @@ class Recursion : Subproblems<N, W> {
   }
 
   Budget& budget_;
+  bool in_order_;
   Memory<N> memory_;
   double least_ = 0;
   std::size_t depth_ = 0;

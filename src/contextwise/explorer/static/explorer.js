@@ -11,7 +11,7 @@ document.addEventListener("click", (event) => {
 // A selector of a variable's state, and fields that search among names.
 document.addEventListener("change", (event) => {
   const { target } = event;
-  if (target.matches("select[data-input]")) {
+  if (target.matches("select[data-input], input[data-input]")) {
     const { input, variable } = target.dataset;
     const value = variable === undefined ? target.value : { variable, state: target.value };
     Shiny.setInputValue(input, value, { priority: "event" });
@@ -36,6 +36,14 @@ function take(field) {
   Shiny.setInputValue(field.id, field.value, { priority: "event" });
   if ("clears" in field.dataset) field.value = "";
 }
+
+// A link to the card of a pair: the same card may also stand in another tab.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest(".findings a[href^='#']");
+  if (!link) return;
+  event.preventDefault();
+  link.closest(".findings").querySelector(link.hash)?.scrollIntoView({ block: "start" });
+});
 
 // Tables with the class "sortable": a click on a head sorts by it, another one turns it around.
 document.addEventListener("click", (event) => {

@@ -1,4 +1,5 @@
 // The Python module `_count`: distinct rows in, scores and tests out.
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "cliques.hpp"
 #include "contexts.hpp"
 #include "scores.hpp"
+#include "strata.hpp"
 #include "tests.hpp"
 
 using namespace nanobind::literals;
@@ -30,6 +32,11 @@ NewArray<double> matrix_of(const std::vector<Sums>& tests) {
             for (std::size_t part = 0; part < 6; ++part)
               for (const Sums& test : tests) *values++ = test[part];
           }};
+}
+
+NewArray<double> array_of(const std::vector<double>& values) {
+  return {nb::make_tuple(values.size()),
+          [&](double* result) { std::copy(values.begin(), values.end(), result); }};
 }
 
 std::vector<double> unscaled(const std::vector<i64>& scores, double scale) {
@@ -54,6 +61,13 @@ NB_MODULE(_count, module) {
       "maximal_cliques",
       [](const Array<bool>& graph) { return Cliques(graph.data(), graph.shape(0)).find(); },
       "graph"_a, "Return the maximal cliques of two or more nodes.");
+  module.def(
+      "sum_of_tables",
+      [](const Array<double>& margins, double top, std::size_t grid, double tilt) {
+        return array_of(sum_of_tables({margins.data(), margins.size()}, top, grid, tilt));
+      },
+      "margins"_a, "top"_a, "grid"_a, "tilt"_a,
+      "Return the distribution of a sum of X² on a grid, and the probability beyond it.");
   nb::class_<ContextGraphs>(module, "ContextGraphs")
       .def("delete_edges", &delete_edges, "size"_a, "threads"_a, "watcher"_a)
       .def("graphs", [](const ContextGraphs& self) {
@@ -102,6 +116,14 @@ NB_MODULE(_count, module) {
             return matrix_of(tests);
           },
           "target"_a, "given"_a, "others"_a)
+      .def(
+          "tables_within",
+          [](const Rows& rows, const Array<i64>& chosen, const Variables& given, u32 first,
+             u32 second) {
+            return array_of(
+                tables_within(rows, {chosen.data(), chosen.size()}, given, first, second));
+          },
+          "chosen"_a, "given"_a, "first"_a, "second"_a)
       .def(
           "tests_on",
           [](const Rows& rows, const Array<i64>& chosen, std::size_t target,

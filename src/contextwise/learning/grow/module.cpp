@@ -28,13 +28,12 @@ using Ints = NewArray<std::int64_t>;
 std::vector<std::tuple<Ints, Ints, Ints>> grow(const Array<std::int32_t>& codes,
                                                const std::vector<u32>& cardinalities,
                                                double penalty, u64 min_count, double prior,
-                                               bool acyclic, unsigned threads,
+                                               unsigned threads,
                                                const std::function<bool(std::size_t)>& watcher) {
   const std::vector<Tree> trees = run_watched(watcher, [&](const Watch& watch) {
     const Columns columns(codes.data(), codes.shape(1), cardinalities, threads);
     const Problem problem(columns, {penalty, min_count, prior});
-    return acyclic ? AcyclicGrowth(problem, threads, watch).run()
-                   : grow_trees(problem, threads, watch);
+    return grow_trees(problem, threads, watch);
   });
   std::vector<std::tuple<Ints, Ints, Ints>> result;
   for (const Tree& tree : trees)
@@ -45,8 +44,8 @@ std::vector<std::tuple<Ints, Ints, Ints>> grow(const Array<std::int32_t>& codes,
 }  // namespace
 
 NB_MODULE(_grow, module) {
-  module.doc() = "The compiled twin of contextwise.learning.growth.";
+  module.doc() = "The compiled twin of contextwise.learning.trees.";
   nb::set_leak_warnings(false);
   module.def("grow", &grow, "codes"_a, "cardinalities"_a, "penalty"_a, "min_count"_a, "prior"_a,
-             "acyclic"_a, "threads"_a, "watcher"_a);
+             "threads"_a, "watcher"_a);
 }

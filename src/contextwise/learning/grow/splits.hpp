@@ -70,8 +70,7 @@ class Splitter {
   // Counts the target's values in a node.
   void look(std::span<const u32> rows, std::size_t target) { load(rows, target); }
 
-  // `barred` marks variables that must not be tested; it may be null.
-  Split best(std::span<const u32> rows, std::size_t target, const std::vector<char>* barred) {
+  Split best(std::span<const u32> rows, std::size_t target) {
     load(rows, target);
     Split best;
     best.score = problem_.rules.penalty;
@@ -80,7 +79,7 @@ class Splitter {
     const double whole = likelihood(counts_);
     const double roughly = rough(counts_, rows.size());
     for (std::size_t v = 0; v < columns_.variables(); ++v) {
-      if (v == target || (barred && (*barred)[v])) continue;
+      if (v == target) continue;
       const bool tallied = tally(v, rows, target);
       for (std::size_t k = 0; k < columns_.tests(v); ++k) {
         const u64 total = tallied ? read(k) : meet(columns_.set(v, k));

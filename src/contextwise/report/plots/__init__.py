@@ -12,17 +12,15 @@ a new figure looks. Nothing here uses pyplot, and the same input gives the same 
 
 from contextwise.report.plots.plot_guesses import (
     plot_confusion,
-    plot_critical_difference,
     plot_groups,
     plot_guesses,
     plot_models,
     plot_reliability,
 )
+from contextwise.report.plots.plot_odds import plot_odds
 from contextwise.report.plots.plot_pairs import (
     plot_graphs,
-    plot_neighbours,
     plot_pairs,
-    plot_populations,
     plot_structure,
     plot_supports,
 )
@@ -30,14 +28,12 @@ from contextwise.report.plots.style import save
 
 __all__ = [
     "plot_confusion",
-    "plot_critical_difference",
     "plot_graphs",
     "plot_groups",
     "plot_guesses",
     "plot_models",
-    "plot_neighbours",
+    "plot_odds",
     "plot_pairs",
-    "plot_populations",
     "plot_reliability",
     "plot_structure",
     "plot_supports",

@@ -1,7 +1,4 @@
-"""Plot guesses: confusion matrix, errors, rates, groups of guesses, and distances of many models.
-
-`plot_scatter` is for the study of KL-divergence.
-"""
+"""Plot guesses: confusion matrix, errors, rates, groups of guesses; distances of many models."""
 
 from __future__ import annotations
 
@@ -14,11 +11,11 @@ import numpy as np
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import MEASURES, ratio, shown_in
 from contextwise.comparison.roles import Agreement
-from contextwise.errors import ContextwiseError, DomainError, require
-from contextwise.evaluation.replicates import Ranking, mean_with_interval, metric_label
+from contextwise.errors import DomainError
+from contextwise.evaluation.compare_groups import mean_with_interval
 from contextwise.report.drawing import SERIES as PAGE_SERIES
 from contextwise.report.drawing import error_shares
-from contextwise.report.layout import apart, cut_names, distinct_names, planar, shared_parts
+from contextwise.report.layout import cut_names, distinct_names, shared_parts
 from contextwise.report.parts import COLOURS
 from contextwise.report.plots.style import (
     COLUMN,
@@ -32,10 +29,9 @@ from contextwise.report.plots.style import (
     titled,
 )
 from contextwise.support.arrays import FloatArray
-from contextwise.support.formatting import name, number, percent, rate
+from contextwise.support.formatting import number, percent, rate
 
 if TYPE_CHECKING:
-    import pandas
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -194,9 +190,13 @@ def _name_rows(axes: Axes, names: Sequence[str]) -> None:
 
 @styled
 def plot_groups(
-    groups: Mapping[str, Guesses], *, title: str = "", **options: Unpack[FigureOptions]
+    groups: Mapping[str, Guesses],
+    *,
+    axes: Axes | None = None,
+    title: str = "",
+    **options: Unpack[FigureOptions],
 ) -> Figure:
-    """Plot groups of guesses: mean distances with intervals, and FP against FN.
+    """Plot groups of guesses: the distance of each guess, and the mean with its interval.
 
     Parameters
     ----------
@@ -206,18 +206,13 @@ def plot_groups(
     --------
     >>> from contextwise import compare
     >>> groups = {"a": [compare("six", "six-guess")], "b": [compare("six", "six-graph")]}
-    >>> means, plane = plot_groups(groups, title="six").axes
-    >>> plane.get_xlabel()
-    'only in guess (FP), share of assertions'
+    >>> (axes,) = plot_groups(groups, title="six").axes
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['a (1)', 'b (1)']
     """
-    figure = new_figure(2 * COLUMN, max(0.75 * COLUMN, 0.8 + 0.25 * len(groups)))
-    left, right = figure.subplots(1, 2, width_ratios=[1, 0.85])
-    looks = _looks(groups)
-    _draw_means(left, looks)
-    _draw_plane(right, looks)  # with the marks of the means
-    if title:
-        figure.suptitle(title, fontsize="medium")
-    return figure
+    axes = axes or new_axes(1.3 * COLUMN, max(0.5 * COLUMN, 0.8 + 0.25 * len(groups)))
+    _draw_means(axes, _looks(groups))
+    return titled(axes, title)
 
 
 def _draw_means(axes: Axes, looks: Sequence[Look]) -> None:
@@ -226,8 +221,7 @@ def _draw_means(axes: Axes, looks: Sequence[Look]) -> None:
         values = np.array([c.normalized for c in guesses])
         spread = 0.22 * np.linspace(-1, 1, len(values)) if len(values) > 1 else np.zeros(1)
         axes.plot(values, row + spread, marker, color=colour, markersize=3.5, alpha=0.7, mew=0)
-        rng = np.random.default_rng(0)
-        interval = mean_with_interval(values.tolist(), within=(0, 1), rng=rng)
+        interval = mean_with_interval(values.tolist(), within=(0, 1))
         mean, ends = float(values.mean()), None
         if interval.low is not None and interval.high is not None:
             ends = [[max(mean - interval.low, 0.0)], [max(interval.high - mean, 0.0)]]
@@ -236,23 +230,6 @@ def _draw_means(axes: Axes, looks: Sequence[Look]) -> None:
     _name_rows(axes, [f"{n} ({len(look[1])})" for n, look in zip(names, looks, strict=True)])
     axes.set_xlim(left=-0.02 * axes.get_xlim()[1])
     axes.set_xlabel("normalized distance: guesses, mean and 95 % interval")
-    axes.spines[["top", "right"]].set_visible(False)
-
-
-def _draw_plane(axes: Axes, looks: Sequence[Look]) -> None:
-    """Draw FP against FN, a point per guess; grey lines join points of the same distance."""
-    largest = 0.0
-    for _, guesses, colour, marker in looks:
-        x, y = np.array([error_shares(c) for c in guesses]).T
-        largest = max(largest, float(np.max([x, y])))
-        axes.plot(x, y, marker, color=colour, markersize=4, alpha=0.75, mew=0)
-    end = 1.08 * largest or 1.0
-    step = require("matplotlib.ticker", "plots").MaxNLocator(5).tick_values(0, 2 * end)
-    for distance in step[1:]:
-        axes.plot([0, distance], [distance, 0], color="#dddddd", linewidth=0.6, zorder=0)
-    axes.set(xlim=(-0.02 * end, end), ylim=(-0.02 * end, end), aspect="equal")
-    axes.set_xlabel("only in guess (FP), share of assertions")
-    axes.set_ylabel("only in true (FN), share of assertions")
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -266,76 +243,11 @@ def _looks(groups: Mapping[str, Guesses]) -> list[Look]:
     ]
 
 
-STEP, BAR = 0.32, 0.4
-"""The height of one group, in inches, and the share of it from one bar to the next."""
-
-
-@styled
-def plot_critical_difference(
-    ranking: Ranking, *, axes: Axes | None = None, title: str = "", **options: Unpack[FigureOptions]
-) -> Figure:
-    """Plot the mean rank of each group; a bar joins groups that do not differ significantly.
-
-    Two groups differ if their ranks are farther apart than the critical difference, which is drawn
-    above the scale. Two groups alone have none, and raise `ContextwiseError`.
-
-    Parameters
-    ----------
-    ranking : of groups over several truths
-
-    Examples
-    --------
-    >>> from contextwise.evaluation.replicates import rank_groups
-    >>> values = {"a": [1, 2, 1, 2], "b": [2, 3, 3, 4], "c": [3, 4, 5, 6]}
-    >>> ranking = rank_groups(values, metric="normalized", larger_is_better=False)
-    >>> [text.get_text() for text in plot_critical_difference(ranking).axes[0].texts]
-    ['critical difference 1.66', 'a  1.00', 'b  2.00', 'c  3.00']
-    """
-    if ranking.critical_difference is None:
-        raise ContextwiseError("two groups have no critical difference; compare three or more")
-    groups, bars = ranking.groups, ranking.alike()
-    down = BAR * max(len(bars) - 1, 0)  # the groups are below all bars
-    axes = axes or new_axes(COLUMN, 0.7 + STEP * (len(groups) + down))
-    axes.plot([1, 1 + ranking.critical_difference], [-0.9, -0.9], color="black", linewidth=1.5)
-    axes.text(1, -1.05, f"critical difference {ranking.critical_difference:.2f}", va="bottom")
-    for place, (group, rank) in enumerate(zip(groups, ranking.ranks, strict=True)):
-        row = place + 1 + down
-        axes.plot([rank, rank], [0, row], color="#999999", linewidth=0.6)
-        axes.plot([rank], [row], "o", color="#0072B2", markersize=4)
-        left = rank > (1 + len(groups)) / 2
-        label = f"{name(group, 24)}  {rank:.2f}"
-        axes.text(
-            rank + (-0.08 if left else 0.08),
-            row,
-            label,
-            ha="right" if left else "left",
-            va="center",
-            bbox={"facecolor": "white", "pad": 0.5, "linewidth": 0},  # lines end next to it
-        )
-    at = dict(zip(groups, ranking.ranks, strict=True))
-    for height, alike in enumerate(bars):
-        y = 0.25 + BAR * height
-        ends = [at[alike[0]] - 0.03, at[alike[-1]] + 0.03]
-        axes.plot(ends, [y, y], color="black", linewidth=2.5)
-    axes.set_xlim(0.7, len(groups) + 0.3)
-    axes.set_ylim(len(groups) + down + 0.6, -1.9)
-    axes.xaxis.tick_top()
-    metric = metric_label(ranking.metric)
-    axes.xaxis.set_label_position("top")
-    axes.set_xlabel(f"mean rank by {metric}, {ranking.truths} truths")
-    axes.set_xticks(range(1, len(groups) + 1))
-    axes.set_yticks([])
-    for side in ("left", "right", "bottom"):
-        axes.spines[side].set_visible(False)
-    return titled(axes, title)
-
-
 # -- distances of many models ----------------------------------------------------------------------
 
 WITH_NUMBERS = 8
 """Up to this many models each cell shows its number: in more cells, none could be read."""
 LABELS = 40  # the most labels along a side
-HIGH = 0.07  # the height of a label next to the map, as a share of the map's; less for many labels
 
 
 @styled
@@ -347,7 +259,7 @@ def plot_models(
     title: str = "",
     **options: Unpack[FigureOptions],
 ) -> Figure:
-    """Plot the tree, the matrix in its order, and the map, side by side.
+    """Plot the matrix of distances in the order of the tree next to it.
 
     Parameters
     ----------
@@ -361,7 +273,7 @@ def plot_models(
     >>> from contextwise import distance_matrix
     >>> result = distance_matrix(["six", "six-guess", "six-graph"])
     >>> len(plot_models(result.names, result.normalized).axes)
-    3
+    2
     """
     n = len(names)
     if distances.shape != (n, n) or not np.array_equal(distances, distances.T):
@@ -369,13 +281,12 @@ def plot_models(
             f"{n} models need a symmetric matrix of {n} × {n} distances, not one of shape "
             f"{distances.shape}"
         )
-    figure = new_figure(2 * COLUMN, COLUMN)
-    tree, matrix, plane = figure.subplots(1, 3, gridspec_kw={"width_ratios": [0.35, 1, 1]})
+    figure = new_figure(1.35 * COLUMN, COLUMN)
+    tree, matrix = figure.subplots(1, 2, gridspec_kw={"width_ratios": [0.35, 1]})
     order = _draw_tree(tree, distances)
     arranged = distances[np.ix_(order, order)]
     _draw_matrix(matrix, [names[k] for k in order], arranged, label)
     matrix.set_aspect("auto")  # as high as the tree, whose leaves are its rows
-    _draw_map(plane, names, distances)
     begin, end = shared_parts(names)
     shared = f"{begin}*{end}" if begin or end else ""
     named = label if len(names) <= WITH_NUMBERS else ""  # more models have a bar with this name
@@ -425,51 +336,6 @@ def _draw_tree(axes: Axes, distances: FloatArray) -> list[int]:
     return list(drawn["leaves"] or ())
 
 
-def _draw_map(axes: Axes, names: Sequence[str], distances: FloatArray) -> None:
-    """Draw models as points by their distances; the label has the root of the normalized stress."""
-    points = planar(distances)
-    axes.plot(points[:, 0], points[:, 1], "o", color="#0072B2", markersize=4)
-    middle = (points.min(axis=0) + points.max(axis=0)) / 2
-    half = 0.55 * float(np.ptp(points, axis=0).max()) or 1.0
-    places, size = _label_places((points - middle) / (2 * half) + 0.5)
-    for label, point, (x, height) in zip(distinct_names(names), points, places, strict=True):
-        axes.annotate(
-            label,
-            point,
-            xytext=(x, height),
-            textcoords="axes fraction",
-            fontsize=5 * size,
-            ha="right" if x < 0.5 else "left",
-            va="center",
-            arrowprops={
-                "arrowstyle": "-",
-                "linewidth": 0.3,
-                "color": "#7f7f7f",
-                "relpos": (float(x < 0.5), 0.5),
-                "shrinkA": 1,
-            },
-        )
-    axes.set(xticks=[], yticks=[], aspect="equal")
-    axes.set_xlim(middle[0] - half, middle[0] + half)
-    axes.set_ylim(middle[1] - half, middle[1] + half)
-    squares = float((distances**2).sum())
-    on_paper = np.linalg.norm(points[:, None] - points[None, :], axis=2)
-    stress = np.sqrt(((on_paper - distances) ** 2).sum() / squares) if squares else 0.0
-    axes.set_xlabel(f"distances on paper are off by {100 * stress:.0f} %")
-
-
-def _label_places(points: FloatArray) -> tuple[FloatArray, float]:
-    """Return the places and the size of labels, in a column on each side of the map."""
-    places = np.empty((len(points), 2))
-    half = (len(points) + 1) // 2
-    step = min(HIGH, 1 / half)
-    across = np.argsort(points[:, 0], kind="stable")
-    for x, column in ((-0.05, across[:half]), (1.05, across[half:])):
-        places[column, 0] = x
-        places[column, 1] = apart(points[column, 1], step)
-    return places, step / HIGH
-
-
 @styled
 def plot_reliability(
     reliability: Reliability,
@@ -513,29 +379,3 @@ def plot_reliability(
     axes.set_aspect("equal")
     axes.spines[["top", "right"]].set_visible(False)
     return titled(axes, title)
-
-
-def plot_scatter(table: pandas.DataFrame, *, size: int, side: Agreement, axes: Axes) -> None:
-    """Plot the percentage of errors of each structure against its mean KL-divergence.
-
-    ``table`` has the rows of the study of KL-divergence. Error bars are the standard deviation over
-    the sets of parameters (of a sample: n - 1).
-    """
-    chosen = table[(table["size"] == size) & (table["side"] == side)]
-    groups = chosen.groupby("structure")
-    axes.errorbar(
-        groups["percentage"].mean(),
-        groups["kl"].mean(),
-        yerr=groups["kl"].std().fillna(0.0),
-        fmt="o" if side == "fp" else "s",
-        color=COLOURS[side],
-        markersize=3,
-        elinewidth=0.5,
-        alpha=0.8,
-        label="false positives" if side == "fp" else "false negatives",
-    )
-    axes.set_xlabel("errors, % of all that are possible")
-    axes.set_ylabel("KL divergence")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="upper left")
-    axes.set_title(f"sample size {size:,}")

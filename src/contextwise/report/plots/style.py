@@ -195,12 +195,6 @@ def save(picture: Axes | Figure, path: str | os.PathLike[str]) -> None:
     write_bytes(path, encoded(picture, format_of(path)))
 
 
-def save_png_and_svg(picture: Axes | Figure, folder: str | os.PathLike[str], name: str) -> None:
-    """Write a picture to ``name.png`` and ``name.svg`` in a folder."""
-    for suffix in ("png", "svg"):
-        save(picture, os.path.join(folder, f"{name}.{suffix}"))
-
-
 def encoded(picture: Axes | Figure, format: str, *, dpi: int = 300) -> bytes:
     """Return a picture as the bytes of a file, without the date."""
     figure: Any = picture if hasattr(picture, "savefig") else picture.figure

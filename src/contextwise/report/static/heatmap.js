@@ -78,14 +78,6 @@ class HeatMap {
     if (row === column) return names[a];
     const both = `${names[a]} – ${names[b]}: `;
     const k = this.pairIndex(a, b);
-    if (this.data.kind === "supports") {
-      if (k < 0) return `${both}dependent in no resample`;
-      return `${both}dependent in ${percent(fp[k])} of resamples, in ${percent(fn[k])} of contexts on average`;
-    }
-    if (this.data.kind === "groups") {
-      if (k < 0) return `${both}the groups do not differ`;
-      return `${both}the groups differ in ${percent(fp[k])} of contexts, adjusted p = ${tp[k].toPrecision(2)}`;
-    }
     if (k < 0) return `${both}never dependent`;
     if (Number.isNaN(tp[k])) return `${both}not decided in time`;
     if (this.data.kind === "one") return `${both}dependent in ${percent(tp[k])} of contexts`;
@@ -450,6 +442,8 @@ class HeatMap {
     const dot = dots ? ` A dot marks a cell in which a single pair has most of the ${this.data.kind === "one" ? "dependence" : "differences"}.` : "";
     const largest = this.host.closest(".map").querySelector('[data-heat="worst"]');
     if (largest) largest.style.visibility = block === 1 && !this.showsWorst ? "hidden" : "visible";
+    // A small map needs no zoom.
+    if (largest) largest.parentElement.style.visibility = this.data.n <= 12 ? "hidden" : "visible";
     const text = block === 1 ? "Each cell is a pair of variables."
       : `Each cell shows the ${this.showsWorst ? "largest" : "mean"} of ${block} × ${block} pairs; zoom in for single pairs.`
         + (this.showsWorst ? "" : dot);
@@ -457,7 +451,7 @@ class HeatMap {
   }
 
   step(share) {
-    return this.data.steps.findIndex((most) => share <= most * (1 + 1e-6));
+    return this.data.steps.findIndex((most) => share <= most + 1e-8);
   }
 
   paint() {

@@ -1,0 +1,620 @@
+"""Analyse rows: read, learn, test every claim, and measure what the page of an analysis shows.
+
+`analyse` decides what each pair of variables is, and **where learner and rows disagree, it follows
+the rows**: an independence that the rows contradict is an association, and an association that the
+rows do not show is none. The structure, its verdicts and p-values come from two parts of the rows:
+one that the learner saw, one held out. Shares, strengths and their intervals are from all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+from time import monotonic
+from typing import Any, Literal
+
+import numpy as np
+
+from contextwise.comparison.question import Pair
+from contextwise.counting.extraction import CoverSource
+from contextwise.data.columns import DataSummary
+from contextwise.data.options import FLAGS, RowOptions, row_options
+from contextwise.data.rows import Data, DataLike, as_advised
+from contextwise.errors import DomainError, TooLargeError
+from contextwise.evaluation import pair_rows
+from contextwise.evaluation.check import check
+from contextwise.evaluation.groups import GroupsOfColumns, groups
+from contextwise.evaluation.pair_rows import Estimate, Group, Groups, Standardised
+from contextwise.independence.claims import Claim, agrees, group_rows, rows_in
+from contextwise.learning import DEFAULT_LEARNER
+from contextwise.learning.base import as_learner
+from contextwise.learning.evidence import ROWS_PER_GROUP, judge
+from contextwise.models.domain import Domain
+from contextwise.models.evidence import (
+    CONTRADICTED,
+    SUPPORTED,
+    UNTESTABLE,
+    ClaimEvidence,
+    Evidence,
+)
+from contextwise.models.structure import Model, Structure, literals_of, structure_of
+from contextwise.support.arrays import BoolArray
+from contextwise.support.deadline import Deadline
+from contextwise.support.effort import Effort
+from contextwise.support.formatting import plural
+from contextwise.support.progress import Progress
+
+__all__ = ["Analysis", "analyse"]
+
+FEWEST_TO_SPLIT = 500
+"""From this many rows on, a third of them is held out."""
+HELD_OUT = 1 / 3
+HALVES_SECONDS = 30.0
+FEWEST_HALVES = 20
+MOST_VARIABLES = 200
+"""More variables need a choice of the user."""
+FEWEST_ROWS = 10
+MOST_ADJUSTED = 80
+"""Pairs whose strength with the others held fixed is computed, those with findings first."""
+
+Kind = Literal["associated", "left out", "not shown", "untested", "none"]
+"""The kind of a pair by the rows: associated, also where the learner left it out; not shown or
+untested, although the learner has an association; or no association claimed and none shown."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairFinding:
+    """The result about one pair."""
+
+    pair: Pair
+    kind: Kind
+    claims: tuple[ClaimEvidence, ...]
+    holds: float  # share of the rows in which the pair is taken as associated
+    given: tuple[str, ...]  # held fixed: neighbours of both, the most important first
+    crude: Estimate | None  # Cramér's V without and with the others held fixed
+    adjusted: Estimate | None = None
+
+    @property
+    def associated(self) -> bool:
+        """True if the page counts the pair as associated."""
+        return self.kind in ("associated", "left out")
+
+    @property
+    def partly(self) -> bool:
+        """True if the association holds in a part of the rows only."""
+        return self.associated and self.holds < 1
+
+    @property
+    def wider(self) -> bool:
+        """True if the rows show the association in contexts in which the learner has none."""
+        return self.kind == "associated" and any(c.verdict == CONTRADICTED for c in self.claims)
+
+    @property
+    def disagrees(self) -> bool:
+        """True if learner and rows disagree about the pair."""
+        return self.kind in ("left out", "not shown") or self.wider
+
+    @property
+    def in_all_rows(self) -> bool:
+        """True if the tests show no association, but the strength in all rows is above 0."""
+        is_clear = self.adjusted is not None and self.adjusted.low > 0
+        return is_clear and self.kind in ("none", "not shown")
+
+    @property
+    def differs(self) -> bool:
+        """True if the odds ratio clearly differs between groups of rows."""
+        return any(c.effect is not None and c.effect.differs for c in self.claims)
+
+    @property
+    def strength(self) -> float:
+        """Cramér's V with the others held fixed, or crude if that is not known."""
+        known = self.adjusted or self.crude
+        return known.value if known else 0.0
+
+    @property
+    def absent(self) -> list[ClaimEvidence]:
+        """The claims of independence that the rows do not contradict."""
+        return [c for c in self.claims if c.claim == "independent" and c.verdict != CONTRADICTED]
+
+    @property
+    def present(self) -> list[ClaimEvidence]:
+        """The claims that make the pair associated."""
+        return [c for c in self.claims if c.verdict in (SUPPORTED, CONTRADICTED)]
+
+
+@dataclass(frozen=True, eq=False)
+class CardPart:
+    """The rows behind one claim about a pair: groups of two-state variables, or shares."""
+
+    claim: ClaimEvidence
+    groups: Groups | None
+    shares: Standardised | None
+
+    @property
+    def constant(self) -> set[str]:
+        """The variables that the region of the claim fixes, so that all groups agree in them."""
+        seen: dict[str, set[str]] = {r.variable: set() for r in self.claim.region}
+        for group in self.groups.groups if self.groups else ():
+            for name, state in group.states:
+                seen.get(name, set()).add(state)
+        return {name for name, states in seen.items() if len(states) == 1}
+
+
+@dataclass(frozen=True, eq=False)
+class Card:
+    """Everything about one pair: its finding, and the rows behind each of its claims."""
+
+    finding: PairFinding
+    by: str  # the variable whose states are compared
+    of: str  # the variable whose shares are shown
+    parts: tuple[CardPart, ...]
+    whole: Standardised | None  # over all rows where the pair is associated
+
+    @property
+    def is_wide(self) -> bool:
+        """True if the card shows groups of rows, several claims, or several panels."""
+        panels = [len(part.shares.of_states) for part in self.parts if part.shares]
+        has_groups = any(part.groups for part in self.parts)
+        return has_groups or len(self.parts) > 1 or max(panels, default=0) > 1
+
+    @property
+    def extremes(self) -> tuple[Group, Group] | None:
+        """The groups with the largest and the smallest difference, if their signs differ."""
+        groups = [g for part in self.parts if part.groups for g in part.groups.groups]
+        ranked = sorted(groups, key=lambda group: group.points)
+        if not ranked or not ranked[0].points < 0 < ranked[-1].points:
+            return None
+        return ranked[-1], ranked[0]
+
+
+@dataclass(frozen=True)
+class Halves:
+    """Structures learned from random halves: how many make each claim, or have a pair depend."""
+
+    count: int
+    claims: Mapping[ClaimEvidence, int]
+    pairs: Mapping[Pair, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """The result of `analyse`: the model with its evidence, and the findings about each pair."""
+
+    title: str
+    data: Data  #: all rows
+    model: Structure  #: the structure that was tested, with its evidence
+    evidence: Evidence
+    learner: str  #: empty if the model was not learned
+    held_out: int  #: rows of the tests that the learner did not see; 0 if all rows serve both
+    findings: tuple[PairFinding, ...]  #: one per pair, in the order of the domain
+    seed: int = 0
+    outcome: str | None = None
+    smallest_count: int = 0
+    halves: Halves | None = None
+    summary: DataSummary | None = None  #: the columns of the file
+    decided: RowOptions | None = None  #: how rows were read, as far as the user did not choose
+    groups: GroupsOfColumns | None = None  #: whether associations are the same in all groups
+    interrupted: bool = False  #: True if Ctrl-C or the time limit left something out
+
+    @property
+    def domain(self) -> Domain:
+        """The variables."""
+        return self.data.domain
+
+    @property
+    def rows_read(self) -> int:
+        """The number of rows of the file."""
+        return self.summary.rows if self.summary else len(self.data)
+
+    @property
+    def maker(self) -> str:
+        """The author of the claims: a learner, or a given model."""
+        return "learner" if self.learner else "model"
+
+    @cached_property
+    def ranked(self) -> list[PairFinding]:
+        """The findings in the order of interest.
+
+        The outcome first, then contexts, then disagreements, then strong ones.
+        """
+        return sorted(self.findings, key=self._interest)
+
+    @property
+    def state_orders(self) -> list[list[int]]:
+        """The order in which to show the states of each variable."""
+        return [pair_rows.state_order(self.data, name) for name in self.domain.names]
+
+    def is_about_outcome(self, finding: PairFinding) -> bool:
+        """Check whether a pair has the outcome; true for every pair if there is none."""
+        return self.outcome is None or self.outcome in finding.pair
+
+    def _interest(self, finding: PairFinding) -> tuple[bool, bool, bool, bool, float]:
+        return (
+            not self.is_about_outcome(finding),
+            not (finding.associated or finding.disagrees),
+            not finding.partly,
+            not finding.disagrees,
+            -finding.strength,
+        )
+
+    def finding(self, first: str, second: str) -> PairFinding:
+        """Return the finding about a pair, in either order."""
+        wanted = {first, second}
+        return next(f for f in self.findings if set(f.pair) == wanted)
+
+    def card(self, finding: PairFinding) -> Card:
+        """Return the rows behind a pair."""
+        return card_of(self.data, finding, self.outcome)
+
+
+# -- the rows behind a pair ------------------------------------------------------------------------
+
+
+def card_of(data: Data, finding: PairFinding, outcome: str | None = None) -> Card:
+    """Return the rows behind a pair: one part for each claim about it."""
+    by, of = _directions(data, finding.pair, outcome)
+    sizes = [data.domain.cardinalities[data.domain.position(name)] for name in (by, of)]
+    whole = pair_rows.standardised(data, by, of, finding.given, _inside(data, finding))
+    first = whole.gap.high if whole and whole.gap else ""
+    parts = []
+    for claim in sorted(finding.claims, key=lambda c: c.verdict not in (SUPPORTED, CONTRADICTED)):
+        inside = pair_rows.rows_where(data, claim.region) if claim.region else None
+        given = finding.given
+        groups = shares = None
+        if sizes == [2, 2]:
+            groups = pair_rows.two_state_groups(data, by, of, given, inside, first=first)
+        else:
+            shares = pair_rows.standardised(data, by, of, given, inside)
+        parts.append(CardPart(claim, groups, shares))
+    return Card(finding, by, of, tuple(parts), whole)
+
+
+def _directions(data: Data, pair: Pair, outcome: str | None) -> Pair:
+    """Return the variable that groups, and the one whose share is shown.
+
+    That is the outcome, else the one with fewer states, else the later one.
+    """
+    first, second = pair
+    if outcome in pair:
+        return (second, first) if outcome == first else (first, second)
+    sizes = [data.domain.cardinalities[data.domain.position(name)] for name in pair]
+    return (second, first) if sizes[0] < sizes[1] else (first, second)
+
+
+def _inside(data: Data, finding: PairFinding) -> BoolArray | None:
+    """Mask the distinct rows in which the pair is taken as associated; None for all."""
+    if not finding.partly:
+        return None
+    inside = np.zeros(len(data.rows), dtype=bool)
+    for claim in finding.claims:
+        if claim.dependent or claim.verdict == CONTRADICTED:
+            inside |= pair_rows.rows_where(data, claim.region)
+    return inside
+
+
+# -- findings --------------------------------------------------------------------------------------
+
+
+def findings_of(
+    data: Data, model: Structure, evidence: Evidence, outcome: str | None = None
+) -> list[PairFinding]:
+    """Decide what each pair is, and measure its strength."""
+    names = data.domain.names
+    covers = CoverSource(model.features)
+    crude = {
+        pair: pair_rows.strength(data, pair) if len(names) <= MOST_VARIABLES else None
+        for pair in combinations(names, 2)
+    }
+
+    def closeness(name: str, pair: Pair) -> float:
+        values = [crude[_ordered(data.domain, (name, end))] for end in pair]
+        return min(value.value if value else 0.0 for value in values)
+
+    about = {
+        pair: tuple(c for c in evidence.about(*pair) if c.claim != "d-separated") for pair in crude
+    }
+    kinds = {pair: _kind(claims) for pair, claims in about.items()}
+    near: dict[str, set[str]] = {name: set() for name in names}
+    for (first, second), kind in kinds.items():
+        if kind != "none":
+            near[first].add(second)
+            near[second].add(first)
+    findings = []
+    for pair, claims in about.items():
+        dependent = _dependent_rows(data, covers, pair)
+        for claim in claims:
+            if claim.verdict == CONTRADICTED:
+                dependent |= pair_rows.rows_where(data, claim.region)
+        holds = float(data.weights[dependent].sum() / len(data)) if len(data) else 0.0
+        held = {r.variable for c in claims for r in c.region} | near[pair[0]] | near[pair[1]]
+        ranked = sorted(held - set(pair), key=lambda v: (-closeness(v, pair), names.index(v)))
+        given = _held_fixed(data, ranked)
+        findings.append(PairFinding(pair, kinds[pair], claims, holds, given, crude[pair]))
+    order = sorted(findings, key=lambda f: (f.kind == "none", -_value(f.crude)))
+    wanted = {f.pair for f in order[:MOST_ADJUSTED]}
+    return [_adjusted(data, f) if f.pair in wanted else f for f in findings]
+
+
+def _held_fixed(data: Data, given: list[str]) -> tuple[str, ...]:
+    """Return the first variables, as many as leave enough rows per group."""
+    places = [data.domain.position(name) for name in given]
+    for count in range(len(given), 0, -1):
+        groups = int(group_rows(data.rows, places[:count]).max(initial=0)) + 1
+        if len(data) >= ROWS_PER_GROUP * groups:
+            return tuple(given[:count])
+    return ()
+
+
+def _value(estimate: Estimate | None) -> float:
+    return estimate.value if estimate else 0.0
+
+
+def _ordered(domain: Domain, pair: Pair) -> Pair:
+    first, second = sorted(pair, key=domain.position)
+    return first, second
+
+
+def _kind(claims: Iterable[ClaimEvidence]) -> Kind:
+    verdicts = {c.verdict for c in claims}
+    of_dependence = {c.verdict for c in claims if c.dependent}
+    if SUPPORTED in verdicts:
+        return "associated"
+    if CONTRADICTED in verdicts:
+        return "left out"
+    if not of_dependence:
+        return "none"
+    return "untested" if of_dependence == {UNTESTABLE} else "not shown"
+
+
+def _dependent_rows(data: Data, covers: CoverSource, pair: Pair) -> BoolArray:
+    """Mask the distinct rows in whose context the structure has the pair depend."""
+    inside = np.zeros(len(data.rows), dtype=bool)
+    for cube in covers.cubes(0, data.domain.pair(pair)):
+        inside |= rows_in(data.rows, tuple(cube))
+    return inside
+
+
+def _adjusted(data: Data, finding: PairFinding) -> PairFinding:
+    """Measure the strength with as much held fixed as leaves groups that carry information."""
+    inside, given = _inside(data, finding), finding.given
+    value = pair_rows.strength(data, finding.pair, given, inside)
+    while value is None and given:
+        given = given[:-1]
+        value = pair_rows.strength(data, finding.pair, given, inside)
+    return replace(finding, adjusted=value, given=given)
+
+
+# -- the analysis ----------------------------------------------------------------------------------
+
+
+def analyse(
+    rows: DataLike,
+    *,
+    learner: Any = None,
+    outcome: str | None = None,
+    by: str | Sequence[str] = (),
+    holdout: float | None = None,
+    resamples: int = 100,
+    level: float = 0.05,
+    smallest_count: int = 0,
+    seed: int = 0,
+    time_limit: float | None = None,
+    show_progress: bool | Progress = False,
+    **reading: Any,
+) -> Analysis:
+    """Analyse rows: which variables are associated, where, how strongly, and how surely.
+
+    Parameters
+    ----------
+    rows : path, name of a data set, DataFrame, array, or list of rows
+        Columns that need a decision are read as `summarize_data` advises; the result lists the
+        decisions.
+    learner : Learner, class or name; the default learner if None
+    outcome : the variable of most interest; pairs with it come first
+    by : column of groups, or several: is each association the same in all groups?
+    holdout : share of the rows that only the tests see
+        By default a third from 500 rows on, else 0: then all rows serve both.
+    resamples : most random halves to learn from again; at most 30 seconds, at least 20 halves
+    level : false discovery rate within each kind of claim
+    smallest_count : leave out groups that reveal fewer rows than this
+    seed : of the split and the halves
+    time_limit : seconds for everything
+    show_progress : bool, or a function of (done, total)
+    **reading : how to read the rows, as in `read_data`
+
+    Returns
+    -------
+    Analysis
+
+    Examples
+    --------
+    >>> result = analyse("titanic", resamples=0)
+    >>> result.finding("age", "sex").pair
+    ('sex', 'age')
+    """
+    if not 0 <= (holdout or 0) < 1:
+        raise DomainError(f"holdout must be >= 0 and < 1, got {holdout}")
+    effort = Effort.of(time_limit, show_progress=show_progress)
+    chosen = row_options(**reading)
+    columns = [by] if isinstance(by, str) else list(by)
+    binned = {text.rpartition("=")[0] for text in chosen.bins}
+    chosen = chosen._replace(category=(*chosen.category, *(c for c in columns if c not in binned)))
+    data, options, summary = as_advised(rows, chosen)
+    _check(data, outcome)
+    train, test = split(data, holdout, seed)
+    configured = as_learner(DEFAULT_LEARNER if learner is None else learner)
+    with effort.showing("learning"):
+        configured.fit(train, time_limit=effort.deadline.left())
+    structure, finished = configured.structure_, configured.finished_
+    evidence, interrupted = _judged(structure, data, test, configured, level, effort)
+    halves = None
+    if resamples and not interrupted:
+        halves, interrupted = _halves(data, configured, evidence, resamples, seed, effort)
+    compared = None
+    if columns and not interrupted:
+        how = {field: getattr(options, field) for field in FLAGS}
+        how |= {"learner": configured, "rng": seed, "time_limit": effort.deadline.left()}
+        compared = groups(rows, columns, **how)
+    return Analysis(
+        title=Path(rows).name if isinstance(rows, str | Path) else "the rows",
+        data=data,
+        model=structure.with_evidence(evidence),
+        evidence=evidence,
+        learner=configured.name,
+        held_out=0 if test is None else len(test),
+        seed=seed,
+        outcome=outcome,
+        smallest_count=smallest_count,
+        findings=tuple(findings_of(data, structure, evidence, outcome)),
+        halves=halves,
+        summary=summary,
+        decided=_added(chosen, options),
+        groups=compared,
+        interrupted=interrupted or not finished,
+    )
+
+
+def _judged(
+    structure: Structure, data: Data, test: Data | None, learner: Any, level: float, effort: Effort
+) -> tuple[Evidence, bool]:
+    """Test all claims on the rows held out, or on all; the flag is True after Ctrl-C."""
+    rows, seen = (data, True) if test is None else (test, False)
+    how: dict[str, Any] = {"level": level, "seen_by_learner": seen}
+    how["used_by_learner"] = seen and getattr(learner, "decides_by_test", False)
+    try:
+        return judge(structure, rows, deadline=effort.deadline, **how), False
+    except KeyboardInterrupt:
+        return judge(structure, rows, deadline=Deadline.after(0.0), **how), True
+
+
+def analysis_of(model: Model, data: Data, title: str, effort: Effort) -> Analysis:
+    """Return the analysis of a model that is known already, by some rows."""
+    structure = structure_of(model)
+    evidence = structure.evidence
+    if evidence is None or evidence.fingerprint != data.fingerprint:
+        evidence = check(structure, data, time_limit=effort.deadline.left()).evidence
+    few = len(structure.domain) <= MOST_VARIABLES
+    return Analysis(
+        title=title,
+        data=data,
+        model=structure.with_evidence(evidence),
+        evidence=evidence,
+        learner=str(structure.info.get("learner", "")),
+        held_out=0 if evidence.seen_by_learner else evidence.count,
+        findings=tuple(findings_of(data, structure, evidence)) if few else (),
+    )
+
+
+def _added(chosen: RowOptions, used: RowOptions) -> RowOptions:
+    """Return the options that were decided for the user."""
+    fields: dict[str, Any] = {}
+    for field in RowOptions._fields:
+        mine, theirs = getattr(chosen, field), getattr(used, field)
+        if isinstance(mine, tuple):
+            fields[field] = tuple(text for text in theirs if text not in mine)
+        elif mine != theirs:
+            fields[field] = theirs
+    return RowOptions(**fields)
+
+
+def _check(data: Data, outcome: str | None) -> None:
+    """Raise if the rows cannot be analysed."""
+    varying = [
+        name
+        for name, counts in zip(data.domain.names, data.counts(), strict=True)
+        if (counts > 0).sum() > 1
+    ]
+    if outcome is not None:
+        data.domain.position(outcome)
+    if len(data) < FEWEST_ROWS:
+        raise DomainError(
+            f"{plural(len(data), 'row')}: too few to show any association; "
+            f"an analysis needs at least {FEWEST_ROWS}"
+        )
+    if len(varying) < 2:
+        constant = [name for name in data.domain.names if name not in varying]
+        same = f" ({', '.join(constant[:5])} never vary)" if constant else ""
+        raise DomainError(
+            f"{plural(len(varying), 'usable column')}{same}; an analysis needs two columns that "
+            "vary: look at them with contextwise info"
+        )
+    if len(data.domain) > MOST_VARIABLES:
+        raise TooLargeError(
+            f"{len(data.domain)} columns; an analysis takes at most {MOST_VARIABLES}: choose some "
+            "with --columns A,B,..., or learn a model with contextwise learn"
+        )
+
+
+def split(data: Data, holdout: float | None, seed: int) -> tuple[Data, Data | None]:
+    """Split the rows at random, by people where they are counted, and by whole subjects.
+
+    >>> from contextwise.data import read_data
+    >>> train, test = split(read_data("titanic"), None, 0)
+    >>> len(train), len(test)
+    (1467, 734)
+    """
+    if holdout is None:
+        holdout = HELD_OUT if len(data) >= FEWEST_TO_SPLIT else 0.0
+    if not holdout:
+        return data, None
+    mask = _random_part(data, holdout, seed)
+    if mask.all() or not mask.any():
+        raise DomainError(f"holdout={holdout:g} leaves one part of the {len(data)} rows empty")
+    return data.take(~mask), data.take(mask)
+
+
+def _random_part(data: Data, share: float, seed: int | Sequence[int]) -> BoolArray:
+    """Mask a random share of the rows, or all rows of a random share of the subjects."""
+    rng = np.random.default_rng(seed)
+    units = np.arange(len(data))
+    if data.subjects is not None:
+        units = np.unique(data.subjects, return_inverse=True)[1]
+    count = int(units.max(initial=-1)) + 1
+    chosen = np.zeros(count, dtype=bool)
+    chosen[rng.permutation(count)[: round(share * count)]] = True
+    return np.asarray(chosen[units])
+
+
+def _halves(
+    data: Data,
+    learner: Any,
+    evidence: Evidence,
+    resamples: int,
+    seed: int,
+    effort: Effort,
+) -> tuple[Halves | None, bool]:
+    """Learn from random halves, and count the claims that come out again."""
+    claims = {
+        c: Claim(
+            data.domain.pair(c.pair),
+            c.dependent,
+            tuple(literals_of(data.domain, c.when)) if c.region else (),
+        )
+        for c in evidence.claims
+        if c.claim != "d-separated"
+    }
+    found = dict.fromkeys(claims, 0)
+    pairs: dict[Pair, int] = {c.pair: 0 for c in claims}
+    done, end, interrupted = 0, monotonic() + HALVES_SECONDS, False
+    with effort.showing("halves") as shown:
+        try:
+            while done < resamples and (done < FEWEST_HALVES or monotonic() < end):
+                half = data.take(_random_part(data, 0.5, [seed, 1, done]))
+                learner.fit(half, time_limit=effort.deadline.left())
+                if not learner.finished_:
+                    interrupted = True
+                    break
+                covers = CoverSource(learner.structure_.features)
+                for claim, indexed in claims.items():
+                    found[claim] += agrees(covers, indexed)
+                for pair in pairs:
+                    pairs[pair] += bool(covers.cubes(0, data.domain.pair(pair)))
+                done += 1
+                if callable(shown.show_progress):
+                    shown.show_progress(done, resamples)
+        except KeyboardInterrupt:
+            interrupted = True
+    return (Halves(done, found, pairs) if done else None), interrupted

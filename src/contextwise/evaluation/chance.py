@@ -1,0 +1,608 @@
+"""Compare a guess with random guesses of the same shape.
+
+A random guess exchanges the variables of the guess that have equally many states, and relabels all
+states. Then a pair depends with the same probability in every context of a random guess, its
+**density** g: the mean share of contexts over all pairs with the same two numbers of states. If the
+pair depends in T of N contexts in the true model, its expected distance is T + (N - 2·T)·g. This is
+exact, because the expectation of a sum needs no independence between contexts. Draws are needed for
+p-values only.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import comb
+from typing import TYPE_CHECKING, Unpack
+
+import numpy as np
+
+from contextwise.comparison.compare import Comparison, answer, compare
+from contextwise.comparison.confusion import Number, ratio
+from contextwise.comparison.question import Pair, Question, Restriction, active_pairs
+from contextwise.counting.contract import DEFAULT, get_engine
+from contextwise.counting.extraction import FEWER_PAIRS, covered_pairs
+from contextwise.counting.pair_counts import PairCounts, count_rows
+from contextwise.errors import ContextwiseError, DomainError, OpenResult
+from contextwise.formats import ModelLike
+from contextwise.models.features import WORD, Features
+from contextwise.models.structure import Structure
+from contextwise.support.arrays import IntArray, ObjectArray, WordArray
+from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.effort import Effort
+from contextwise.support.formatting import Printed, number
+from contextwise.support.progress import Progress
+
+if TYPE_CHECKING:
+    from contextwise.distributions.sampling import Seed
+
+__all__ = ["Chance", "ChanceInterrupted", "chance"]
+
+ALPHA = 0.05
+"""A p-value up to this counts as better than chance in the verdict."""
+PAIR_KEYS = ("expected", "skill", "p_value")
+"""What `PairChance` adds to the counts of a pair."""
+STUCK = 20
+"""The draws that must all have the distance of the guess for `Chance.is_stuck`."""
+LATE = "chance was not computed within the time limit; allow more time"
+
+PairShares = Mapping[tuple[int, int], Fraction]
+"""For each covered pair the share of contexts in which it depends."""
+
+
+# -- results ---------------------------------------------------------------------------------------
+
+
+def skill_of(distance: Number, expected: Number) -> float | None:
+    """Return 1 - distance / expected; None if the expected distance is 0."""
+    return 1 - ratio(distance, expected) if expected else None
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """The edges that two graphs share, next to random graphs (a hypergeometric test).
+
+    >>> skeleton = Skeleton(pairs=6, true=3, guess=3, common=3)
+    >>> skeleton.expected, skeleton.p_value
+    (Fraction(3, 2), 0.05)
+    """
+
+    pairs: int
+    true: int
+    guess: int
+    common: int
+
+    @property
+    def p_value(self) -> float:
+        """The probability that a random graph shares at least as many edges."""
+        ways = sum(
+            comb(self.true, k) * comb(self.pairs - self.true, self.guess - k)
+            for k in range(self.common, min(self.true, self.guess) + 1)
+        )
+        return ratio(ways, comb(self.pairs, self.guess))
+
+    @property
+    def expected(self) -> Fraction:
+        """The expected number of common edges."""
+        return Fraction(self.true * self.guess, self.pairs or 1)
+
+    @property
+    def decides(self) -> bool:
+        """True if a random graph could share fewer edges."""
+        return max(0, self.true + self.guess - self.pairs) < min(self.true, self.guess)
+
+
+@dataclass(frozen=True)
+class PairChance:
+    """One pair compared with chance; p is None where all random guesses are equally far."""
+
+    pair: Pair
+    distance: Number
+    expected: Fraction
+    skill: float | None
+    p_value: float | None
+
+    def record(self) -> dict[str, object]:
+        """Return the numeric fields, keyed with the prefix ``chance_``."""
+        return {f"chance_{key}": getattr(self, key) for key in PAIR_KEYS}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Chance(Printed):
+    """A comparison next to random guesses.
+
+    Examples
+    --------
+    >>> from contextwise.evaluation import chance
+    >>> result = chance("six", "six-guess", draws=99)
+    >>> result
+    Chance(expected=106.667, skill=0.85, context_skill=1, p_value=0.09)
+    >>> print(result.verdict)
+    The guess is as near as the best draws, but chance gets there often (p = 0.09).
+    """
+
+    comparison: Comparison  #: the comparison of the guess
+    expected: Fraction  #: expected distance of a draw, exact
+    is_stuck: bool  #: whether that is the distance of the guess, and of all draws
+    context_pairs: int  #: number of pairs whose contexts can be right or wrong
+    context_skill: float | None  #: the skill over these pairs, with the states relabelled
+    skeleton: Skeleton  #: the test of the graphs alone
+    pairs: IntArray  #: positions of the pairs of `pair_chances`: shape (p, 2)
+    pair_distances: ObjectArray  #: their distances
+    pair_expected: tuple[Fraction, ...]  #: their expected distances
+    distances: tuple[Number, ...] = ()  #: distance of each draw, exact
+    as_near_pairs: IntArray | None = None  #: draws at least as near; -1 where all are equally far
+
+    @property
+    def draws(self) -> int:
+        """The number of guesses that were drawn."""
+        return len(self.distances)
+
+    @property
+    def distance(self) -> Number:
+        """The distance of the guess itself."""
+        return self.comparison.distance
+
+    @property
+    def skill(self) -> float | None:
+        """1 - distance / expected; None if all draws have the same distance as the guess."""
+        return None if self.is_stuck else skill_of(self.distance, self.expected)
+
+    @property
+    def nearer(self) -> int:
+        """The number of draws that are nearer to the true model than the guess is."""
+        return sum(distance < self.distance for distance in self.distances)
+
+    @property
+    def as_near(self) -> int:
+        """The number of draws with exactly the distance of the guess."""
+        return sum(distance == self.distance for distance in self.distances)
+
+    @property
+    def p_value(self) -> float | None:
+        """The share of draws at least as near, the guess included; None if all are equal."""
+        if not self.draws or self.is_stuck:
+            return None
+        return (1 + self.nearer + self.as_near) / (1 + self.draws)
+
+    def pair_chances(self) -> Iterator[PairChance]:
+        """Yield one result per pair of variables."""
+        names = self.comparison.domain.names
+        for k, (i, j) in enumerate(self.pairs.tolist()):
+            distance, expected = self.pair_distances[k], self.pair_expected[k]
+            p_value = None
+            if self.as_near_pairs is not None and self.as_near_pairs[k] >= 0:
+                p_value = (1 + int(self.as_near_pairs[k])) / (1 + self.draws)
+            skill = skill_of(distance, expected)
+            yield PairChance((names[i], names[j]), distance, expected, skill, p_value)
+
+    @property
+    def verdict(self) -> str:
+        """The conclusion in one or two sentences."""
+        peers = self.comparison.roles.peers
+        if not self.distance:
+            if peers:
+                return "The models make exactly the same claims."
+            return "The guess makes exactly the claims of the true model."
+        if self.is_stuck:
+            if peers:
+                first = self.comparison.roles.first
+                return f"Chance cannot be judged: all random models drawn are as far from {first}."
+            return "Chance cannot be judged: all random guesses drawn are as far from the truth."
+        sentences = []
+        if self.p_value is not None:
+            sentences.append(f"{self._subject(peers)} {self._judge(self.p_value)}.")
+        if self.skeleton.decides:
+            sentences.append(self._about_edges(peers))
+        return " ".join(sentences) or "Nothing can be judged without draws."
+
+    def _subject(self, peers: bool) -> str:
+        if can_exchange(self.comparison.domain.cardinalities):
+            return "The models agree" if peers else "The guess is"
+        return "Their contexts agree" if peers else "Its contexts are"
+
+    def _about_edges(self, peers: bool) -> str:
+        if self.skeleton.true == self.skeleton.guess == self.skeleton.common:
+            return "The graphs are the same." if peers else "Its edges are right."
+        better = "better" if self.skeleton.p_value <= ALPHA else "no better"
+        return f"{'Their edges agree' if peers else 'Its edges are'} {better} than chance."
+
+    def _judge(self, p_value: float) -> str:
+        p = f"(p = {p_value:.2g})"
+        if p_value <= ALPHA:
+            return f"better than chance {p}"
+        if (1 + self.draws) * ALPHA < 1:
+            return f"not judged: that takes at least {round(1 / ALPHA) - 1} draws"
+        if not self.nearer and p_value < 1:
+            near = "as well as" if self.comparison.roles.peers else "as near as"
+            return f"{near} the best draws, but chance gets there often {p}"
+        farther = sum(distance >= self.distance for distance in self.distances)
+        worse = (1 + farther) / (1 + self.draws) <= ALPHA
+        return "worse than chance" if worse else f"no better than chance {p}"
+
+    def record(self) -> dict[str, object]:
+        """Return everything but the pairs as one flat mapping; undefined values are None."""
+        return {
+            "draws": self.draws,
+            "expected": self.expected,
+            "skill": self.skill,
+            "context_skill": self.context_skill,
+            "context_pairs": self.context_pairs,
+            "p_value": self.p_value,
+            "draws_nearer": self.nearer if self.draws else None,
+            "draws_as_near": self.as_near if self.draws else None,
+            "skeleton_common": self.skeleton.common,
+            "skeleton_expected": self.skeleton.expected,
+            "skeleton_p_value": self.skeleton.p_value,
+            "verdict": self.verdict,
+        }
+
+    def __repr__(self) -> str:
+        shown = {"skill": self.skill, "context_skill": self.context_skill, "p_value": self.p_value}
+        known = "".join(f", {k}={v:.4g}" for k, v in shown.items() if v is not None)
+        return f"Chance(expected={number(self.expected)}{known})"
+
+
+class ChanceInterrupted(KeyboardInterrupt):
+    """Raised on Ctrl-C during the draws; ``chance`` holds the finished ones."""
+
+    def __init__(self, chance: Chance) -> None:
+        super().__init__("the draws were interrupted")
+        self.chance = chance
+
+
+# -- the function ----------------------------------------------------------------------------------
+
+
+def chance(
+    true: ModelLike,
+    guess: ModelLike,
+    *,
+    draws: int = 999,
+    rng: Seed = 0,
+    engine: str = DEFAULT,
+    time_limit: float | None = None,
+    show_progress: bool | Progress = False,
+    **restriction: Unpack[Restriction],
+) -> Chance:
+    """Test whether a guess is nearer to the true model than random guesses are.
+
+    A random guess exchanges variables with equally many states and relabels all states.
+
+    Parameters
+    ----------
+    true, guess : models, paths of model files, or names of bundled examples
+    draws : number of random guesses for the p-values; 0 computes the expected distance alone
+    rng : generator or seed; equal seeds give equal draws
+    engine : name of an engine
+    time_limit : seconds; a warning tells how many draws were made
+    show_progress : bool, or a function of (draws done, all draws)
+    **restriction : what to compare, with the keywords of `compare`
+
+    Returns
+    -------
+    Chance
+
+    Raises
+    ------
+    ChanceInterrupted
+        After Ctrl-C, with the finished draws.
+    OpenResult
+        If the time limit ends before the distance and its expectation are known.
+
+    Examples
+    --------
+    The guess misses that the dependencies need D=2, but C=3 is right.
+
+    >>> from contextwise import Structure
+    >>> domain = {"A": 2, "B": 2, "C": 5, "D": 5}
+    >>> true = Structure(domain, ["A=1 & B=1 & C=3 & D=2"])
+    >>> result = chance(true, Structure(domain, ["A=1 & B=1 & C=3"]), draws=99)
+    >>> result.distance, result.expected
+    (15, Fraction(93, 5))
+    >>> print(result)
+    The guess is better than chance (p = 0.05).
+    <BLANKLINE>
+    Random guesses (99 draws): variables with equally many states are exchanged, and all states are
+    relabelled.
+    <BLANKLINE>
+    distance       15      context skill  0.2308  common edges    3
+    expected       18.6    over pairs     3       expected edges  3
+    skill          0.1935                         p of the graph  1
+    nearer draws   0
+    draws as near  4
+    p              0.05
+    """
+    if draws < 0:
+        raise ContextwiseError(f"draws must be >= 0, got {draws}")
+    deadline = Deadline.after(time_limit)
+    comparison = compare(true, guess, engine=engine, time_limit=deadline.left(), **restriction)
+    rows = comparison.question.rows
+    if rows is not None and not len(rows):
+        raise DomainError("no row agrees with the context, so there is nothing to compare")
+    if len(comparison.unions.open_places) or deadline.passed:
+        raise OpenResult(LATE)
+    result = without_draws(comparison, deadline)
+    return _with_draws(result, draws, rng, deadline, show_progress) if draws else result
+
+
+# -- in closed form --------------------------------------------------------------------------------
+
+
+def without_draws(comparison: Comparison, deadline: Deadline = NEVER) -> Chance:
+    """Compare a guess with chance in closed form: expected distance, skills and the graphs."""
+    question = comparison.question
+    pairs = question.asked_pairs
+    # Exact numbers of each pair, also in the kernel.
+    numbers = 6 * question.pair_count + 4 * len(comparison.pairs)
+    comparison.unions.require_memory(numbers, FEWER_PAIRS, "comparing with chance")
+    shares = _shares(comparison, deadline)
+    density = _densities(comparison.domain.cardinalities, shares, pairs)
+    dependent = _of_pairs(comparison, comparison.unions.lower[:, 0], pairs)
+    expected = tuple(
+        t + (n - 2 * t) * g
+        for t, n, g in zip(dependent, question.sizes(pairs), density, strict=True)
+    )
+    total = sum(expected, start=Fraction(0))
+    errors = comparison.counts[:, 1] + comparison.counts[:, 2]
+    context_pairs, context_skill = _context_skill(comparison, shares)
+    return Chance(
+        comparison=comparison,
+        expected=total,
+        is_stuck=total == comparison.distance and _is_stuck(comparison, deadline),
+        context_pairs=context_pairs,
+        context_skill=context_skill,
+        skeleton=_skeleton(comparison),
+        pairs=pairs,
+        pair_distances=_of_pairs(comparison, errors, pairs),
+        pair_expected=expected,
+    )
+
+
+def _shares(comparison: Comparison, deadline: Deadline = NEVER) -> PairShares:
+    """Return in which share of all contexts the guess has each pair depend."""
+    question, counted = comparison.question, comparison
+    if question.pair_size is not None or question.asked is not None:
+        counted = compare(
+            Structure(comparison.domain),
+            comparison.guess,
+            engine=comparison.engine,
+            contexts=question.contexts,
+            time_limit=deadline.left(),
+        )
+        if len(counted.unions.open_places):
+            raise OpenResult(LATE)
+    counts = zip(counted.pairs.tolist(), counted.unions.lower[:, 1], counted.sizes, strict=True)
+    return {(i, j): Fraction(dependent) / size for (i, j), dependent, size in counts}
+
+
+def _densities(cards: Sequence[int], shares: PairShares, pairs: IntArray) -> list[Fraction]:
+    """Return for each pair the mean share over all pairs with the same two cardinalities."""
+
+    def kind(i: int, j: int) -> tuple[int, int]:
+        return min(cards[i], cards[j]), max(cards[i], cards[j])
+
+    total: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
+    for (i, j), share in shares.items():
+        total[kind(i, j)] += share
+    count = {card: cards.count(card) for card in set(cards)}
+
+    def mean(kind: tuple[int, int]) -> Fraction:
+        first, second = (count[card] for card in kind)
+        return total[kind] / (first * (first - 1) // 2 if kind[0] == kind[1] else first * second)
+
+    kinds = [kind(i, j) for i, j in pairs.tolist()]
+    means = {each: mean(each) for each in set(kinds)}
+    return [means[each] for each in kinds]
+
+
+def _context_skill(comparison: Comparison, shares: PairShares) -> tuple[int, float | None]:
+    """Return the number of pairs whose contexts can be right or wrong, and the skill over them.
+
+    If only states are relabelled, the density of a pair is its own share.
+    """
+    uniform = comparison.question.pair_size is None
+    errors = comparison.counts[:, 1] + comparison.counts[:, 2]
+    distance, expected, count = Fraction(0), Fraction(0), 0
+    for (i, j), t, n, wrong in zip(
+        comparison.pairs.tolist(),
+        comparison.unions.lower[:, 0],
+        comparison.sizes,
+        errors,
+        strict=True,
+    ):
+        g = shares.get((i, j), Fraction(0))
+        if 0 < g < 1 and (0 < t < n or not uniform):
+            count += 1
+            distance += wrong
+            expected += t + (n - 2 * t) * g
+    return count, skill_of(distance, expected) if count else None
+
+
+def _is_stuck(comparison: Comparison, deadline: Deadline) -> bool:
+    """Return whether some draws all have the distance of the guess.
+
+    Then their mean has it too, so call this only if the expected distance is that of the guess.
+    """
+    for generator in np.random.default_rng(0).spawn(STUCK):
+        drawn = type(comparison.guess)(
+            comparison.domain, draw(comparison.guess.features, generator)
+        )
+        again = replace(comparison.question, structures=(comparison.true, drawn))
+        counted = answer(again, Effort(deadline), engine=comparison.engine)
+        if len(counted.unions.open_places):
+            raise OpenResult(LATE)
+        if counted.distance != comparison.distance:
+            return False
+    return True
+
+
+def _of_pairs(comparison: Comparison, numbers: ObjectArray, pairs: IntArray) -> ObjectArray:
+    """Look up the numbers of these pairs; 0 for pairs that no feature covers."""
+    known = dict(zip(map(tuple, comparison.pairs.tolist()), numbers, strict=True))
+    return np.array([known.get(tuple(pair), 0) for pair in pairs.tolist()], dtype=object)
+
+
+def _skeleton(comparison: Comparison) -> Skeleton:
+    pairs = set(map(tuple, comparison.question.asked_pairs.tolist()))
+    in_true, in_guess = (
+        pairs.intersection(map(tuple, active_pairs(model).tolist()))
+        for model in (comparison.true, comparison.guess)
+    )
+    common = len(in_true & in_guess)
+    return Skeleton(pairs=len(pairs), true=len(in_true), guess=len(in_guess), common=common)
+
+
+# -- by draws --------------------------------------------------------------------------------------
+
+
+def can_exchange(cardinalities: Sequence[int]) -> bool:
+    """Return whether a draw can cover other pairs than the guess does."""
+    return len(set(cardinalities)) < len(cardinalities)
+
+
+def draw(features: Features, generator: np.random.Generator) -> Features:
+    """Draw a random guess of the shape of this one."""
+    return _draw_moved(features, generator)[0]
+
+
+def _draw_moved(features: Features, generator: np.random.Generator) -> tuple[Features, IntArray]:
+    """Draw one guess, and return the new place of each variable."""
+    cards = features.cardinalities
+    place = np.arange(len(cards))
+    for cardinality in np.unique(cards).tolist():
+        alike = np.flatnonzero(cards == cardinality)
+        place[alike] = generator.permutation(alike)
+    variables = place[features.variables]
+    # Owners are sorted already, so a stable sort is fast.
+    order = np.argsort(features.owners * len(cards) + variables, kind="stable")
+    moved = replace(
+        features,
+        variables=variables[order].astype(np.int32),
+        values=features.values[order],
+        pairs=None
+        if features.pairs is None
+        else np.sort(place[features.pairs], axis=1).astype(np.int32),
+    )
+    return replace(moved, values=_relabelled(moved, generator)), place
+
+
+def _relabelled(features: Features, generator: np.random.Generator) -> WordArray:
+    """Return the value sets after a random relabelling of the states of every variable."""
+    cards = features.cardinalities
+    width = int(cards.max(initial=1))
+    keys = generator.random((len(cards), width))
+    keys[np.arange(width) >= cards[:, None]] = 2.0  # sort values that do not exist last
+    order = np.argsort(keys, axis=1, kind="stable")
+    flat = np.ascontiguousarray(features.values).astype("<u8").view(np.uint8)
+    bits = np.unpackbits(flat[:, : -(-width // 8)], axis=1, bitorder="little")[:, :width]
+    packed = np.packbits(
+        np.take_along_axis(bits, order[features.variables], axis=1), axis=1, bitorder="little"
+    )
+    wide = np.zeros((len(bits), features.values.shape[1] * WORD // 8), dtype=np.uint8)
+    wide[:, : packed.shape[1]] = packed
+    return wide.view("<u8").astype(np.uint64)
+
+
+def _with_draws(
+    result: Chance, draws: int, rng: Seed, deadline: Deadline, show_progress: bool | Progress
+) -> Chance:
+    """Add the distances of random guesses."""
+    comparison = result.comparison
+    shares = _shares(comparison, deadline)
+    density = _densities(comparison.domain.cardinalities, shares, result.pairs)
+    # Draws are equally far on pairs that never depend, or always.
+    places = np.flatnonzero([0 < g < 1 for g in density])
+    dependent = _of_pairs(comparison, comparison.unions.lower[:, 0], result.pairs)
+    plan = _DrawPlan(
+        comparison.question, result.pairs[places], dependent[places], comparison.engine, deadline
+    )
+    guessed = result.pair_distances[places]
+    fixed = comparison.distance - sum(guessed.tolist())
+    as_near = np.zeros(len(places), dtype=np.int64)
+    distances: list[Number] = []
+    source, interrupted = np.random.default_rng(rng), False
+    try:
+        with Effort(show_progress=show_progress).showing("drawing guesses") as shown:
+            for done in range(1, draws + 1):
+                deadline.check()
+                drawn = plan.draw(source.spawn(1)[0])
+                as_near += np.array(drawn <= guessed, dtype=bool)
+                distances.append(fixed + sum(drawn.tolist()))
+                shown.report(done, draws)
+    except deadline.out_of_time:
+        pass
+    except KeyboardInterrupt:
+        if not distances:
+            raise
+        interrupted = True
+    if distances:
+        of_pairs = np.full(len(result.pairs), -1, dtype=np.int64)
+        of_pairs[places] = as_near
+        # Equal draws prove nothing if the expected distance, which is exact, is another one.
+        stuck = result.is_stuck and all(d == comparison.distance for d in distances)
+        result = replace(result, distances=tuple(distances), as_near_pairs=of_pairs, is_stuck=stuck)
+    if interrupted:
+        raise ChanceInterrupted(result)
+    if result.draws < draws:
+        warnings.warn(f"the time limit ended after {result.draws} of {draws} draws", stacklevel=3)
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class _DrawPlan:
+    """Everything a draw needs."""
+
+    question: Question
+    pairs: IntArray  # those whose distance a draw can change
+    dependent: ObjectArray  # in how many contexts each of them depends in the true model
+    engine: str
+    deadline: Deadline
+
+    def draw(self, generator: np.random.Generator) -> ObjectArray:
+        """Return the distance of one draw in each pair."""
+        drawn, place = _draw_moved(self.question.structures[1].features, generator)
+        covered, counts = self._covered
+        code = (len(place), 1)
+        moved = np.sort(place[covered], axis=1) @ code
+        _, in_pairs, in_moved = np.intersect1d(self.pairs @ code, moved, return_indices=True)
+        # On a pair that the drawn guess does not cover, it misses every dependence.
+        distances = self.dependent.copy()
+        if counts is not None:  # where the true model has no dependence, the count moves along
+            distances[in_pairs] = counts[in_moved]
+            in_pairs = in_pairs[self.dependent[in_pairs] != 0]
+        distances[in_pairs] = self._distances(drawn, self.pairs[in_pairs])
+        return distances
+
+    @cached_property
+    def _covered(self) -> tuple[IntArray, ObjectArray | None]:
+        """The pairs that the guess covers, and how often each depends if that moves along."""
+        guess = self.question.structures[1].features
+        pairs = covered_pairs(guess)
+        if self.question.pair_size is not None:
+            return pairs, None
+        return pairs, self._counts(guess, pairs).lower[:, 1]
+
+    def _counts(self, drawn: Features, pairs: IntArray) -> PairCounts:
+        true, question = self.question.structures[0].features, self.question
+        if question.rows is not None:
+            return count_rows(true, drawn, pairs, question.rows, space=question.space)
+        count_pairs = get_engine(self.engine).count_pairs
+        counts = count_pairs(true, drawn, pairs, Effort(self.deadline), space=question.space)
+        if counts.interrupted:
+            raise KeyboardInterrupt
+        if len(counts.open_places):
+            raise OutOfTime
+        return counts
+
+    def _distances(self, drawn: Features, pairs: IntArray) -> ObjectArray:
+        first, second, both = self._counts(drawn, pairs).lower.T
+        distances: ObjectArray = 2 * both - first - second
+        if self.question.space.weights is not None:
+            sizes = self.question.space.of_pairs(self.question.domain.cardinalities, pairs)
+            distances = distances / np.array([Fraction(size) for size in sizes], dtype=object)
+        return distances

@@ -1,0 +1,346 @@
+"""The rows behind a pair of variables: strengths, shares in each group, standardised shares.
+
+A **group** has the rows with equal states of the variables that are held fixed. **Strength** is
+Cramér's V within the groups. A **standardised share** averages the shares in the groups, weighted
+by the rows of each group, over the groups in which every state of the other variable occurs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import sqrt
+
+import numpy as np
+
+from contextwise.comparison.question import Pair
+from contextwise.data.rows import Data
+from contextwise.independence.claims import group_rows
+from contextwise.learning.effect_size import cramers_v
+from contextwise.learning.independence_test import evaluate_tables
+from contextwise.models.notation import Literal
+from contextwise.support.arrays import BoolArray, FloatArray, IntArray
+
+Z = 1.959963984540054
+COVERED = 0.6
+"""Standardised shares are over groups with at least this share of the rows."""
+POSITIVE = frozenset({"yes", "true", "1", "y", "t", "positive", "present", "1.0", "ja", "oui"})
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class CountedShare(Estimate):
+    """A share of rows, with Wilson's interval and its counts."""
+
+    part: int
+    whole: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """The rows of one group of a pair of two-state variables: one share for each state."""
+
+    states: tuple[tuple[str, str], ...]  # the variables held fixed, and their states
+    shares: tuple[CountedShare, CountedShare]
+
+    @property
+    def rows(self) -> int:
+        """The number of rows in the group."""
+        return self.shares[0].whole + self.shares[1].whole
+
+    @property
+    def points(self) -> float:
+        """The first share minus the second."""
+        return self.shares[0].value - self.shares[1].value
+
+    @property
+    def smallest(self) -> int:
+        """The smallest number of rows, above zero, that the shares reveal."""
+        cells = [c for s in self.shares for c in (s.part, s.whole - s.part) if c]
+        return min(cells, default=0)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups in which both variables vary, most rows first, and those that say nothing."""
+
+    state: str  # whose share is shown
+    states: tuple[str, str]  # of the variable that is compared, in the order of the shares
+    groups: tuple[Group, ...]
+    silent: int
+    silent_rows: int
+    points: Estimate | None  # the difference over all groups (Mantel and Haenszel)
+
+
+@dataclass(frozen=True)
+class Standardised:
+    """Shares of each state of one variable, by the state of another, standardised and crude."""
+
+    by: str
+    of: str
+    states: tuple[str, ...]  # of ``by``, those that occur
+    of_states: tuple[str, ...]  # of ``of``; one if it has two states
+    shares: tuple[tuple[Estimate, ...], ...]  # one tuple per state of ``of``
+    crude: tuple[tuple[float, ...], ...]
+    overall: tuple[float, ...]  # the share of each state of ``of`` among all rows
+    given: tuple[str, ...]
+    left_out: tuple[str, ...]  # not held fixed, because groups would be too small
+    rows: int  # in the groups that are averaged
+    gap: Gap | None
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The largest difference between two standardised shares."""
+
+    state: str  # of the variable whose share it is
+    high: str
+    low: str  # states of the other variable
+    shares: tuple[float, float]
+    points: Estimate  # its interval allows for choosing the largest of ``among``
+    among: int
+
+
+def rows_where(data: Data, literals: Sequence[Literal]) -> BoolArray:
+    """Mask the distinct rows in which all literals hold."""
+    inside = np.ones(len(data.rows), dtype=bool)
+    for literal in literals:
+        v = data.domain.position(literal.variable)
+        states = [data.domain.states[v].index(state) for state in literal.states]
+        inside &= np.isin(data.rows[:, v], states) != literal.negated
+    return inside
+
+
+def grouped_tables(
+    data: Data, pair: Pair, given: Sequence[str], inside: BoolArray | None = None
+) -> tuple[FloatArray, IntArray]:
+    """Return the table of a pair in each group, and the states of the group's variables."""
+    domain = data.domain
+    first, second = (domain.position(name) for name in pair)
+    held = [domain.position(name) for name in given]
+    rows, weights = data.rows, data.weights
+    if inside is not None:
+        rows, weights = rows[inside], weights[inside]
+    groups = group_rows(rows, held)
+    shape = (domain.cardinalities[first], domain.cardinalities[second])
+    codes = (groups * shape[0] + rows[:, first]) * shape[1] + rows[:, second]
+    count = int(groups.max(initial=-1)) + 1
+    cells = np.bincount(codes, weights, minlength=count * shape[0] * shape[1])
+    states = np.zeros((count, len(held)), dtype=np.int64)
+    states[groups] = rows[:, held]
+    return cells.reshape(count, *shape).astype(np.float64), states
+
+
+def strength(
+    data: Data, pair: Pair, given: Sequence[str] = (), inside: BoolArray | None = None
+) -> Estimate | None:
+    """Return Cramér's V within the groups; None if no group carries information.
+
+    >>> from contextwise.data import read_data
+    >>> round(strength(read_data("titanic"), ("sex", "survived")).value, 2)
+    0.46
+    """
+    tables, _ = grouped_tables(data, pair, given, inside)
+    tests = evaluate_tables(tables)
+    useful = tests.variance > 1e-12
+    if not useful.any():
+        return None
+    occur = [(tables[useful].sum(axis=axis) > 0).sum(axis=1) for axis in (2, 1)]
+    scale = (tables[useful].sum(axis=(1, 2)) * (np.minimum(*occur) - 1)).sum(keepdims=True)
+    whole = tests.together()
+    statistic, mean = (np.array([float(part)]) for part in (whole.statistic, whole.mean))
+    ends = cramers_v(statistic, mean, scale)
+    return Estimate(*(float(end[0]) for end in ends))
+
+
+def wilson(part: float, whole: float) -> CountedShare:
+    """Return a share with Wilson's interval.
+
+    >>> share = wilson(9, 10)
+    >>> round(share.low, 2), round(share.high, 2)
+    (0.6, 0.98)
+    """
+    p, n = part / whole, whole
+    middle = (p + Z**2 / (2 * n)) / (1 + Z**2 / n)
+    half = Z * sqrt(p * (1 - p) / n + Z**2 / (4 * n * n)) / (1 + Z**2 / n)
+    low, high = max(0.0, middle - half), min(1.0, middle + half)
+    return CountedShare(p, low, high, int(part), int(whole))
+
+
+def shown_state(states: Sequence[str]) -> int:
+    """Choose the state of a two-state variable whose share is shown: "yes", else the last."""
+    positive = [k for k, state in enumerate(states) if state.strip().lower() in POSITIVE]
+    return positive[0] if len(positive) == 1 else len(states) - 1
+
+
+def state_order(data: Data, name: str) -> list[int]:
+    """Return the states of a variable in the order to show them.
+
+    Rows that are counted keep the order of the file. Other states with numbers are sorted by them.
+    """
+    v = data.domain.position(name)
+    states = data.domain.states[v]
+    if name in data.decisions.get("bins", {}):
+        return list(range(len(states)))
+    if data.multiplicity is not None:
+        found, first = np.unique(data.rows[:, v], return_index=True)
+        seen = dict(zip(found.tolist(), first.tolist(), strict=True))
+        return sorted(range(len(states)), key=lambda k: seen.get(k, len(data.rows)))
+    numbers = [re.search(r"\d+(\.\d+)?", state) for state in states]
+    if not all(numbers):
+        return list(range(len(states)))
+
+    def place(k: int) -> tuple[float, int]:
+        match = numbers[k]
+        assert match is not None
+        sign = states[k].strip()[:1]
+        return float(match[0]), -1 if sign in "<≤" else 1 if sign in ">≥" else 0
+
+    return sorted(range(len(states)), key=place)
+
+
+def two_state_groups(
+    data: Data,
+    by: str,
+    of: str,
+    given: Sequence[str],
+    inside: BoolArray | None = None,
+    *,
+    first: str = "",
+) -> Groups:
+    """Return the share of a state of ``of`` for both states of ``by``, in each group.
+
+    ``first`` is the state of ``by`` that comes first.
+    """
+    tables, codes = grouped_tables(data, (by, of), given, inside)
+    domain = data.domain
+    labels, states = (domain.states[domain.position(name)] for name in (of, by))
+    state = shown_state(labels)
+    if first == states[1]:
+        tables, states = tables[:, ::-1], (states[1], states[0])
+    n, parts = tables.sum(axis=2), tables[:, :, state]
+    varies = (n > 0).all(axis=1) & (parts.sum(axis=1) > 0) & (parts.sum(axis=1) < n.sum(axis=1))
+    order = [k for k in np.argsort(-n.sum(axis=1), kind="stable").tolist() if varies[k]]
+    held = [domain.position(name) for name in given]
+    groups = [
+        Group(
+            tuple(
+                (name, domain.states[v][c])
+                for name, v, c in zip(given, held, codes[k], strict=True)
+            ),
+            (wilson(parts[k, 0], n[k, 0]), wilson(parts[k, 1], n[k, 1])),
+        )
+        for k in order
+    ]
+    silent = n[~varies].sum()
+    points = _mantel_haenszel(parts[(n > 0).all(axis=1)], n[(n > 0).all(axis=1)])
+    return Groups(
+        labels[state],
+        (states[0], states[1]),
+        tuple(groups),
+        int((~varies).sum()),
+        int(silent),
+        points if groups else None,
+    )
+
+
+def _mantel_haenszel(parts: FloatArray, n: FloatArray) -> Estimate | None:
+    """Return the common difference of two shares over groups, with its interval."""
+    weights = n.prod(axis=1) / n.sum(axis=1)
+    if not weights.sum():
+        return None
+    weights = weights / weights.sum()
+    value = float((weights * (parts[:, 0] / n[:, 0] - parts[:, 1] / n[:, 1])).sum())
+    smooth = (parts + 0.5) / (n + 1)  # so that a share of 0 or 1 has a variance
+    variance = (weights[:, None] ** 2 * smooth * (1 - smooth) / n).sum()
+    half = Z * sqrt(float(variance))
+    return Estimate(value, max(-1.0, value - half), min(1.0, value + half))
+
+
+def standardised(
+    data: Data, by: str, of: str, given: Sequence[str], inside: BoolArray | None = None
+) -> Standardised | None:
+    """Return the shares of the states of ``of`` for each state of ``by``; None without rows.
+
+    ``given`` is in the order of importance: its last variables are left out first if the groups
+    become too small.
+    """
+    domain = data.domain
+    rows = data.rows if inside is None else data.rows[inside]
+    held = [name for name in given if len(np.unique(rows[:, domain.position(name)])) > 1]
+    wanted = tuple(held)
+    while True:
+        tables, _ = grouped_tables(data, (by, of), held, inside)
+        occurs = tables.sum(axis=(0, 2)) > 0
+        tables = tables[:, occurs]
+        n = tables.sum(axis=2)
+        usable = (n > 0).all(axis=1)
+        total = n.sum()
+        if not total or occurs.sum() < 2:
+            return None
+        if n[usable].sum() >= COVERED * total or not held:
+            break
+        held.pop()
+    kept = np.flatnonzero(occurs).tolist()
+    order = [kept.index(k) for k in state_order(data, by) if k in kept]
+    tables, n = tables[:, order], n[:, order]
+    by_labels, labels = (domain.states[domain.position(name)] for name in (by, of))
+    states = tuple(by_labels[kept[k]] for k in order)
+    chosen = [shown_state(labels)] if len(labels) == 2 else state_order(data, of)
+    weights = n[usable].sum(axis=1) / n[usable].sum()
+    inner, sizes = tables[usable][:, :, chosen], n[usable][:, :, None]
+    means = np.tensordot(weights, inner / sizes, axes=1)  # by × of
+    smooth = (inner + 0.5) / (sizes + 1)
+    variances = np.tensordot(weights**2, smooth * (1 - smooth) / sizes, axes=1)
+    half = Z * np.sqrt(variances)
+    whole = tables.sum(axis=0)
+    crude = whole[:, chosen] / whole.sum(axis=1, keepdims=True)
+    return Standardised(
+        by,
+        of,
+        states,
+        tuple(labels[k] for k in chosen),
+        tuple(
+            tuple(
+                Estimate(m, max(0.0, m - h), min(1.0, m + h))
+                for m, h in zip(means[:, k].tolist(), half[:, k].tolist(), strict=True)
+            )
+            for k in range(len(chosen))
+        ),
+        tuple(map(tuple, crude.T.tolist())),
+        tuple((whole[:, chosen].sum(axis=0) / whole.sum()).tolist()),
+        tuple(held),
+        tuple(name for name in wanted if name not in held),
+        int(n[usable].sum()),
+        _largest_gap(states, [labels[k] for k in chosen], means, variances),
+    )
+
+
+def _largest_gap(
+    states: Sequence[str], of_states: Sequence[str], means: FloatArray, variances: FloatArray
+) -> Gap | None:
+    from scipy.special import ndtri
+
+    pairs = list(combinations(range(len(states)), 2))
+    among = len(pairs) * len(of_states)
+    best: Gap | None = None
+    for k, state in enumerate(of_states):
+        for i, j in pairs:
+            high, low = (i, j) if means[i, k] >= means[j, k] else (j, i)
+            value = float(means[high, k] - means[low, k])
+            if best is None or value > best.points.value:
+                half = -float(ndtri(0.025 / among)) * sqrt(variances[i, k] + variances[j, k])
+                ends = Estimate(value, max(-1.0, value - half), min(1.0, value + half))
+                shares = float(means[high, k]), float(means[low, k])
+                best = Gap(state, states[high], states[low], shares, ends, among)
+    return best

@@ -1,0 +1,509 @@
+"""Learn from resamples of the rows, and report what the learned structures agree on."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, partial
+from itertools import combinations
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from contextwise.comparison.compare import Comparison, compare
+from contextwise.comparison.confusion import Number, ratio
+from contextwise.comparison.matrix import DistanceMatrix, matrix_of
+from contextwise.comparison.question import Pair, pose
+from contextwise.counting.extraction import CoverSource, covered_pairs
+from contextwise.data.rows import Data, DataLike, DomainLike, read_once, take_rows
+from contextwise.errors import ContextwiseError, OpenResult
+from contextwise.evaluation.ensembles import Ensemble
+from contextwise.independence.claims import Claim, ClaimSource, NamedClaim, agrees, name_claim
+from contextwise.learning.base import as_learner, fresh, learner_configuration
+from contextwise.learning.evidence import judge
+from contextwise.models.domain import Domain
+from contextwise.models.evidence import ClaimEvidence
+from contextwise.models.structure import Structure, features_of, literals_of, structure_of
+from contextwise.support.arrays import FloatArray, IntArray
+from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.effort import Effort
+from contextwise.support.formatting import Printed, percent
+from contextwise.support.progress import Progress
+from contextwise.support.store import Store, Unit, run_units
+
+if TYPE_CHECKING:
+    from contextwise.distributions.sampling import Seed
+
+__all__ = ["Stability", "stability"]
+
+How = Literal["subsample", "bootstrap"]
+
+REGIONS = 3
+"""Number of regions of each kind per pair."""
+LEARNING = 0.75
+"""Share of the time limit for learning; the rest is for the distances."""
+ALL_ROWS = "all rows"
+"""Key of the structure learned from every row."""
+
+
+@dataclass(frozen=True)
+class PairSupport:
+    """The number of resamples that have a pair dependent."""
+
+    pair: Pair
+    resamples: int  # in which it depends in some context
+    of: int
+    contexts: Fraction  # mean share of contexts in which it depends
+    learned: bool  # whether it depends in the structure of all rows
+
+    def record(self) -> dict[str, object]:
+        """Return the support as one flat mapping."""
+        return {
+            "first": self.pair[0],
+            "second": self.pair[1],
+            "resamples": self.resamples,
+            "of": self.of,
+            "mean_share_of_contexts": float(self.contexts),
+            "learned_from_all_rows": self.learned,
+        }
+
+
+@dataclass(frozen=True)
+class RegionSupport(NamedClaim):
+    """A claim of the structure of all rows, and how many resamples make it everywhere in it."""
+
+    resamples: int
+    of: int
+    evidence: ClaimEvidence | None = None  # what all rows say about the claim
+
+    def __str__(self) -> str:
+        text = f"{self.sentence}: in {self.resamples} of {self.of} resamples"
+        if self.evidence is None:
+            return text
+        return f"{text}; rows: {self.evidence.verdict}, {self.evidence.finding}"
+
+    def record(self) -> dict[str, object]:
+        """Return the claim and its support as one flat mapping."""
+        counts = {"resamples": self.resamples, "of": self.of}
+        verdict = {"verdict": self.evidence.verdict if self.evidence else None}
+        return {**self.claim_record(), **counts, **verdict, "sentence": str(self)}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stability(Printed):
+    """Structures learned from resamples of the same rows, and the one from all rows."""
+
+    structures: tuple[Structure, ...]  #: one per resample
+    reference: Structure  #: the structure learned from all rows
+    matrix: DistanceMatrix  #: the pairwise distances of the resamples, exact
+    rows: int  #: number of rows
+    how: str  #: "subsample" or "bootstrap"
+    share: float  #: share of the rows in a subsample
+    failed: tuple[str, ...] = ()  #: the resamples that gave no structure, and why
+    deadline: Deadline = NEVER  #: until when counts may take; they raise `OpenResult` after it
+
+    @property
+    def domain(self) -> Domain:
+        """The variables."""
+        return self.reference.domain
+
+    @property
+    def resamples(self) -> int:
+        """The number of resamples that gave a structure."""
+        return len(self.structures)
+
+    def _mean(self, distance: Number) -> float:
+        """Return a sum of distances to the resamples as a mean share of all assertions."""
+        return ratio(distance, self.resamples * self.matrix.total) if self.matrix.total else 0.0
+
+    @property
+    def instability(self) -> float:
+        """The mean share of assertions in which two resamples differ.
+
+        This estimates the mean of 2θ(1 - θ) over all assertions without bias.
+        """
+        return self._mean(Fraction(self.matrix.distances.sum(), self.resamples - 1))
+
+    @property
+    def medoid(self) -> Structure:
+        """The most typical structure: the one with the smallest sum of distances to all others."""
+        return self.structures[self.matrix.medoid]
+
+    @property
+    def medoid_distance(self) -> float:
+        """The mean normalized distance of the medoid to the resamples."""
+        return self._mean(self.matrix.distances[self.matrix.medoid].sum())
+
+    @property
+    def least_distance(self) -> float:
+        """A lower bound of this mean for any structure at all."""
+        return self._mean(Fraction(self.matrix.distances.sum(), 2 * (self.resamples - 1)))
+
+    @property
+    def ensemble(self) -> Ensemble:
+        """The structures of the resamples as an ensemble of draws."""
+        return Ensemble(self.structures)
+
+    def record(self) -> dict[str, object]:
+        """Return everything but the pairs as one flat mapping."""
+        return {
+            "rows": self.rows,
+            "how": self.how,
+            "share": self.share if self.how == "subsample" else None,
+            "resamples": self.resamples,
+            "failed": len(self.failed),
+            "found_again": self.found_again,
+            "instability": self.instability,
+            "medoid_distance": self.medoid_distance,
+            "least_distance": self.least_distance,
+            "features": len(self.reference),
+            "medoid_features": len(self.medoid),
+        }
+
+    @cached_property
+    def _comparisons(self) -> list[Comparison]:
+        compared = partial(compare, self.reference)
+        return [compared(s, time_limit=self.deadline.left()) for s in self.structures]
+
+    @property
+    def found_again(self) -> float | None:
+        """The mean share of the structure's dependencies that a resample has as well, if any."""
+        shares = [ratio(c.tp, c.tp + c.fn) for c in self._comparisons if c.tp + c.fn]
+        return fmean(shares) if shares else None
+
+    @property
+    def verdict(self) -> str:
+        """The share of the structure that would be found again, in one sentence."""
+        again = self.found_again
+        if again is None:
+            return "The structure of all rows has no dependencies."
+        new = [ratio(c.fp, c.tp + c.fp) for c in self._comparisons if c.tp + c.fp]
+        rows = "a resample" if self.how == "bootstrap" else f"{100 * self.share:g} % of the rows"
+        finds, adds = (percent(Fraction(x), 1) for x in (again, fmean(new) if new else 0.0))
+        return (
+            f"Learning again from {rows} finds {finds} of the dependencies again; {adds} of the "
+            "dependencies it finds are new."
+        )
+
+    # -- support -----------------------------------------------------------------------------------
+
+    @cached_property
+    def _support(self) -> dict[tuple[int, int], tuple[int, Fraction]]:
+        """For each pair of some resample: number of resamples, and mean share of contexts."""
+        support: dict[tuple[int, int], tuple[int, Fraction]] = {}
+        for comparison in self._comparisons:
+            dependent = comparison.unions.lower[:, 1]
+            for (i, j), contexts, size in zip(
+                comparison.pairs.tolist(), dependent, comparison.sizes, strict=True
+            ):
+                if contexts:
+                    count, shares = support.get((i, j), (0, Fraction(0)))
+                    support[i, j] = count + 1, shares + Fraction(contexts) / size
+        return {
+            pair: (count, shares / self.resamples)
+            for pair, (count, shares) in sorted(support.items())
+        }
+
+    @cached_property
+    def _learned(self) -> set[tuple[int, int]]:
+        """The pairs that depend in the structure of all rows."""
+        return {(i, j) for i, j in covered_pairs(self.reference.features).tolist()}
+
+    def support(self, first: str, second: str) -> PairSupport:
+        """Return how many resamples have a pair dependent, and in how many of its contexts."""
+        return self._pair_support(self.domain.pair((first, second)))
+
+    def _pair_support(self, pair: tuple[int, int]) -> PairSupport:
+        names = self.domain.names[pair[0]], self.domain.names[pair[1]]
+        count, contexts = self._support.get(pair, (0, Fraction(0)))
+        return PairSupport(names, count, self.resamples, contexts, pair in self._learned)
+
+    def records(self) -> list[dict[str, object]]:
+        """Return the support of each pair as a flat mapping."""
+        return [support.record() for support in self.supports()]
+
+    def supports(self) -> list[PairSupport]:
+        """Return the support of every pair of a resample or of the structure of all rows."""
+        pairs = sorted({*self._support, *self._learned})
+        supports = [self._pair_support(pair) for pair in pairs]
+        return sorted(supports, key=lambda support: (-support.resamples, -support.contexts))
+
+    def support_matrix(self) -> FloatArray:
+        """Return the share of resamples (above the diagonal) and of contexts (below): n × n."""
+        matrix = np.zeros((len(self.domain), len(self.domain)))
+        for (i, j), (count, contexts) in self._support.items():
+            matrix[i, j] = count / self.resamples
+            matrix[j, i] = float(contexts)
+        return matrix
+
+    @cached_property
+    def _covers(self) -> list[CoverSource]:
+        return [CoverSource(structure.features) for structure in self.structures]
+
+    def regions(self, first: str, second: str, *, most: int = REGIONS) -> list[RegionSupport]:
+        """Return the claims about a pair, at most ``most`` of each kind, with their support."""
+        pair = self.domain.pair((first, second))
+        return [
+            RegionSupport(
+                *name_claim(self.domain, claim),
+                sum(agrees(covers, claim) for covers in self._covers),
+                self.resamples,
+                self._tested(*name_claim(self.domain, claim)),
+            )
+            for claim in ClaimSource(self.reference.features).largest(pair, most)
+        ]
+
+    def _tested(self, pair: Pair, dependent: bool, region: Sequence[Any]) -> ClaimEvidence | None:
+        """Return what all rows say about a claim, if it was tested."""
+        known = self.reference.evidence
+        claims = known.about(*pair) if known else []
+        kind = "dependent" if dependent else "independent"
+        return next((c for c in claims if (c.claim, c.region) == (kind, tuple(region))), None)
+
+    def independent_in(self, first: str, second: str, when: str = "") -> int:
+        """Return how many resamples have a pair independent wherever ``when`` holds."""
+        region = tuple(literals_of(self.domain, when)) if when else ()
+        claim = Claim(self.domain.pair((first, second)), False, region)
+        return sum(agrees(covers, claim) for covers in self._covers)
+
+    def top_regions(self, top: int) -> list[RegionSupport]:
+        """Return the claims about the ``top`` best supported pairs of the structure."""
+        learned = [support for support in self.supports() if support.learned][:top]
+        return [region for support in learned for region in self.regions(*support.pair)]
+
+    def top_independencies(self, top: int) -> list[RegionSupport]:
+        """Return the ``top`` claims of independence that the fewest resamples agree with.
+
+        They are about every pair that is never dependent in the structure of all rows, and about
+        regions of the ``top`` best supported pairs.
+        """
+        names, never = self.domain.names, []
+        for i, j in combinations(range(len(names)), 2):
+            if (i, j) not in self._learned:
+                depend = self._support.get((i, j), (0, 0))[0]
+                agree = self.resamples - depend
+                pair = names[i], names[j]
+                tested = self._tested(pair, False, ())
+                never.append(RegionSupport(pair, False, (), agree, self.resamples, tested))
+        regions = [region for region in self.top_regions(top) if not region.dependent]
+        return sorted([*regions, *never], key=lambda claim: claim.resamples)[:top]
+
+    def __repr__(self) -> str:
+        return f"Stability({self.resamples} resamples, instability={self.instability:.4g})"
+
+
+def stability(
+    data: DataLike,
+    learner: Any,
+    *,
+    resamples: int = 100,
+    how: How = "subsample",
+    share: float = 0.5,
+    domain: DomainLike | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    rng: Seed = 0,
+    n_jobs: int = 1,
+    cluster: Any = None,
+    time_limit: float | None = None,
+    show_progress: bool | Progress = False,
+) -> Stability:
+    """Learn from many resamples of the rows, and report what the learner finds again.
+
+    A claim that the learner repeats need not be true: the evidence of all rows is next to it.
+
+    Parameters
+    ----------
+    data : frame, array, list of rows, path, or Data
+    learner : Learner, class, name, or function of data; picklable for several processes
+    resamples : at least 2
+    how : "subsample" or "bootstrap"
+        A share of the rows without replacement, or as many rows with replacement.
+    share : share of the rows in a subsample
+    domain : the variables and their states; inferred from the data by default
+    folder : where to keep what was learned
+        An interrupted run resumes with the same call, and a finished one can be given more
+        resamples.
+    rng : generator or seed; equal seeds give equal resamples, whatever the number of processes
+    n_jobs : number of processes; -1 means one per core
+    cluster : address of a Dask scheduler, or a Dask client; replaces ``n_jobs``
+    time_limit : seconds, of which learning may take three quarters
+        A warning tells how many resamples were learned.
+    show_progress : bool, or a function of (units done, all units)
+
+    Returns
+    -------
+    Stability
+
+    Raises
+    ------
+    ContextwiseError
+        If fewer than two resamples gave a structure; the message says why.
+    OpenResult
+        If the time limit leaves fewer than two resamples, or distances that are not known.
+
+    Examples
+    --------
+    A and B are equal in all rows, and C is independent of them.
+
+    >>> from contextwise.learning import Trees
+    >>> rows = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]] * 30
+    >>> result = stability(rows, Trees(penalty=5), resamples=6)
+    >>> result.instability, result.found_again, result.support("v0", "v1").resamples
+    (0.0, 1.0, 6)
+    >>> print(result.regions("v0", "v1")[0])
+    v0–v1 depend in every context: in 6 of 6 resamples;
+    rows: supported, p = 6.5e-28, odds ratio above 470
+    >>> result.independent_in("v0", "v2", "v1=1")
+    6
+    """
+    if resamples < 2:
+        raise ContextwiseError(f"resamples must be >= 2, got {resamples}")
+    if how not in ("subsample", "bootstrap"):
+        raise ContextwiseError(f"how must be 'subsample' or 'bootstrap', got {how!r}")
+    if not 0 < share < 1:
+        raise ContextwiseError(f"share must be between 0 and 1, got {share}")
+    effort = Effort.of(time_limit, n_jobs=n_jobs, cluster=cluster, show_progress=show_progress)
+    deadline = effort.deadline
+    learning = deadline if time_limit is None else deadline.sooner(LEARNING * time_limit)
+    chosen = as_learner(learner)
+    source, rows = read_once(data, domain)
+    if len(rows) < 2:
+        raise ContextwiseError(f"resampling needs at least two rows, got {len(rows)}")
+    drawn = int(np.random.default_rng(rng).integers(2**62))
+    plan = Resampling(chosen, source, rows.domain, len(rows), how, share, drawn, rows.subjects)
+    formerly = {**plan.configuration(rows), "seed": drawn}
+    configuration = {**formerly, "seed": rng if isinstance(rng, int) else drawn}
+    with Store(folder, configuration, formerly=formerly) as store:
+        units = [Unit(ALL_ROWS, None), *(Unit(_key(k), k) for k in range(resamples))]
+        failed: tuple[str, ...] = ()
+        is_late = False
+        try:
+            learn_one = partial(learn_resample, plan, learning)
+            outcome = run_units(store, units, learn_one, replace(effort, deadline=learning))
+            failed = tuple(f"{unit.item.key}: {unit.error}" for unit in outcome.failed)
+        except learning.out_of_time:
+            is_late = True
+        records = list(store.records([unit.key for unit in units]))
+    if is_late:
+        text = f"the time limit ended after learning {len(records)} of {len(units)} structures"
+        # All rows and two resamples are the least that can be compared.
+        if len(records) < 3 or ALL_ROWS not in {record["key"] for record in records}:
+            raise OpenResult(f"{text}; allow more time")
+        warnings.warn(text, stacklevel=2)
+    count = f"{{}} of {resamples} resamples"
+    result = _assemble(configuration, records, effort, failed, count)
+    evidence = judge(
+        result.reference,
+        rows,
+        seen_by_learner=True,
+        used_by_learner=getattr(chosen, "decides_by_test", False),
+        deadline=deadline,
+    )
+    return replace(result, reference=result.reference.with_evidence(evidence))
+
+
+def _assemble(
+    configuration: Mapping[str, Any],
+    records: Sequence[Mapping[str, Any]],
+    effort: Effort,
+    failed: tuple[str, ...] = (),
+    count: str = "{} resamples",
+) -> Stability:
+    """Compute the distances between the structures of a run."""
+    domain = Domain(configuration["domain"])
+    learned = {
+        record["key"]: Structure(domain, features_of(domain, record["features"]))
+        for record in records
+    }
+    reference = learned.pop(ALL_ROWS, None)
+    if reference is None or len(learned) < 2:
+        why = f"; {failed[0]}" if failed else ""
+        raise ContextwiseError(f"{count.format(len(learned))} gave a structure{why}")
+    structures = tuple(learned[key] for key in sorted(learned))
+    if effort.deadline.left() is not None:  # there may be no time to start workers
+        effort = effort.alone()
+    different = list(dict.fromkeys(structures))
+    matrix = matrix_of(pose(different), tuple(map(str, range(len(different)))), effort)
+    _ = matrix.distances  # raises if the time limit left some of them open
+    if len(different) < len(structures):  # equal structures are compared once
+        place = {structure: k for k, structure in enumerate(different)}
+        at = [place[structure] for structure in structures]
+        names = tuple(map(str, range(len(structures))))
+        matrix = replace(matrix.submatrix(at), names=names)
+    kept = {key: configuration[key] for key in ("rows", "how", "share")}
+    return Stability(structures, reference, matrix, failed=failed, deadline=effort.deadline, **kept)
+
+
+@dataclass(frozen=True, eq=False)
+class Resampling:
+    """The plan of all resamples; it is pickled for other processes."""
+
+    learner: Any
+    data: DataLike
+    domain: Domain
+    count: int
+    how: How
+    share: float
+    seed: int
+    subjects: IntArray | None = None
+
+    def rows(self, resample: int | None) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Return the row numbers of a resample; None means all rows."""
+        if resample is None:
+            return np.arange(self.count)
+        # Each resample has its own generator, so any worker can draw it, in any order.
+        generator = np.random.default_rng([self.seed, resample])
+        if self.subjects is not None:
+            return self._rows_of_subjects(self.subjects, generator)
+        if self.how == "bootstrap":
+            return np.sort(generator.integers(self.count, size=self.count))
+        size = min(self.count, max(1, round(self.share * self.count)))
+        return np.sort(generator.choice(self.count, size=size, replace=False))
+
+    def _rows_of_subjects(self, subjects: IntArray, generator: np.random.Generator) -> IntArray:
+        """Draw whole subjects, and return their rows."""
+        number = np.unique(subjects, return_inverse=True)[1]
+        count = int(number.max()) + 1
+        if self.how == "bootstrap":
+            times = np.bincount(generator.integers(count, size=count), minlength=count)
+        else:
+            size = min(count, max(1, round(self.share * count)))
+            times = np.zeros(count, dtype=np.int64)
+            times[generator.choice(count, size=size, replace=False)] = 1
+        return np.repeat(np.arange(self.count), times[number])
+
+    def configuration(self, data: Data) -> dict[str, Any]:
+        """Return what defines the run, for the store; the number of resamples may grow."""
+        return {
+            **learner_configuration(self.learner),
+            "data": data.fingerprint,
+            "domain": dict(zip(data.domain.names, data.domain.states, strict=True)),
+            "rows": self.count,
+            "how": self.how,
+            "share": self.share,
+        }
+
+
+def learn_resample(
+    plan: Resampling, deadline: Deadline, resample: int | None
+) -> list[dict[str, Any]]:
+    """Learn from one resample, or from all rows for None, and return one record."""
+    rows = take_rows(plan.data, plan.rows(resample))
+    left = deadline.left()
+    limit = {} if left is None else {"time_limit": left}
+    try:
+        learned = fresh(plan.learner).fit(rows, domain=plan.domain, **limit)
+    except OpenResult:
+        raise OutOfTime from None
+    if not getattr(learned, "finished_", True):
+        raise OutOfTime
+    structure = structure_of(learned.structure_).aligned_to(plan.domain)
+    return [{"key": _key(resample), "features": structure.features.literals()}]
+
+
+def _key(resample: int | None) -> str:
+    return ALL_ROWS if resample is None else f"resample {resample:06d}"

@@ -1,0 +1,214 @@
+"""The claims of a structure, and which rows belong to them.
+
+A **claim** says that a pair of variables is independent, or dependent, throughout one **region** of
+contexts. The **blanket** of a variable in a region is the set of variables that share a feature
+with it there. Given its blanket, a variable is independent of everything else in the region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.comparison.question import Pair
+from contextwise.counting.extraction import CoverSource
+from contextwise.counting.regions import Literals, complement, difference, union
+from contextwise.models.directions import Directions
+from contextwise.models.domain import Domain
+from contextwise.models.features import Features, as_words
+from contextwise.models.notation import Literal, between, where, write_literals
+from contextwise.support.arrays import IntArray
+from contextwise.support.deadline import NEVER, Deadline
+
+BOXES = 1_000
+"""Limit of the search for the regions of a pair; it finds large regions first."""
+AGREEMENT_BOXES = 2_000
+"""Limit of the search for a context in which a structure disagrees with a claim."""
+REMEMBERED = 64
+"""Most claims of a pair that a source remembers."""
+LARGEST_CODE = 2**62
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim by positions; a literal is a variable and its value set as an int."""
+
+    pair: tuple[int, int]
+    dependent: bool
+    literals: Literals
+    given: tuple[int, ...] | None = None  # in a network: the parents that separate the pair
+
+
+@dataclass(frozen=True)
+class NamedClaim:
+    """A claim by names, as results hold it."""
+
+    pair: Pair
+    dependent: bool
+    literals: tuple[Literal, ...]  # the region; empty for every context
+
+    @property
+    def when(self) -> str:
+        """The region as text, such as ``"C=yes & D!=old"``; empty for every context."""
+        return write_literals(self.literals)
+
+    @property
+    def sentence(self) -> str:
+        """The claim as a sentence, such as ``"A–B depend when C=yes"``."""
+        depend = "depend" if self.dependent else "are independent"
+        return f"{between(self.pair)} {depend} {where(self.literals)}"
+
+    def claim_record(self) -> dict[str, object]:
+        """Return the claim as a flat mapping, the start of the records of results."""
+        claim = "dependent" if self.dependent else "independent"
+        return {"first": self.pair[0], "second": self.pair[1], "claim": claim, "when": self.when}
+
+
+def name_claim(domain: Domain, claim: Claim) -> tuple[Pair, bool, tuple[Literal, ...]]:
+    """Return the fields of a `NamedClaim`."""
+    first, second = claim.pair
+    literals = tuple(domain.literal(v, allowed) for v, allowed in claim.literals)
+    return (domain.names[first], domain.names[second]), claim.dependent, literals
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimSource:
+    """Finds the claims of a structure, and the blankets of its variables."""
+
+    features: Features
+    separation_holds: bool = True  # of the structure; otherwise a blanket is all other variables
+    _known: dict[tuple[int, int], list[Claim]] = field(default_factory=dict)
+
+    @cached_property
+    def _covers(self) -> CoverSource:
+        return CoverSource(self.features)
+
+    def claims(self, pair: tuple[int, int], deadline: Deadline = NEVER) -> Iterator[Claim]:
+        """Yield the claims about a pair, largest regions of each kind first.
+
+        Regions beyond the limit `BOXES` are left out.
+        """
+        cubes = self._covers.cubes(0, pair)
+        if not all(cubes) or not cubes:  # a feature over the pair alone: it depends everywhere
+            yield Claim(pair, bool(cubes), ())
+            return
+        space = self._covers.space(pair, cubes)
+        for region in complement(space, cubes, boxes=BOXES, deadline=deadline):
+            yield Claim(pair, False, region.literals)
+        for region in union(space, cubes, boxes=BOXES, deadline=deadline):
+            yield Claim(pair, True, region.literals)
+
+    def listed(self, pair: tuple[int, int], deadline: Deadline) -> list[Claim]:
+        """Return all claims about a pair, or raise `OutOfTime`; remember short lists."""
+        claims = self._known.get(pair)
+        if claims is None:
+            deadline.check()
+            claims = list(self.claims(pair, deadline))
+            deadline.check()  # regions found too late may be missing
+            if len(claims) <= REMEMBERED:
+                self._known[pair] = claims
+        return claims
+
+    def largest(self, pair: tuple[int, int], most: int, deadline: Deadline = NEVER) -> list[Claim]:
+        """Return the ``most`` largest claims of each kind, dependencies first."""
+        claims = list(self.claims(pair, deadline))
+        return [
+            claim
+            for kind in (True, False)
+            for claim in [c for c in claims if c.dependent == kind][:most]
+        ]
+
+    @cached_property
+    def _blankets(self) -> dict[tuple[int, Literals], IntArray]:
+        return {}
+
+    def blanket(self, variable: int, literals: Literals) -> IntArray:
+        """Return the variables that share a feature with this one somewhere in a region."""
+        key = variable, literals
+        if key not in self._blankets:
+            self._blankets[key] = self._find_blanket(variable, literals)
+        return self._blankets[key]
+
+    def _find_blanket(self, variable: int, literals: Literals) -> IntArray:
+        features = self.features
+        if not self.separation_holds:
+            return np.delete(np.arange(len(features.cardinalities)), variable)
+        owners, variables = features.covered
+        compatible = np.zeros(len(features), dtype=bool)
+        compatible[owners[variables == variable]] = True
+        for other, allowed in literals:
+            words = as_words(allowed, features.values.shape[1])
+            tested = np.flatnonzero(features.variables == other)
+            # A literal without a value in common with the region never holds there.
+            never = ~(features.values[tested] & words).any(axis=1)
+            compatible[features.owners[tested[never]]] = False
+        blanket = np.unique(variables[compatible[owners]])
+        others: IntArray = blanket[blanket != variable].astype(np.int64)
+        return others
+
+
+def separations(directions: Directions, pairs: Iterable[Sequence[int]]) -> list[Claim]:
+    """Return one d-separation for each pair without an arc: given the parents of the later one."""
+    place = {variable: k for k, variable in enumerate(directions.order)}
+    adjacent = {frozenset(arc) for arc in directions.arcs}
+    claims = []
+    for i, j in pairs:
+        if frozenset((i, j)) not in adjacent:
+            earlier, later = sorted((int(i), int(j)), key=place.__getitem__)
+            claims.append(Claim((earlier, later), False, (), directions.parents[later]))
+    return claims
+
+
+def agrees(covers: CoverSource, claim: Claim, deadline: Deadline = NEVER) -> bool:
+    """Return whether a structure makes the claim in every context of its region."""
+    if not claim.dependent:
+        return not meets(covers, claim)
+    cubes = covers.cubes(0, claim.pair)
+    space = covers.space(claim.pair, [*cubes, claim.literals])
+    rest = difference(space, [claim.literals], cubes, boxes=AGREEMENT_BOXES, deadline=deadline)
+    return not rest.regions and not rest.undecided
+
+
+def meets(covers: CoverSource, claim: Claim) -> bool:
+    """Return whether the pair depends in some context of the claim's region."""
+    allowed = dict(claim.literals)
+    return any(
+        all(values & allowed.get(v, values) for v, values in cube)
+        for cube in covers.cubes(0, claim.pair)
+    )
+
+
+def rows_in(rows: npt.NDArray[Any], literals: Literals) -> npt.NDArray[np.bool_]:
+    """Mask the rows in a region.
+
+    >>> rows_in(np.array([[0, 1], [2, 1], [1, 0]]), ((0, 0b101), (1, 0b10))).tolist()
+    [True, True, False]
+    """
+    inside = np.ones(len(rows), dtype=bool)
+    for variable, allowed in literals:
+        states = [k for k in range(allowed.bit_length()) if allowed >> k & 1]
+        inside &= np.isin(rows[:, variable], states)
+    return inside
+
+
+def group_rows(rows: npt.NDArray[Any], variables: Iterable[int]) -> IntArray:
+    """Number the rows by their states of these variables; equal states get equal numbers.
+
+    >>> group_rows(np.array([[0, 1], [2, 1], [0, 0], [0, 1]]), [0, 1]).tolist()
+    [1, 2, 0, 1]
+    """
+    codes, span = np.zeros(len(rows), dtype=np.int64), 1
+    for variable in variables:
+        column = rows[:, variable].astype(np.int64)
+        states = int(column.max(initial=0)) + 1
+        # Renumber before the codes overflow.
+        if span * states > LARGEST_CODE:
+            codes = np.unique(codes, return_inverse=True)[1]
+            span = int(codes.max(initial=0)) + 1
+        codes, span = codes * states + column, span * states
+    return np.unique(codes, return_inverse=True)[1].astype(np.int64)

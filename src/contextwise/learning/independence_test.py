@@ -1,0 +1,260 @@
+"""Pearson's X² test of independence within groups of rows: thousands of fast tests.
+
+The statistic is X² of the table of both variables,
+
+    X² = n · (Σ n_ij² / (r_i c_j) - 1),        r and c the margins, n the rows,
+
+and its null distribution is over all permutations of the rows. Its mean and variance are known
+exactly for n > 3 (I and J count the rows and columns that are not empty)::
+
+    mean     = n/(n-1) · (I-1)(J-1)
+    variance = 2n/(n-3) · (v_r - w_r)(v_c - w_c) + n²/(n-1) · w_r w_c
+    v_r      = (I-1)(n-I)/(n-1)         w_r = (n Σ 1/r_i - I²)/(n-2)         (v_c, w_c alike)
+
+The p-value is the tail of the gamma distribution with this mean and variance. With many rows this
+is the usual chi-square test with (I-1)(J-1) degrees of freedom; with few rows it allows for the
+margins, which the usual test does not. Groups of rows are tested together by adding their
+statistics, means and variances. `contextwise.learning.exact_tail` has exact p-values for sparse
+tables, and `contextwise.learning.evidence` applies the test to the claims of a model.
+
+**A test may be undecided.** It neither accepts nor rejects independence if it has fewer than
+``min_count`` rows per cell, or if no table with these margins could be significant. Each learner
+defines what it does then.
+
+**The level falls.** With N rows, the level is min(``level``, 1/√N). False alarms vanish as N
+grows, and so do misses, because the threshold grows like ln N and the statistic like N.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+
+from contextwise.errors import DomainError
+from contextwise.learning.counted_rows import CountedRows
+from contextwise.learning.exact_tail import gamma_tail
+from contextwise.models.features import PairIndex
+from contextwise.support.arrays import BoolArray, FloatArray, IntArray
+
+CELLS = 2**22
+"""The most cells of tables held at once."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The level of tests, and how many rows per cell a table needs."""
+
+    level: float
+    min_count: float
+
+    @classmethod
+    def of(cls, rows: int, level: float, min_count: float) -> Rule:
+        """Return the rule for this number of rows.
+
+        >>> Rule.of(100, 0.05, 5).level, Rule.of(10_000, 0.05, 5).level
+        (0.05, 0.01)
+        """
+        check_level(level)
+        if min_count < 0:
+            raise DomainError(f"min_count must be >= 0, got {min_count}")
+        return cls(min(level, max(rows, 1) ** -0.5), min_count)
+
+
+def check_level(level: float, name: str = "level") -> float:
+    """Return the level, or raise unless 0 < level < 1."""
+    if not 0 < level < 1:
+        raise DomainError(f"{name} must be > 0 and < 1, got {level}")
+    return level
+
+
+@dataclass(frozen=True)
+class Tests:
+    """An array of tests: X², the moments of its null, its largest value, and the table's size."""
+
+    __test__ = False  # not a test class of pytest
+
+    statistic: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+    largest: FloatArray
+    rows: FloatArray
+    cells: FloatArray
+
+    @property
+    def parts(self) -> tuple[FloatArray, ...]:
+        """All arrays, in the order of the fields."""
+        return tuple(getattr(self, field.name) for field in fields(self))
+
+    def together(self) -> Tests:
+        """Combine the groups along the last axis into one test."""
+        return Tests(*(part.sum(axis=-1) for part in self.parts))
+
+    @cached_property
+    def p_values(self) -> FloatArray:
+        """P(X² >= statistic); 1 where nothing varies."""
+        return self._tail(self.statistic)
+
+    def independent(self, rule: Rule) -> BoolArray:
+        """Return where the test accepts independence and could have rejected it."""
+        enough = self._enough(rule)
+        tests = Tests(*(part[enough] for part in self.parts))
+        able = tests._tail(tests.largest) <= rule.level
+        result = np.zeros(enough.shape, dtype=bool)
+        result[enough] = able & (tests.p_values > rule.level)
+        return result
+
+    def dependent(self, rule: Rule) -> BoolArray:
+        """Return where the test rejects independence."""
+        return np.asarray(self._enough(rule) & (self.p_values <= rule.level))
+
+    def _enough(self, rule: Rule) -> BoolArray:
+        return np.asarray((self.cells > 0) & (self.rows >= rule.min_count * self.cells))
+
+    def _tail(self, statistic: FloatArray) -> FloatArray:
+        return gamma_tail(statistic, self.mean, self.variance)
+
+
+def evaluate_tables(tables: FloatArray) -> Tests:
+    """Test each table of counts; the last two axes are the tables.
+
+    Empty rows and columns do not count, and a table of up to 3 rows decides nothing.
+
+    >>> tests = evaluate_tables(np.array([[8.0, 2.0], [2.0, 8.0]]))
+    >>> round(float(tests.statistic), 4), round(float(tests.p_values), 4)
+    (7.2, 0.008)
+    """
+    n = tables.sum(axis=(-2, -1))
+    r, c = tables.sum(axis=-1), tables.sum(axis=-2)
+    in_rows, in_columns = (r > 0).sum(axis=-1), (c > 0).sum(axis=-1)
+    usable = (n > 3) & (in_rows > 1) & (in_columns > 1)
+    # Avoids a division by 0 in n - 1, n - 2 and n - 3; the result is masked below.
+    n = np.where(usable, n, 4.0)
+    over_r, over_c = (np.where(m > 0, 1 / np.maximum(m, 1.0), 0.0) for m in (r, c))
+    # X² = n (Σ n_ij² / (r_i c_j) - 1).
+    squares = (tables**2 * over_r[..., :, None] * over_c[..., None, :]).sum(axis=(-2, -1))
+    v_r, w_r = _moments(n, in_rows, over_r.sum(axis=-1))
+    v_c, w_c = _moments(n, in_columns, over_c.sum(axis=-1))
+    values = (
+        n * (squares - 1),
+        n / (n - 1) * (in_rows - 1) * (in_columns - 1),
+        2 * n / (n - 3) * (v_r - w_r) * (v_c - w_c) + n**2 / (n - 1) * w_r * w_c,
+        n * (np.minimum(_bound(r, over_c), _bound(c, over_r)) - 1),
+        n,
+        (in_rows * in_columns).astype(np.float64),
+    )
+    return Tests(*(np.where(usable, part, 0.0) for part in values))
+
+
+def _moments(n: FloatArray, count: IntArray, inverses: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return v and w of one margin."""
+    return (count - 1) * (n - count) / (n - 1), (n * inverses - count**2) / (n - 2)
+
+
+def _bound(margins: FloatArray, inverses: FloatArray) -> FloatArray:
+    """Bound Σ n_ij² / (r_i c_j): row i adds at most 1, and at most r_i over the least c."""
+    parts = np.minimum(1.0, margins * inverses.max(axis=-1, keepdims=True))
+    return np.asarray(parts.sum(axis=-1))
+
+
+def evaluate_given(
+    table: CountedRows, target: int, others: Sequence[int], given: Sequence[int]
+) -> Tests:
+    """Test a variable and each of some others, within groups of equal values of ``given``."""
+    if table.compiled is not None:
+        return Tests(*table.compiled.tests(target, list(given), list(others)))
+    return evaluate_pairs(table, [(target, v) for v in others], *table.groups(given)).together()
+
+
+def evaluate_without_each(table: CountedRows, target: int, blanket: Sequence[int]) -> Tests:
+    """Test a variable and each one of its blanket, given all the others of the blanket."""
+    if table.compiled is not None:
+        return Tests(*table.compiled.tests_without_each(target, list(blanket)))
+    return _joined(
+        [evaluate_given(table, target, [v], [u for u in blanket if u != v]) for v in blanket]
+    )
+
+
+def evaluate_on(table: CountedRows, rows: IntArray, target: int, others: Sequence[int]) -> Tests:
+    """Test a variable and each of some others, on some of the distinct rows."""
+    if table.compiled is not None:
+        return Tests(*table.compiled.tests_on(rows, target, list(others)))
+    return evaluate_given(table.take(rows), target, others, [])
+
+
+def evaluate_in_context(table: CountedRows, target: int, context: Mapping[int, int]) -> Tests:
+    """Test a variable and each one of a context, on the rows that agree with the rest of it."""
+    if table.compiled is not None:
+        variables, values = list(context), list(context.values())
+        return Tests(*table.compiled.tests_in_context(target, variables, values))
+    tests = []
+    for v in context:
+        rest = {u: value for u, value in context.items() if u != v}
+        agree = (table.rows[:, list(rest)] == list(rest.values())).all(axis=1)
+        tests.append(evaluate_on(table, np.flatnonzero(agree), target, [v]))
+    return _joined(tests)
+
+
+def _joined(tests: Sequence[Tests]) -> Tests:
+    parts = zip(*(test.parts for test in tests), strict=True)
+    return Tests(*map(np.concatenate, parts))
+
+
+def evaluate_pairs(
+    table: CountedRows, pairs: Sequence[PairIndex], groups: IntArray, count: int
+) -> Tests:
+    """Test pairs of variables within each group of rows; the result has shape (pairs, groups)."""
+    results = [np.zeros((len(pairs), count)) for _ in range(6)]
+    for places, tables in _tables(table, pairs, groups, count):
+        for result, part in zip(results, evaluate_tables(tables).parts, strict=True):
+            result[places] = part
+    return Tests(*results)
+
+
+def _tables(
+    table: CountedRows, pairs: Sequence[PairIndex], groups: IntArray, count: int
+) -> Iterator[tuple[list[int], FloatArray]]:
+    """Yield the tables of pairs in batches of one shape, with the places of the pairs."""
+    shapes: dict[PairIndex, list[int]] = {}
+    for place, (a, b) in enumerate(pairs):
+        shapes.setdefault((table.cardinalities[a], table.cardinalities[b]), []).append(place)
+    for shape, places in shapes.items():
+        size = count * shape[0] * shape[1]
+        step = max(1, CELLS // max(1, size))
+        for first in range(0, len(places), step):
+            batch = places[first : first + step]
+            cells = []
+            for a, b in (pairs[place] for place in batch):
+                codes = (groups * shape[0] + table.rows[:, a]) * shape[1] + table.rows[:, b]
+                cells.append(np.bincount(codes, weights=table.counts, minlength=size))
+            stacked = np.stack(cells).reshape(len(batch), count, *shape)
+            yield batch, stacked.astype(np.float64)
+
+
+# -- choosing among tests --------------------------------------------------------------------------
+
+ROUNDING = 1e-9
+"""Relative difference below which two p-values or statistics are equal."""
+
+
+def most_dependent(tests: Tests, rule: Rule) -> int | None:
+    """Return the place of the test that rejects independence most clearly, if any does."""
+    dependent = tests.dependent(rule)
+    if not dependent.any():
+        return None
+    p_values = np.where(dependent, tests.p_values, np.inf)
+    # Rounding must not decide between equal tests: the first of them is chosen.
+    first = p_values <= p_values.min() * (1 + ROUNDING) + 1e-320  # smaller ones have no digits
+    above = np.where(first, tests.statistic - tests.mean, -np.inf)
+    return int(np.argmax(above >= above.max() - ROUNDING * abs(above.max())))
+
+
+def most_independent(tests: Tests, rule: Rule) -> int | None:
+    """Return the place of the test that accepts independence most clearly, if any does."""
+    accepted = tests.independent(rule)
+    if not accepted.any():
+        return None
+    p_values = np.where(accepted, tests.p_values, -1.0)
+    return int(np.argmax(p_values >= p_values.max() * (1 - ROUNDING)))

@@ -1,0 +1,160 @@
+"""Conditional distributions of one variable given blocks, and scores of more blocks.
+
+A **block** is a pair of effects and literals: the product of an indicator per state of each effect,
+where all literals hold. State 0 of a variable is the reference and has no indicator. Each variable
+is a multinomial logit of the blocks it is in. As an effect, it has a weight for each of its states
+and each cell of the other effects. If a literal restricts it, it has a weight per cell, which acts
+on the states that the literal allows.
+
+The C++ in ``blocks/`` does the same by sparse sums over groups of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+
+from contextwise.support.arrays import FloatArray, IntArray
+from contextwise.support.loading import why_not_compiled
+
+not_compiled: str | None = None
+"""Why the compiled logits are not available, if they are not."""
+try:
+    from contextwise.learning import _blocks
+except ImportError as error:
+    not_compiled = why_not_compiled(error)
+
+Literal = tuple[int, int]
+"""A variable and the set of its allowed states, as bits."""
+Block = tuple[tuple[int, ...], tuple[Literal, ...]]
+RIDGE = 0.02
+"""Precision of the prior of each weight; it keeps weights finite where a state never occurs."""
+STEPS, HALVINGS, TOLERANCE, SMALL = 40, 12, 1e-4, 0.3
+
+
+class Logits:
+    """Distinct rows with counts, and the readable versions of `fit` and `rao`."""
+
+    def __init__(self, codes: IntArray, counts: FloatArray, cardinalities: Sequence[int]) -> None:
+        self.codes, self.counts, self.cardinalities = codes, counts, cardinalities
+
+    def fit(
+        self, v: int, blocks: Sequence[Block], start: Sequence[float]
+    ) -> tuple[float, list[float]]:
+        """Return the log-likelihood of a variable given blocks, and the weights."""
+        design, counts = self._design(v, [((v,), ()), *blocks])
+        weights = np.zeros(design.shape[1])
+        if len(start) == len(weights):
+            weights = np.array(start)
+        likelihood, p = _evaluate(design, counts, weights)
+        for _ in range(STEPS):
+            gradient = _score(design, counts, p) - RIDGE * weights
+            information = _information(design, design, counts, p) + RIDGE * np.eye(len(weights))
+            step = np.linalg.solve(information, gradient)
+            promised = gradient @ step / 2
+            if not promised > TOLERANCE:
+                break
+            objective = likelihood - RIDGE * weights @ weights / 2
+            for length in 0.5 ** np.arange(HALVINGS):
+                tried = weights + length * step
+                reached, p_tried = _evaluate(design, counts, tried)
+                if reached - RIDGE * tried @ tried / 2 >= objective:
+                    break
+            else:
+                break
+            weights, likelihood, p = tried, reached, p_tried
+            if length == 1 and promised < SMALL:  # Newton's steps converge quadratically
+                break
+        return likelihood, weights.tolist()
+
+    def rao(
+        self,
+        v: int,
+        blocks: Sequence[Block],
+        weights: Sequence[float],
+        options: Sequence[Sequence[Block]],
+    ) -> list[float]:
+        """Return half of Rao's score statistic of more blocks, for each option."""
+        base = [((v,), ()), *blocks]
+        result = []
+        for option in options:
+            design, counts = self._design(v, [*base, *option])
+            old, new = design[:, : len(weights)], design[:, len(weights) :]
+            _, p = _evaluate(old, counts, np.array(weights))
+            score = _score(new, counts, p)
+            cross = _information(old, new, counts, p)
+            own = _information(new, new, counts, p)
+            information = _information(old, old, counts, p) + RIDGE * np.eye(len(weights))
+            own -= cross.T @ np.linalg.solve(information, cross)
+            own += RIDGE * np.eye(len(own))
+            result.append(float(score @ np.linalg.solve(own, score)) / 2)
+        return result
+
+    def _design(self, v: int, blocks: Sequence[Block]) -> tuple[FloatArray, FloatArray]:
+        """Return what each weight adds to each state of v in each group, and the counts of v."""
+        scope = {u for effects, where in blocks for u in [*effects, *(u for u, _ in where)]} - {v}
+        names = sorted(scope)
+        rows, groups = np.unique(self.codes[names].T, axis=0, return_inverse=True)
+        states = dict(zip(names, rows.T, strict=True))
+        card = self.cardinalities[v]
+        counts = np.zeros((len(rows), card))
+        np.add.at(counts, (groups.ravel(), self.codes[v]), self.counts)
+        columns = []
+        for effects, where in blocks:
+            allowed = np.ones(len(rows), dtype=bool)
+            outputs = np.eye(card)[1:]
+            for u, mask in where:
+                if u == v:
+                    outputs = np.array([[mask >> s & 1 for s in range(card)]], dtype=float)
+                else:
+                    allowed &= (mask >> states[u] & 1).astype(bool)
+            others = [u for u in effects if u != v]
+            for cell in product(*(range(1, self.cardinalities[u]) for u in others)):
+                active = allowed.copy()
+                for u, state in zip(others, cell, strict=True):
+                    active &= states[u] == state
+                columns += [active[:, None] * output for output in outputs]
+        return np.stack(columns, axis=1), counts
+
+
+def logits(
+    codes: IntArray, counts: FloatArray, cardinalities: Sequence[int]
+) -> Logits | _blocks.Table:
+    """Return the rows, one line per variable, ready to fit; compiled where that is available."""
+    if not_compiled:
+        return Logits(codes, counts, cardinalities)
+    lines = np.ascontiguousarray(codes, dtype=np.uint32)
+    return _blocks.Table(lines, np.asarray(counts, dtype=float), list(cardinalities))
+
+
+def weight_count(block: Block, cardinalities: Sequence[int]) -> int:
+    """Return the number of weights of a block, which is the same for all of its variables."""
+    total = 1
+    for u in block[0]:
+        total *= cardinalities[u] - 1
+    return total
+
+
+def _evaluate(
+    design: FloatArray, counts: FloatArray, weights: FloatArray
+) -> tuple[float, FloatArray]:
+    eta = np.einsum("gds,d->gs", design, weights)
+    eta -= eta.max(axis=1, keepdims=True)
+    eta -= np.log(np.exp(eta).sum(axis=1, keepdims=True))
+    return float((counts * eta).sum()), np.exp(eta)
+
+
+def _score(design: FloatArray, counts: FloatArray, p: FloatArray) -> FloatArray:
+    residual = counts - counts.sum(axis=1, keepdims=True) * p
+    return np.asarray(np.einsum("gds,gs->d", design, residual))
+
+
+def _information(
+    left: FloatArray, right: FloatArray, counts: FloatArray, p: FloatArray
+) -> FloatArray:
+    n = counts.sum(axis=1)
+    both = np.einsum("gds,ges,gs,g->de", left, right, p, n, optimize=True)
+    means = np.einsum("gds,gs->gd", left, p), np.einsum("gds,gs->gd", right, p)
+    return np.asarray(both - np.einsum("gd,ge,g->de", *means, n, optimize=True))

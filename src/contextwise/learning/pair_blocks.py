@@ -1,0 +1,570 @@
+"""PairBlocks: a graph whose edges have contexts, paid by their true degrees of freedom.
+
+**Model.** Each pair has a tree of contexts in which it depends (`contextwise.learning.pair_trees`).
+A pair in a context is one block: (a - 1)(b - 1) log-odds ratios, for a and b states that occur
+there. Each variable is a multinomial logit of the blocks it is in (`contextwise.learning.logit`),
+so an association costs what it needs, whatever the number of configurations of the neighbours.
+
+**Score.** A change of a pair's tree is worth the mean gain in log-likelihood of its two variables,
+minus costs. A block costs the chi-square quantile of its degrees of freedom, at the tail
+probability where BIC adds one parameter. Graphs with equally many edges share the same prior
+probability, so an edge costs ln((m - k) / (k + 1)) if k of m pairs have one. A literal of a context
+costs the logarithm of the number of literals to choose from.
+
+**Search.** (1) Add the edge that gains most, while one gains; remove edges while that gains. (2)
+Audit: add an edge where the table of a pair given its neighbours contradicts independence. Blocks
+have power against effects that are alike in all contexts, tables against all others, such as those
+of two causes of a common effect. (3) Find the literals that make most pairs vanish; a three-way
+interaction can be read as the context of any of its three pairs, and the reading that explains most
+of them is the right one. (4) Change the tree of one pair at a time, the best change first, until
+nothing gains. (5) Where the rows
+contradict an independence in a context, the pair depends there. (6) Turn blocks into conjunctions
+of literals where that makes other pairs vanish: if A and B depend where C=1 because of the feature
+A=1 & B=1 & C=1 alone, then A and C depend only where B=1. (7) Give a pair different effects in
+different states of another variable where that gains; the claims stay the same.
+
+Rao's score statistic ranks changes, and a refit decides.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from math import inf, log
+
+import numpy as np
+
+from contextwise.data.rows import Data
+from contextwise.errors import DomainError
+from contextwise.learning.base import Learner
+from contextwise.learning.block_scores import BlockScores, NumberedRows, penalty
+from contextwise.learning.counted_rows import CountedRows
+from contextwise.learning.independence_test import evaluate_given
+from contextwise.learning.logit import Block, Literal
+from contextwise.learning.pair_trees import (
+    EVERYWHERE,
+    NOWHERE,
+    Context,
+    PairTrees,
+    Tree,
+    meet,
+    members,
+    scope_of,
+)
+from contextwise.learning.run import Run
+from contextwise.models.features import PairIndex
+from contextwise.models.structure import Structure
+from contextwise.support.arrays import FloatArray
+from contextwise.support.progress import Progress
+
+LEAST = 1e-6
+"""A smaller gain is none."""
+REFITS = 3
+"""Trees that are refitted in each step of the search for a pair's tree."""
+ROUNDS = 3
+"""Most times that contexts and edges are searched in turn."""
+PASSES = 8
+"""Most times that the contexts of all pairs are searched in turn."""
+LEVEL = 0.01
+"""Level of the tests that contradict an independence in a context."""
+CLEAR = 0.1
+"""Level of the tests that contradict a conjunction."""
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class PairBlocks(Learner):
+    """A graph whose edges have contexts, for tables of any kind: the default.
+
+    It pays for an association of two variables what it needs, (a - 1)(b - 1) parameters for a and b
+    states, and finds the contexts in which pairs depend. It claims an independence only if the rows
+    do not contradict it.
+
+    Parameters
+    ----------
+    depth : int
+        Largest number of literals in a context of an edge; 0 finds a graph.
+    require, forbid : lists of pairs of names
+        Pairs that depend, and pairs that are independent in all contexts.
+    show_progress : bool or function
+        Show a progress bar on standard error, or call a function of (done, total) for each phase.
+
+    Examples
+    --------
+    B and C are equal where A=0, and independent where A=1, where both are 1 more often:
+
+    >>> ones = [[1, b, c] for b in (0, 1, 1, 1) for c in (0, 1, 1, 1)]
+    >>> rows = [[0, 0, 0], [0, 1, 1]] * 80 + ones * 10
+    >>> learned = PairBlocks().fit(rows, domain={"A": 2, "B": 2, "C": 2}).structure_
+    >>> learned.restrict("A=0").pairs(), learned.restrict("A=1").pairs()
+    ([('B', 'C')], [])
+    """
+
+    depth: int = 2
+    require: Sequence[tuple[str, str]] = ()
+    forbid: Sequence[tuple[str, str]] = ()
+    show_progress: bool | Progress = False
+
+    def learn(self, data: Data, run: Run) -> Structure:
+        """Search for the pairs and their contexts."""
+        if self.depth < 0:
+            raise DomainError(f"depth must be >= 0, got {self.depth}")
+        rows = NumberedRows(CountedRows.of(data))
+        required, forbidden = (
+            {data.domain.pair(pair) for pair in pairs} for pairs in (self.require, self.forbid)
+        )
+        for a, b in required & forbidden:
+            names = data.domain.names
+            raise DomainError(f"{names[a]} and {names[b]} are both required and forbidden")
+        search = _Search(rows, run, self.depth, required, forbidden)
+        search.run_all()
+        return search.trees.structure(data.domain, rows.states)
+
+
+class _Search:
+    """Search the trees of all pairs."""
+
+    def __init__(
+        self,
+        rows: NumberedRows,
+        run: Run,
+        depth: int,
+        required: Collection[PairIndex],
+        forbidden: Collection[PairIndex],
+    ) -> None:
+        self.rows, self.run, self.depth, self.required = rows, run, depth, required
+        self.cards, self.trees, self.scores = rows.cards, PairTrees(rows.cards), BlockScores(rows)
+        self.varying = [v for v, card in enumerate(self.cards) if card > 1]
+        self.pairs = [pair for pair in combinations(self.varying, 2) if pair not in forbidden]
+        for pair in required:
+            self.trees[pair] = EVERYWHERE
+        self._tables: dict[tuple[int, tuple[int, ...]], FloatArray] = {}
+
+    def run_all(self) -> None:
+        """Run all phases; stop between changes when the time is up."""
+        self.find_edges()
+        if not self.depth:
+            return
+        self.find_switches()
+        for _ in range(ROUNDS):
+            self.find_contexts()
+            before = dict(self.trees.trees)
+            self.find_edges()
+            if self.trees.trees == before or self.run.is_late():
+                break
+        self.widen_contradicted()
+        self.find_conjunctions()
+        self.find_interactions()
+
+    # -- scores ------------------------------------------------------------------------------------
+
+    @property
+    def edge_cost(self) -> float:
+        """The cost of one more edge; graphs with equally many edges are equally probable."""
+        most, now = len(self.pairs), len(self.trees.trees)
+        return max(0.0, log((most - now + 1) / (now + 1)))
+
+    def choices(self, pair: PairIndex) -> int:
+        """Return the number of literals that a context of a pair can have."""
+        cards = [self.cards[c] for c in self.trees.common(pair)]
+        return max(2, sum(2 if card == 2 else 2 * card for card in cards))
+
+    def freedom(self, pair: PairIndex, context: Context) -> int:
+        """Return the degrees of freedom of a pair in a context."""
+        return self.scores.freedom((pair, context))
+
+    def cost(self, pair: PairIndex, tree: Tree) -> float:
+        """Return what a tree costs."""
+        if not tree:
+            return 0.0
+        total = self.edge_cost
+        for context in tree:
+            total += penalty(self.freedom(pair, context), self.rows.total)
+        literals = len({literal for context in tree for literal in context})
+        if len(tree) > 1:  # C in S and C not in S are one choice
+            literals = max(1, literals // 2)
+        return total + literals * log(self.choices(pair)) if literals else total
+
+    def known(self, pair: PairIndex, tree: Tree = NOWHERE) -> list[list[Block]]:
+        """Return the blocks of both variables if the pair had this tree."""
+        own: list[Block] = [(pair, context) for context in tree]
+        return [self.trees.blocks(v, pair) + own for v in pair]
+
+    def value(self, pair: PairIndex, tree: Tree) -> float:
+        """Return the score of a tree, with all others as they are."""
+        blocks = zip(pair, self.known(pair, tree), strict=True)
+        return 0.5 * sum(self.scores.fit(v, own)[0] for v, own in blocks) - self.cost(pair, tree)
+
+    def add_gains(self, pair: PairIndex, trees: Sequence[Tree], gains: dict[Tree, float]) -> None:
+        """Add Rao's gain of trees over no dependence to those that are known."""
+        new = [tree for tree in dict.fromkeys(trees) if tree not in gains]
+        if not new:
+            return
+        options: list[list[Block]] = [[(pair, context) for context in tree] for tree in new]
+        blocks = zip(pair, self.known(pair), strict=True)
+        scores = [self.scores.rao(v, own, options) for v, own in blocks]
+        for tree, *both in zip(new, *scores, strict=True):
+            gains[tree] = 0.5 * sum(both)
+
+    # -- edges -------------------------------------------------------------------------------------
+
+    def find_edges(self) -> None:
+        """Add and remove edges, by blocks and by tables, until nothing changes."""
+        for _ in range(ROUNDS):
+            self.add_edges()
+            self.remove_edges()
+            if not self.audit() or self.run.is_late():
+                return
+
+    def add_edges(self) -> None:
+        """Add the edge that gains most, while one gains."""
+        gains = np.zeros((len(self.cards), len(self.cards)))
+        for v in self.run.steps(self.varying, "scoring pairs"):
+            self._score_edges(v, gains)
+        refused: set[PairIndex] = set()
+        while not self.run.is_late():
+            candidates = [
+                (0.5 * (gains[pair] + gains[pair[::-1]]) - self.cost(pair, EVERYWHERE), pair)
+                for pair in self.pairs
+                if not self.trees[pair] and pair not in refused
+            ]
+            gain, pair = max(candidates, default=(0.0, (0, 0)))
+            if gain <= LEAST:
+                return
+            if self.value(pair, EVERYWHERE) <= self.value(pair, NOWHERE) + LEAST:
+                refused.add(pair)
+                continue
+            self.trees[pair] = EVERYWHERE
+            for v in pair:
+                self._score_edges(v, gains)
+            refused = {other for other in refused if not {*other} & {*pair}}
+
+    def _score_edges(self, v: int, gains: FloatArray) -> None:
+        """Store Rao's gain of each absent pair of a variable."""
+        absent = [pair for pair in self.pairs if v in pair and not self.trees[pair]]
+        options = [[(pair, ())] for pair in absent]
+        scores = self.scores.rao(v, self.trees.blocks(v), options)
+        for (a, b), score in zip(absent, scores, strict=True):
+            gains[v, b if a == v else a] = score
+
+    def remove_edges(self) -> None:
+        """Remove the edge that costs most, while one costs more than it gains."""
+        while not self.run.is_late():
+            gains = {
+                pair: self.value(pair, NOWHERE) - self.value(pair, tree)
+                for pair, tree in self.trees.trees.items()
+                if self.is_removable(pair)
+            }
+            worst = max(gains, key=lambda pair: gains[pair], default=None)
+            if worst is None or gains[worst] <= LEAST:
+                return
+            self.trees[worst] = NOWHERE
+
+    def is_removable(self, pair: PairIndex) -> bool:
+        """Return whether nothing but the score speaks for a pair."""
+        return (
+            pair not in self.required
+            and not self.trees.implied(pair)
+            and self.table_p(pair) > self.table_level
+        )
+
+    @property
+    def table_level(self) -> float:
+        """The level of tests of tables: where one degree of freedom would be an edge."""
+        from scipy.special import chdtrc
+
+        return float(chdtrc(1, log(max(3.0, self.rows.total)) + 2 * self.edge_cost))
+
+    def table_p(self, pair: PairIndex) -> float:
+        """Return the p-value of independence given the neighbours of one end or of the other."""
+        return min(1.0, 2 * min(self._table_p(*pair), self._table_p(*pair[::-1])))
+
+    def _table_p(self, target: int, other: int) -> float:
+        given = tuple(sorted(self.trees.near[target] - {other}))
+        if (target, given) not in self._tables:
+            others = [u for u in self.varying if u != target and u not in given]
+            p_values = np.ones(len(self.cards))
+            p_values[others] = evaluate_given(self.rows.table, target, others, given).p_values
+            self._tables[target, given] = p_values
+        return float(self._tables[target, given][other])
+
+    def audit(self) -> bool:
+        """Add edges where tables contradict independence; return whether there were any."""
+        added = False
+        while not self.run.is_late():
+            absent = [(self.table_p(pair), pair) for pair in self.pairs if not self.trees[pair]]
+            p, pair = min(absent, default=(1.0, (0, 0)))
+            if p > self.table_level:
+                break
+            self.trees[pair] = EVERYWHERE
+            added = True
+        return added
+
+    # -- contexts ----------------------------------------------------------------------------------
+
+    def find_switches(self) -> None:
+        """Give contexts to pairs, beginning with the literal that gains most over all pairs."""
+        gains: dict[PairIndex, dict[Literal, float]] = {}
+        while not self.run.is_late():
+            for pair in self.trees.trees:
+                if pair not in gains:
+                    gains[pair] = self._switch_gains(pair)
+            total: dict[Literal, float] = {}
+            for own in gains.values():
+                for literal, gain in own.items():
+                    total[literal] = total.get(literal, 0.0) + gain
+            if not total:
+                return
+            literal = max(total, key=lambda x: total[x])
+            pair = max(gains, key=lambda pair: gains[pair].get(literal, 0.0))
+            tree = ((literal,),)
+            if self.trees.is_possible(pair, tree):
+                self.trees[pair] = tree
+                gains = {p: own for p, own in gains.items() if not {*p} & {*pair}}
+            else:
+                del gains[pair][literal]
+
+    def _switch_gains(self, pair: PairIndex) -> dict[Literal, float]:
+        """Return the literals that a pair gains from most, and how much."""
+        if self.trees[pair] != EVERYWHERE:
+            return {}
+        trees: list[Tree] = []
+        for c in self.trees.common(pair):
+            every = self.trees.all_states(c)
+            single = {1 << s for s in members(every)}
+            trees += [(((c, states),),) for states in sorted(single | {every - s for s in single})]
+        trees = [t for t in trees if self.freedom(pair, t[0]) and self.trees.is_possible(pair, t)]
+        gains: dict[Tree, float] = {}
+        self.add_gains(pair, trees, gains)
+        trees.sort(key=lambda tree: self.cost(pair, tree) - gains[tree])
+        plain = self.value(pair, EVERYWHERE)
+        refitted = {tree[0][0]: self.value(pair, tree) - plain for tree in trees[:REFITS]}
+        return {literal: gain for literal, gain in refitted.items() if gain > LEAST}
+
+    def find_contexts(self) -> None:
+        """Change the tree of one pair at a time, the best change first."""
+        heap: list[tuple[float, PairIndex, Tree]] = []
+        changes = 0
+        changed = dict.fromkeys(self.varying, 0)
+        looked = dict.fromkeys(self.pairs, -1)
+
+        def is_stale(pair: PairIndex) -> bool:
+            return looked[pair] < max(changed[v] for v in pair)
+
+        def look_at(pair: PairIndex) -> None:
+            looked[pair] = changes
+            if self.trees[pair] or self.trees.common(pair):
+                gain, tree = self.best_tree(pair)
+                if gain > LEAST:
+                    heapq.heappush(heap, (-gain, pair, tree))
+
+        for _ in range(PASSES):
+            for pair in self.run.steps(list(filter(is_stale, self.pairs)), "finding contexts"):
+                look_at(pair)
+            if not heap:
+                return
+            while heap and not self.run.is_late():
+                _, pair, tree = heapq.heappop(heap)
+                if is_stale(pair):
+                    look_at(pair)
+                elif self.trees.is_possible(pair, tree):
+                    self.trees[pair] = tree
+                    changes += 1
+                    changed |= dict.fromkeys(pair, changes)
+
+    def best_tree(self, pair: PairIndex) -> tuple[float, Tree]:
+        """Climb to the best tree of a pair; return how much it gains, and the tree."""
+        values: dict[Tree, float] = {}
+        gains: dict[Tree, float] = {}
+
+        def value(tree: Tree) -> float:
+            if tree not in values:
+                values[tree] = self.value(pair, tree)
+            return values[tree]
+
+        current = best = self.trees[pair]
+        for start in (NOWHERE, EVERYWHERE):
+            if value(start) > value(best) + LEAST and (start or self.is_removable(pair)):
+                best = start
+        common = self.trees.common(pair)
+        for start in dict.fromkeys([EVERYWHERE, best, current] if common else []):
+            tree = start
+            while tree:
+                moves = self._moves(pair, tree, common, gains)
+                self.add_gains(pair, [tree, *moves], gains)
+                ranked = sorted(moves, key=lambda m: self.cost(pair, m) - gains[m])
+                # Rao's gain is only approximate.
+                least = 0.97 * gains[tree] - self.cost(pair, tree) - 1.5
+                tried = [m for m in ranked[:REFITS] if gains[m] - self.cost(pair, m) > least]
+                top = max([tree, *tried], key=value)
+                if value(top) <= value(tree) + LEAST:
+                    break
+                tree = top
+            if tree and value(tree) > value(best) + LEAST:
+                best = tree
+        return value(best) - value(current), best
+
+    def _moves(
+        self, pair: PairIndex, tree: Tree, common: list[int], gains: dict[Tree, float]
+    ) -> list[Tree]:
+        """Return possible trees that drop, widen or refine one context."""
+        result: list[Tree] = []
+        for context in tree:
+            rest = [other for other in tree if other != context]
+            if rest:
+                result.append(tuple(rest))
+            literals = dict(context)
+            result += [(tuple(x for x in context if x[0] != v),) for v in literals]
+            for c in common:
+                if c not in literals and len(literals) >= self.depth:
+                    continue
+                allowed = literals.get(c, self.trees.all_states(c))
+                for states in self._parts(pair, context, c, allowed, gains):
+                    inside = meet(context, c, states)
+                    if self.freedom(pair, inside):
+                        result.append(tuple(sorted([*rest, inside])))
+        distinct = [move for move in dict.fromkeys(result) if move != tree]
+        return [move for move in distinct if self.trees.is_possible(pair, move)]
+
+    def _parts(
+        self, pair: PairIndex, context: Context, c: int, allowed: int, gains: dict[Tree, float]
+    ) -> list[int]:
+        """Return sets of states of c: single ones, all but one, and those with most evidence."""
+        single = members(allowed)
+        if len(single) < 2:
+            return []
+        sets = {1 << s for s in single} | {allowed & ~(1 << s) for s in single}
+        if len(single) > 3:
+            trees: dict[int, Tree] = {s: (meet(context, c, 1 << s),) for s in single}
+            trees = {s: tree for s, tree in trees.items() if self.freedom(pair, tree[0])}
+            self.add_gains(pair, list(trees.values()), gains)
+            order = sorted(trees, key=lambda s: self.cost(pair, trees[s]) - gains[trees[s]])
+            sets |= {sum(1 << s for s in order[:k]) for k in range(1, len(order))}
+        return sorted(sets)
+
+    def find_interactions(self) -> None:
+        """Let effects differ between the states of a common neighbour, where that gains."""
+        for pair, tree in sorted(self.trees.trees.items()):
+            if tree != EVERYWHERE or self.run.is_late():
+                continue
+            splits: list[Tree] = []
+            for c in self.trees.common(pair):
+                for s in range(self.cards[c] if self.cards[c] > 2 else 1):
+                    one, others = self._both_sides(c, s)
+                    splits.append((((c, one),), ((c, others),)))
+            splits = [t for t in splits if all(self.freedom(pair, context) for context in t)]
+            splits = [t for t in splits if self.trees.is_possible(pair, t)]
+            gains: dict[Tree, float] = {}
+            self.add_gains(pair, splits, gains)
+            best = min(splits, key=lambda t: self.cost(pair, t) - gains[t], default=EVERYWHERE)
+            if self.value(pair, best) > self.value(pair, EVERYWHERE) + LEAST:
+                self.trees[pair] = best
+
+    # -- evidence ----------------------------------------------------------------------------------
+
+    def widen_contradicted(self) -> None:
+        """Let pairs depend everywhere if the rows contradict an independence in a context."""
+        waiting = set(self.trees.trees)
+        while waiting:
+            pair = min(waiting)
+            waiting.remove(pair)
+            tree = self.trees[pair]
+            absent = [c for c in self.trees.absent(tree) if self.freedom(pair, c)]
+            if not absent or not self.is_contradicted(pair, tree, absent):
+                continue
+            split = tuple(sorted([*tree, *absent]))
+            can_split = not self.trees.absent(split) and self.trees.is_possible(pair, split)
+            options = [EVERYWHERE, split] if can_split else [EVERYWHERE]
+            self.trees[pair] = max(options, key=lambda option: self.value(pair, option))
+            waiting |= {other for other in self.trees.trees if {*other} & {*pair}}
+
+    def is_contradicted(self, pair: PairIndex, tree: Tree, absent: list[Context]) -> bool:
+        """Return whether the rows show a dependence in contexts where a tree has none.
+
+        The effects there may be the same in all rows of a context, or differ between the states of
+        one common neighbour.
+        """
+        options: list[list[Block]] = [[(pair, context) for context in absent]]
+        for c in self.trees.common(pair):
+            parts = [meet(context, c, 1 << s) for context in absent for s in range(self.cards[c])]
+            parts = [part for part in parts if dict(part)[c] and self.freedom(pair, part)]
+            if len(parts) > len(absent):
+                options.append([(pair, part) for part in parts])
+        return self.scores.p_value(pair, self.known(pair, tree), options) <= LEVEL
+
+    # -- conjunctions ------------------------------------------------------------------------------
+
+    def find_conjunctions(self) -> None:
+        """Turn effects of blocks into literals where other pairs then vanish."""
+        for pair, tree in sorted(self.trees.trees.items()):
+            is_single = len(tree) == 1 and tree != EVERYWHERE
+            if is_single and self.trees[pair] == tree and pair not in self.required:
+                self._conjoin(pair, tree[0])
+            if self.run.is_late():
+                return
+
+    def _conjoin(self, pair: PairIndex, context: Context) -> None:
+        """Replace the block of a pair in a context, and drop other pairs inside, if that gains."""
+        scope = scope_of((pair, context))
+        others = [p for p in combinations(scope, 2) if p != pair and len(self.trees[p]) == 1]
+        others = [p for p in others if p not in self.required]
+        each = log(self.choices(pair))
+        before = self.trees.copy()
+        best, most = before, self._value_within(scope, each) + LEAST
+        for block in self._literal_forms(pair, context):
+            self.trees = before.copy()
+            self.trees[pair] = NOWHERE
+            self.trees.conjunctions.append(block)
+            left = list(others)
+            value = -inf
+            while left:
+                tried = {other: self._value_without(other, scope, each) for other in left}
+                worst = max(left, key=lambda other: tried[other])
+                if tried[worst] <= value + LEAST:
+                    break
+                value = tried[worst]
+                self.trees[worst] = NOWHERE
+                left.remove(worst)
+            dropped = [other for other in others if other not in left]
+            if value > most and not any(self._is_missing(other) for other in dropped):
+                best, most = self.trees.copy(), value
+        self.trees = best
+
+    def _literal_forms(self, pair: PairIndex, context: Context) -> list[Block]:
+        """Return the block of a pair in a context with one end, or both, as a literal."""
+        literals = [
+            [(v, states) for s in range(self.cards[v]) for states in self._both_sides(v, s)]
+            for v in pair
+        ]
+        forms: list[Block] = [((pair[1],), (x,)) for x in literals[0]]
+        forms += [((pair[0],), (x,)) for x in literals[1]]
+        forms += [((), (x, y)) for x, y in product(*literals)]
+        distinct = dict.fromkeys(forms)
+        return [(effects, tuple(sorted([*context, *more]))) for effects, more in distinct]
+
+    def _both_sides(self, v: int, state: int) -> tuple[int, int]:
+        return 1 << state, self.trees.all_states(v) & ~(1 << state)
+
+    def _value_within(self, scope: list[int], each: float) -> float:
+        """Return the score of all blocks inside a scope; ``each`` is the cost of a literal."""
+        total = 0.5 * sum(self.scores.fit(v, self.trees.blocks(v))[0] for v in scope)
+        blocks: list[Block] = [(p, c) for p in combinations(scope, 2) for c in self.trees[p]]
+        for block in blocks + self.trees.conjunctions:
+            total -= penalty(self.scores.freedom(block), self.rows.total) + len(block[1]) * each
+        # Conjunctions must explain clearly more than they leave out.
+        return total - 0.25 * log(self.rows.total) * len(self.trees.conjunctions)
+
+    def _value_without(self, pair: PairIndex, scope: list[int], each: float) -> float:
+        tree = self.trees[pair]
+        self.trees[pair] = NOWHERE
+        value = self._value_within(scope, each)
+        self.trees[pair] = tree
+        return value
+
+    def _is_missing(self, pair: PairIndex) -> bool:
+        """Return whether the rows show an effect of a pair beyond those of conjunctions."""
+        implied = tuple(self.trees.implied(pair))
+        absent = [c for c in self.trees.absent(implied) if self.freedom(pair, c)]
+        options: list[list[Block]] = [[(pair, context) for context in absent]]
+        return bool(absent) and self.scores.p_value(pair, self.known(pair), options) <= CLEAR

@@ -1,0 +1,236 @@
+"""`Evidence`: what rows say about each claim of a model.
+
+`contextwise.learning.evidence.judge` makes it, JSON files keep it, and everything that shows a
+claim shows it too. It belongs to the features that were tested: `Structure.evidence` returns it
+only while the fingerprint of the features is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import inf
+from typing import Any, Literal
+
+from contextwise.models.notation import Literal as NamedLiteral
+from contextwise.models.notation import between, quoted, where, write_literals
+from contextwise.support.formatting import listed, plural
+
+Kind = Literal["independent", "dependent", "d-separated"]
+"""The kind of a claim; each is a family of tests with a correction of its own."""
+KINDS: tuple[Kind, ...] = ("independent", "dependent", "d-separated")
+
+CONTRADICTED, NOT_CONTRADICTED = "contradicted", "not contradicted"
+SUPPORTED, NOT_SUPPORTED = "supported", "not supported"
+UNTESTABLE, USED = "could not be tested", "used by the learner"
+VERDICTS = (CONTRADICTED, NOT_CONTRADICTED, SUPPORTED, NOT_SUPPORTED, UNTESTABLE, USED)
+
+CORRECTION = "benjamini-yekutieli"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The size of an association with its 95 % interval.
+
+    For two variables of two states each it is their odds ratio within the groups of rows, if the
+    groups have a common one. Otherwise it is Cramér's V within the groups, from 0 to 1.
+    """
+
+    measure: Literal["odds ratio", "V"]
+    value: float  # an odds ratio can be 0 or infinite
+    low: float
+    high: float
+    differs: bool = False  # the odds ratio differs between the groups of rows
+
+    @property
+    def short(self) -> str:
+        """The value alone: ``odds ratio 1.9``, or ``odds ratio above 27`` at a zero cell."""
+        if self.value == inf:
+            return f"{self.measure} above {two_digits(self.low)}"
+        if self.value == 0 and self.measure == "odds ratio":
+            return f"{self.measure} below {two_digits(self.high)}"
+        return f"{self.measure} {two_digits(self.value)}"
+
+    def __str__(self) -> str:
+        is_limit = self.measure == "odds ratio" and self.value in (0, inf)
+        text = (
+            self.short
+            if is_limit
+            else f"{self.short} ({two_digits(self.low)} to {two_digits(self.high)})"
+        )
+        return f"{text}, differs between groups" if self.differs else text
+
+
+def two_digits(value: float) -> str:
+    """Write a number with two digits: ``0.021``, ``1.9``, ``470``."""
+    return f"{float(f'{value:.2g}'):,.0f}" if 100 <= value < inf else f"{value:.2g}"
+
+
+@dataclass(frozen=True)
+class ClaimEvidence:
+    """One claim of a model, the test of it, and the verdict."""
+
+    pair: tuple[str, str]
+    region: tuple[NamedLiteral, ...]  # the contexts of the claim; empty for every context
+    claim: Kind
+    verdict: str  # one of `VERDICTS`
+    given: tuple[str, ...]  # the variables whose states make the groups of rows
+    rows: int  # in the region
+    informative: int = 0  # rows in groups where both variables vary
+    groups: int = 0
+    silent: int = 0  # groups without information
+    freedom: int = 0  # degrees of freedom
+    p: float | None = None  # None if no row carries information
+    adjusted: float | None = None  # corrected among all tested claims of this kind
+    smallest_p: float | None = None  # the smallest p that these margins allow
+    method: str = ""  # "exact", "drawn", "asymptotic" or "by subject"
+    effect: Effect | None = None
+    bits: float | None = None  # conditional mutual information per informative row, beyond chance
+    could_show: float | None = None  # the effect that the test finds with probability 0.8
+    smaller_blanket: bool = False  # the groups are by the blanket of one variable only
+    reason: str = ""  # why the claim could not be tested
+
+    @property
+    def dependent(self) -> bool:
+        """True if the model claims a dependence."""
+        return self.claim == "dependent"
+
+    @property
+    def when(self) -> str:
+        """The region as text, such as ``"C=yes & D!=old"``; empty for every context."""
+        return write_literals(self.region)
+
+    @property
+    def sentence(self) -> str:
+        """The claim in words, such as ``"A–B depend when C=yes"``."""
+        depend = "depend" if self.dependent else "are independent"
+        given = f" given {', '.join(map(quoted, self.given))}" if self.claim == KINDS[2] else ""
+        return f"{between(self.pair)} {depend}{given} {where(self.region)}"
+
+    @property
+    def finding(self) -> str:
+        """The result of the test: ``"p = 8e-16, odds ratio 1.9 (1.6 to 2.3)"``."""
+        if self.p is None:
+            return self.reason
+        numbers = [p_text(self.p), *([str(self.effect)] if self.effect else [])]
+        return ", ".join([*numbers, *([self.reason] if self.reason else [])])
+
+    def record(self) -> dict[str, Any]:
+        """Return the claim and its test as one flat mapping, for tables and files."""
+        effect = self.effect
+        return {
+            "first": self.pair[0],
+            "second": self.pair[1],
+            "claim": self.claim,
+            "when": self.when,
+            "verdict": self.verdict,
+            "given": ", ".join(map(quoted, self.given)),
+            "rows": self.rows,
+            "informative_rows": self.informative,
+            "groups": self.groups,
+            "silent_groups": self.silent,
+            "freedom": self.freedom,
+            "p": self.p,
+            "adjusted": self.adjusted,
+            "smallest_p": self.smallest_p,
+            "method": self.method,
+            "effect": effect.measure if effect else None,
+            "value": effect.value if effect else None,
+            "low": effect.low if effect else None,
+            "high": effect.high if effect else None,
+            "differs": effect.differs if effect else None,
+            "bits": self.bits,
+            "could_show": self.could_show,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The verdicts of some rows about the claims of one model."""
+
+    claims: tuple[ClaimEvidence, ...]
+    features: str  # fingerprint of the structure that was tested
+    fingerprint: str  # of the rows
+    count: int  # number of rows
+    seen_by_learner: bool = False  # the structure was learned from these rows
+    level: float = 0.05
+    correction: str = CORRECTION
+    reading: Mapping[str, Any] = field(default_factory=dict)  # how the rows were read
+    subject: str | None = None  # the column that says which rows belong together
+    regions_left_out: int = 0  # regions with fewer rows than the tested ones of their pair
+    pairs_left_out: int = 0  # pairs claimed independent that were not in the sample
+    unfinished: int = 0  # pairs that the time limit left out
+
+    @cached_property
+    def _of_pair(self) -> dict[tuple[str, str], list[ClaimEvidence]]:
+        found: dict[tuple[str, str], list[ClaimEvidence]] = {}
+        for claim in self.claims:
+            found.setdefault(_in_order(claim.pair), []).append(claim)
+        return found
+
+    def about(self, first: str, second: str) -> list[ClaimEvidence]:
+        """Return the claims about a pair, in either order."""
+        return self._of_pair.get(_in_order((first, second)), [])
+
+    def of(self, claim: Kind) -> list[ClaimEvidence]:
+        """Return the claims of one kind, smallest p first."""
+        chosen = [c for c in self.claims if c.claim == claim]
+        return sorted(chosen, key=lambda c: (2.0 if c.p is None else c.p, -(c.bits or 0.0)))
+
+    def with_verdict(self, verdict: str) -> list[ClaimEvidence]:
+        """Return the claims with one verdict, smallest p first."""
+        return [c for kind in KINDS for c in self.of(kind) if c.verdict == verdict]
+
+    @property
+    def contradicted(self) -> list[ClaimEvidence]:
+        """The claims of independence that the rows contradict, smallest p first."""
+        return self.with_verdict(CONTRADICTED)
+
+    @property
+    def summary(self) -> str:
+        """The verdicts in one or two sentences."""
+        parts = [
+            _counted(self.of("independent"), "independence", CONTRADICTED, "contradict"),
+            _counted(self.of("d-separated"), "d-separation", CONTRADICTED, "contradict"),
+            _counted(self.of("dependent"), "dependence", SUPPORTED, "support"),
+        ]
+        untestable = len(self.with_verdict(UNTESTABLE))
+        if any(parts):
+            text = f"{rows_text(self)} {listed([part for part in parts if part])}."
+            text += f" {plural(untestable, 'claim')} could not be tested." if untestable else ""
+        elif untestable:
+            text = f"{rows_text(self)} cannot test any of {plural(untestable, 'claim')}."
+        else:
+            text = "" if self.unfinished else "There are no claims to test."
+        if self.unfinished:
+            late = plural(self.unfinished, "pair")
+            text = f"{text} The time limit ended the check: {late} not tested.".lstrip()
+        return text
+
+
+def rows_text(evidence: Evidence) -> str:
+    """Name the rows of the evidence: ``The 200 rows``, with whether the learner saw them."""
+    seen = " that the learner saw" if evidence.seen_by_learner else ""
+    return f"The {plural(evidence.count, 'row')}{seen}"
+
+
+def p_text(p: float) -> str:
+    """Write a p-value: ``p = 0.023``, ``p < 1e-300``."""
+    return "p < 1e-300" if p < 1e-300 else f"p = {p:.2g}"
+
+
+def _counted(claims: Iterable[ClaimEvidence], noun: str, verdict: str, verb: str) -> str:
+    tested = [c for c in claims if c.verdict != UNTESTABLE]
+    if not tested:
+        return ""
+    count = sum(c.verdict == verdict for c in tested)
+    if len(tested) == 1:
+        return f"{verb} the claim of {noun}" if count else f"do not {verb} the claim of {noun}"
+    return f"{verb} {count or 'none'} of {plural(len(tested), 'claim')} of {noun}"
+
+
+def _in_order(pair: tuple[str, str]) -> tuple[str, str]:
+    first, second = sorted(pair)
+    return first, second

@@ -1,0 +1,274 @@
+"""Notes on an analysis: facts, decisions, cautions and methods, and lines for a terminal."""
+
+from __future__ import annotations
+
+from contextwise.evaluation.analysis import Analysis
+from contextwise.models.evidence import CONTRADICTED, NOT_CONTRADICTED, UNTESTABLE, USED
+from contextwise.report.analysis_words import (
+    claim_phrase,
+    context_phrase,
+    disagreement_sentence,
+    first_sentence,
+    percent,
+    plain,
+    strongest_sentence,
+    v_text,
+)
+from contextwise.support.formatting import listed, plural
+
+SMALL = 5  # counts below this are mentioned in a caution
+SAME = 0.97  # a Cramér's V from which two variables are nearly the same
+MOST_TOLD = 6  # columns that a decision names
+CITE = (
+    "Cite: J. Strappa and F. Bromberg, “Efficient comparison of independence structures of "
+    "log-linear models”, The Computer Journal, 2023, doi 10.1093/comjnl/bxad054."
+)
+
+
+def facts(analysis: Analysis) -> list[tuple[str, str]]:
+    """Return the four facts a reader needs first."""
+    evidence, domain = analysis.evidence, analysis.domain
+    several = len(domain) > 2
+    meaning = "Associations with the other variables held fixed. Not causes."
+    independent = [c for c in evidence.claims if c.claim == "independent"]
+    wrong = sum(c.verdict == CONTRADICTED for c in independent)
+    learner = f"{analysis.learner}. " if analysis.learner else ""
+    if independent:
+        claims = plural(len(independent), "claim")
+        learner += f"The rows contradict {wrong or 'none'} of its {claims} of independence."
+    else:
+        learner += "It claims no independence."
+    tests = "On the rows it was learned from, so the claims look better than on new rows."
+    if analysis.held_out:
+        tests = f"On {analysis.held_out:,} rows that the {analysis.maker} did not see."
+    return [
+        ("Meaning", meaning if several else "An association is not a cause."),
+        ("Rows", rows_fact(analysis)),
+        ("Learner" if analysis.learner else "Model", learner),
+        ("Tests", tests),
+    ]
+
+
+def rows_fact(analysis: Analysis) -> str:
+    """Say how many rows and columns were used, and whether numbers were cut."""
+    data, summary = analysis.data, analysis.summary
+    binned = len(data.decisions.get("bins", {}))
+    cut = f"{plural(binned, 'column')} cut into bins" if binned else "nothing binned"
+    columns = plural(len(data.domain), "column")
+    if summary is None or data.multiplicity is not None:
+        return f"{len(data):,} rows, {columns}; {cut}."
+    if len(data) == summary.rows and len(data.domain) == len(summary.columns):
+        return f"All {len(data):,} rows and all {columns} used; {cut}."
+    used = f"{len(data):,} of {summary.rows:,} rows"
+    return f"{used}, {len(data.domain)} of {plural(len(summary.columns), 'column')}; {cut}."
+
+
+Decision = tuple[str, str, str]
+"""A topic, what was decided, and the option that changes it."""
+
+
+def decisions(analysis: Analysis) -> list[Decision]:
+    """Return the decisions about rows and columns, and then those of the analysis."""
+    entries = [*_rows_decisions(analysis), *_column_decisions(analysis)]
+    data, held_out = analysis.data, analysis.held_out
+    if 0 < held_out < len(data):
+        text = (
+            f"learned from {len(data) - held_out:,} rows, tested on {held_out:,} others, drawn at "
+            f"random (seed {analysis.seed}); shares and intervals use all rows"
+        )
+        entries.append(("Split", text, "--holdout 0.5"))
+    elif not held_out:
+        entries.append(("Split", "all rows serve for learning and testing", "--holdout 0.33"))
+    if analysis.learner:
+        entries.append(("Learner", analysis.learner, "--learner NAME"))
+    if analysis.outcome is not None:
+        entries.append(("Outcome", f"{analysis.outcome}, as you asked", ""))
+    elif len(data.domain) > 2:
+        text = "none named; shares are of the variable with fewer states, then of the later column"
+        entries.append(("Outcome", text, f"--outcome {data.domain.names[-1]}"))
+    return entries
+
+
+def _rows_decisions(analysis: Analysis) -> list[Decision]:
+    data, total = analysis.data, analysis.rows_read
+    entries: list[Decision] = [("Rows", f"all {len(data):,} used", "")]
+    if data.multiplicity is not None:
+        column = data.decisions.get("counts") or "their number"
+        other = f"--bins {column}=4" if analysis.decided and analysis.decided.counts else ""
+        text = f"{total:,} rows stand for {len(data):,}, counted by {column}"
+        entries = [("Rows", text, other)]
+    elif len(data) < total:
+        gone = f"{total - len(data):,} dropped because a value is missing"
+        entries = [("Rows", f"{len(data):,} of {total:,} used: {gone}", "--missing state")]
+    if data.decisions.get("missing") == "state":
+        entries.append(("Missing", "missing values are a state of their own", "--missing drop"))
+    asked = [note for note in data.notes if "--na" in note or "--subject" in note]
+    return [*entries, *(("Question", note, "") for note in asked)]
+
+
+def _column_decisions(analysis: Analysis) -> list[Decision]:
+    data, summary = analysis.data, analysis.summary
+    dropped, bins = data.decisions.get("dropped", []), data.decisions.get("bins", {})
+    text = f"{len(data.domain)} used as categories"
+    if dropped:
+        kinds = {c.name: c.kind for c in summary.columns} if summary else {}
+        told = [f"{name} ({kinds.get(name, 'left out')})" for name in dropped[:MOST_TOLD]]
+        more = [f"{len(dropped) - MOST_TOLD} more"] if len(dropped) > MOST_TOLD else []
+        text += f"; left out: {', '.join([*told, *more])}"
+    entries = [("Columns", text, f"--category {dropped[0]}" if dropped else "")]
+    for name, edges in list(bins.items())[:MOST_TOLD]:
+        cuts = listed([f"{edge:g}" for edge in edges])
+        text = f"{name} cut at {cuts} into {len(edges) + 1} bins"
+        entries.append(("Numbers", text, f"--bins {name}={len(edges)}"))
+    if len(bins) > MOST_TOLD:
+        entries.append(("Numbers", f"{len(bins) - MOST_TOLD} more columns cut into bins", ""))
+    return entries
+
+
+def cautions(analysis: Analysis, smallest_shown: int) -> list[str]:
+    """Return at most five sentences to read before quoting the analysis."""
+    data, evidence = analysis.data, analysis.evidence
+    names = data.domain.names
+    told: list[str] = []
+    if evidence.unfinished:
+        told.append(f"The analysis was stopped: {plural(evidence.unfinished, 'pair')} not tested.")
+    if 0 < smallest_shown < SMALL:
+        told.append(
+            f"Some groups on this page show fewer than {SMALL} rows. If rows are people, "
+            "hide them before you share the page: `--smallest-count 5`."
+        )
+    twins = [f for f in analysis.findings if f.crude and f.crude.value >= SAME]
+    if twins and len(names) > 2:
+        first, second = twins[0].pair
+        told.append(
+            f"{first} and {second} say nearly the same. Holding one of them fixed hides what goes "
+            f"with the other; leave one out: `--drop {second}`."
+        )
+    if not analysis.held_out:
+        told.append(
+            "The tests used the rows that the learner saw, so its claims look better than they "
+            "would on new rows."
+        )
+    if data.multiplicity is None and len(data) < 0.95 * analysis.rows_read:
+        share = percent(1 - len(data) / analysis.rows_read)
+        told.append(
+            f"{share} of the rows were dropped because a value is missing. Results are biased "
+            "unless values are missing at random."
+        )
+    if len(names) > 2:
+        told.append(
+            "An association here is what remains with the other variables of the file held fixed. "
+            "Variables that are not in the file can explain it."
+        )
+        last = analysis.outcome or names[-1]
+        told.append(
+            "Holding a result of two variables fixed can make them look associated. Leave such a "
+            f"variable out and compare, for example with `--drop {last}`."
+        )
+    else:
+        told.append("Variables that are not in the file can explain an association.")
+    if any(f.absent for f in analysis.findings):
+        told.append(
+            "“No association shown” means that the rows do not show one. The interval says how "
+            "large it could still be."
+        )
+    if data.subjects is None:
+        told.append(
+            "Each row must be a separate observation. If people have several rows, name the "
+            "column: `--subject COLUMN`."
+        )
+    if rare := _rarest(analysis):
+        told.append(rare)
+    return told[:5]
+
+
+def _rarest(analysis: Analysis) -> str:
+    data = analysis.data
+    rows = len(data)
+    found = [
+        (int(count), name, data.domain.states[v][k])
+        for v, (name, counts) in enumerate(zip(data.domain.names, data.counts(), strict=True))
+        for k, count in enumerate(counts)
+        if len(counts) == 2 and 0 < count < 0.06 * rows
+    ]
+    if not found:
+        return ""
+    count, name, state = min(found)
+    return (
+        f"{name} = {state} is rare: {count:,} of {rows:,} rows. Claims about {name} rest on them."
+    )
+
+
+def methods(analysis: Analysis, release: str) -> str:
+    """Return a paragraph for the methods section of a paper."""
+    evidence, data, halves = analysis.evidence, analysis.data, ""
+    kind = "a context-specific log-linear structure"
+    rows, tested = f"{len(data):,} rows", "on the same rows"
+    if 0 < analysis.held_out < len(data):
+        rows = f"{len(data) - analysis.held_out:,} of {len(data):,} rows, drawn at random,"
+        tested = f"on the {analysis.held_out:,} rows held out"
+    start = f"The structure was given; {rows} served to test it with contextwise {release}"
+    if analysis.learner:
+        settings = dict(analysis.model.info.get("parameters", {})).items()
+        parameters = ", ".join(f"{key} {value}" for key, value in settings)
+        variables = f"{len(data.domain)} categorical variables"
+        start = f"We learned {kind} of {variables} from {rows} with the learner {analysis.learner}"
+        start += f" ({parameters})" if parameters else ""
+        start += f" of contextwise {release}"
+    if analysis.halves:
+        halves = f" Stability was measured by learning from {analysis.halves.count} random halves."
+    return (
+        f"{start}. Each of its {plural(len(evidence.claims), 'claim')} of conditional association "
+        f"or independence was tested {tested} by Pearson's X² test within groups of equal states "
+        "of the neighbours of both variables, exactly where counts are small, with a false "
+        f"discovery rate of {percent(evidence.level)} within each kind of claim (Benjamini and "
+        "Yekutieli 2001). Strength is Cramér's V within the groups, less its value expected by "
+        "chance, with intervals of the noncentral χ² distribution, or the common odds ratio with a "
+        f"score interval.{halves}"
+    )
+
+
+HOW_COMPUTED = (
+    "Groups: rows with equal states of all variables held fixed, which are the neighbours of both "
+    "variables in the picture. V = √((ΣX² − its mean by chance) / Σ n·(k − 1)) over the "
+    "groups, k the smaller number of states that occur in the group. Standardised shares: the "
+    "share in each group, averaged with the group's number of rows, over groups in which every "
+    "state of the other variable occurs. Points: percentage points, standardised in the same way. "
+    "Differs between groups: the Breslow–Day test, level 0.01. Intervals of single shares: Wilson; "
+    "all intervals are 95 %. p is corrected for the number of claims of its kind. Strengths, "
+    "shares and their intervals are from all rows; verdicts and p are from the rows of the tests."
+)
+
+
+# -- the terminal ----------------------------------------------------------------------------------
+
+
+def terminal_lines(analysis: Analysis, page: str, model: str) -> list[str]:
+    """Return ten to fifteen lines: the answer, findings, decisions, and the next commands."""
+    phrases = map(plain, (strongest_sentence(analysis), disagreement_sentence(analysis)))
+    lines = [plain(first_sentence(analysis)), *filter(None, phrases), ""]
+    associated = sorted((f for f in analysis.ranked if f.associated), key=lambda f: -f.strength)
+    if len(associated) > 1:
+        lines.append("Strongest (Cramér's V with the others held fixed, 95 % interval):")
+        for finding in associated[:4]:
+            where = plain((", ", *context_phrase(finding))) if finding.partly else ""
+            value = v_text(finding.adjusted or finding.crude)
+            lines.append(f"  {' – '.join(finding.pair)}  {value}{where}")
+        lines += [f"  and {len(associated) - 4} more"] if len(associated) > 4 else []
+    claims = analysis.evidence.claims
+    kept = [plain(claim_phrase(c)) for c in claims if c.verdict in (NOT_CONTRADICTED, USED)]
+    if kept:
+        more = [f"and {len(kept) - 2} more"] if len(kept) > 2 else []
+        lines.append(f"Not contradicted: {'; '.join([*kept[:2], *more])}.")
+    if untested := sum(c.verdict == UNTESTABLE for c in claims):
+        claims_text = plural(untested, "claim")
+        lines.append(f"Could not be tested: {claims_text}; too few rows carry information.")
+    told = [(topic, text) for topic, text, _ in decisions(analysis) if topic in TOLD]
+    lines += [f"{topic}: {text}" for topic, text in told[:5]]
+    lines.append(f"Page: {page}   Model: {model}")
+    lines.append(f"Next: contextwise explain {model}; contextwise explore {model}")
+    return lines
+
+
+TOLD = ("Rows", "Missing", "Columns", "Numbers", "Question", "Split")
+"""The decisions that the terminal shows."""

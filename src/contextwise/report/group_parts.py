@@ -1,0 +1,220 @@
+"""Turn the comparison of groups into parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from contextwise.evaluation.groups import GroupPair, Groups, GroupsOfColumns
+from contextwise.models.evidence import p_text
+from contextwise.models.notation import in_words
+from contextwise.report.forest import forest_of, ratio_text
+from contextwise.report.parts import (
+    TOP,
+    Cell,
+    Note,
+    PairName,
+    Part,
+    Picture,
+    Section,
+    Style,
+    Table,
+    makes_parts,
+    table,
+)
+from contextwise.support.formatting import listed, name, plural
+
+NOT_SHOWN = (
+    "A difference shows that the groups differ in how strongly two variables go together, not why. "
+    "If the group is itself an effect of the variables (such as survivors), choosing by it can "
+    "create differences. Intervals of the pairs that were found are a little too narrow, because "
+    "the pairs were chosen by their p-values."
+)
+SAME = (
+    "About the same: on average over what is held fixed, the odds ratios differ by less than a "
+    "factor of {margin:g} (90 % interval; for each pair by itself). Undecided: the rows show "
+    "neither."
+)
+PLACES = "Where {pair} differs; this is not evidence that the variable of the context matters"
+
+
+def groups_verdict(found: Groups) -> str:
+    """Say which associations differ between the groups, and by how much."""
+    differing, by = found.differing, name(found.by)
+    counts = {
+        verdict: sum(pair.verdict == verdict for pair in found.pairs)
+        for verdict in ("about the same", "undecided")
+    }
+    rest = [
+        f"{plural(count, 'pair')} {'is' if count == 1 else 'are'} {verdict}"
+        for verdict, count in counts.items()
+        if count
+    ]
+    if not differing:
+        smallest = p_text(found.p_value).removeprefix("p ")
+        lead = f"No association is shown to differ between the groups of {by} (smallest p "
+        lead += f"{smallest} after correction over {plural(len(found.pairs), 'pair')})."
+        return f"{lead} {_sentence(listed(rest))}"
+    sentences = [_difference(found, pair) for pair in differing[:3]]
+    if len(differing) > 3:
+        sentences.append(f"{plural(len(differing) - 3, 'more pair')} differ.")
+    return " ".join([*sentences, *([_sentence(listed(rest))] if rest else [])])
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _difference(found: Groups, pair: GroupPair) -> str:
+    known = [
+        (effect, group.name)
+        for effect, group in zip(pair.odds, found.groups, strict=True)
+        if ratio_text(effect) != "unknown"
+    ]
+    text = f"The association of {name(pair.first)} and {name(pair.second)} differs between the "
+    text += f"groups of {name(found.by)} ({p_text(pair.adjusted)})"
+    if len(known) > 1:
+        largest, smallest = (pick(known, key=lambda each: each[0].value) for pick in (max, min))
+        text += f": {largest[0].short} at {largest[1]}, {smallest[0].short.split()[-1]} at "
+        text += smallest[1]
+    return f"{text}. {_only_in(found, pair)}".rstrip()
+
+
+def _only_in(found: Groups, pair: GroupPair) -> str:
+    """Say where a dependence is weak, if that is shown: never that there is none."""
+    depend = [
+        group.name
+        for effect, group in zip(pair.odds, found.groups, strict=True)
+        if effect.low > 1 or effect.high < 1
+    ]
+    weak = [
+        group.name
+        for effect, group in zip(pair.odds, found.groups, strict=True)
+        if 1 / found.margin < effect.low <= effect.high < found.margin
+    ]
+    weak = [each for each in weak if each not in depend]
+    if not depend or not weak:
+        return ""
+    return (
+        f"They depend in {listed(depend)}; in {listed(weak)} any dependence is weaker than an odds "
+        f"ratio of {found.margin:g}."
+    )
+
+
+def _pairs_table(found: Groups, top: int) -> Table:
+    columns: dict[str, Style] = {"pair": "name", "verdict": "text"}
+    few = len(found.groups) <= 4
+    columns |= {name(group.name): "text" for group in found.groups} if few else {"range": "text"}
+    if len(found.groups) == 2:
+        columns["ratio"] = "text"
+    columns |= {"p": "probability", "corrected p": "probability", "held fixed": "text"}
+    rows: list[list[Cell]] = []
+    for pair in found.pairs[:top]:
+        odds = [ratio_text(effect) for effect in pair.odds]
+        if not few:
+            ordered = sorted(pair.odds, key=lambda effect: effect.value)
+            odds = [f"{ratio_text(ordered[0])} … {ratio_text(ordered[-1])}"]
+        ratio = [ratio_text(pair.ratio)] if pair.ratio else []
+        given = ", ".join(pair.given) or "nothing"
+        missing = f" (not {', '.join(pair.left_out)})" if pair.left_out else ""
+        numbers: list[Cell] = [pair.p_value, pair.adjusted]
+        pair_name = PairName(*pair.pair)
+        rows.append([pair_name, pair.verdict, *odds, *ratio, *numbers, f"{given}{missing}"])
+    title = f"Odds ratios of each group ({len(rows)} of {plural(len(found.pairs), 'pair')})"
+    return table(title, columns, rows, "pairs")
+
+
+def _places_table(found: Groups, pair: GroupPair) -> Table:
+    columns: dict[str, Style] = {"where": "text"}
+    columns |= {name(group.name): "text" for group in found.groups}
+    columns["corrected p"] = "probability"
+    rows: list[list[Cell]] = [
+        [in_words(place.when), *map(ratio_text, place.odds), place.adjusted]
+        for place in pair.places
+    ]
+    title = PLACES.format(pair=PairName(*pair.pair))
+    return table(title, columns, rows, "places")
+
+
+def _between_table(pair: GroupPair, alpha: float) -> Table:
+    columns: dict[str, Style] = {"groups": "text", "corrected p": "probability"}
+    clear = [(one, other, p) for one, other, p in pair.between if p <= alpha]
+    rows: list[list[Cell]] = [[f"{one} – {other}", p] for one, other, p in clear]
+    title = (
+        f"Groups that differ in {PairName(*pair.pair)} ({len(rows)} of {len(pair.between)} pairs)"
+    )
+    return table(title, columns, rows, "between")
+
+
+def _notes(found: Groups) -> Iterator[str]:
+    for pair in found.pairs:
+        if pair.trend is not None and pair.trend.p_value <= found.alpha:
+            slope = pair.trend.slope
+            yield (
+                f"{PairName(*pair.pair)}: the log odds ratio changes by {slope.value:.2g} "
+                f"({slope.low:.2g} to {slope.high:.2g}) from each group to the next "
+                f"({p_text(pair.trend.p_value)}, not corrected)."
+            )
+    for pair in (found.differing or found.pairs)[:3]:
+        (a, b), (c, d) = pair.states
+        text = f"{PairName(*pair.pair)}: the odds ratios compare {b} with {a} and {d} with {c}"
+        if _has_more_states(found, pair):
+            text += ", the states that differ most; the test uses all states"
+        yield f"{text}."
+    left_out = [pair for pair in found.pairs if pair.left_out]
+    if left_out:
+        yield (
+            f"For {plural(len(left_out), 'pair')} there are too few rows to hold everything fixed "
+            "that should be (marked “not”); a difference there may come from those variables."
+        )
+    constant = [f"{', '.join(g.constant)} in {g.name}" for g in found.groups if g.constant]
+    if constant:
+        yield f"Constant: {'; '.join(constant)}; these groups say nothing about their pairs."
+    if found.subject:
+        yield (
+            f"Rows of one {found.subject} count together in the p-values; the intervals treat rows "
+            "as independent."
+        )
+    yield SAME.format(margin=found.margin)
+    yield NOT_SHOWN
+
+
+def _has_more_states(found: Groups, pair: GroupPair) -> bool:
+    domain = found.domain
+    return any(domain.cardinalities[domain.position(v)] > 2 for v in pair.pair)
+
+
+@makes_parts("evaluation.groups", "Groups")
+def groups_parts(found: Groups, *, top: int = TOP) -> list[Part]:
+    """Show which associations differ between groups: verdict, pairs, contexts, structures."""
+    parts: list[Part] = [Note("verdict", groups_verdict(found)), _pairs_table(found, top)]
+    for pair in found.differing[:3]:
+        if pair.places:
+            parts.append(_places_table(found, pair))
+        if any(p <= found.alpha for *_, p in pair.between):
+            parts.append(_between_table(pair, found.alpha))
+    parts.append(Note("notes", "\n".join(_notes(found)), warns=True))
+    columns: dict[str, Style] = {
+        name(found.by): "name",
+        "rows": "count",
+        "dependent pairs": "count",
+    }
+    rows = [(g.name, g.rows, len(g.structure.pairs())) for g in found.groups]
+    parts.append(table(f"Structures of the groups, by {found.learner}", columns, rows, "groups"))
+    parts.append(Picture("Odds ratios of each group with 95 % intervals.", (), forest_of(found)))
+    return parts
+
+
+@makes_parts("evaluation.groups", "GroupsOfColumns")
+def columns_parts(found: GroupsOfColumns, *, top: int = TOP) -> list[Part]:
+    """Show which columns differ, and the parts of each column."""
+    columns: dict[str, Style] = {"column": "name", "groups": "count", "pairs that differ": "count"}
+    columns |= {"p": "probability", "p after Holm": "probability"}
+    rows = [
+        (each.by, len(each.groups), len(each.differing), each.p_value, each.adjusted)
+        for each in found
+    ]
+    differ = [name(each.by) for each in found if (each.adjusted or 0) <= each.alpha]
+    verdict = f"Associations differ by {listed(differ)}" if differ else "No association differs"
+    verdict += f", after Holm over {plural(len(found), 'column')}."
+    sections = [Section(name(each.by), tuple(groups_parts(each, top=top))) for each in found]
+    return [Note("verdict", verdict), table("Columns", columns, rows, "columns"), *sections]

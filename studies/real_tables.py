@@ -1,0 +1,87 @@
+"""Judge learners on real tables, by rows that they did not see::
+
+    python -m studies.real_tables --learners pair-blocks,step,mpl --splits 5
+
+For each table, the rows are split into halves at random. A learner learns from one half, and
+`judge` tests each claim of its structure on the other, corrected for the number of claims of a
+table and kind. The loss is minus the mean log-likelihood of the other half, after a fit of weights
+to the first; it is compared with the smallest loss of any learner on the same split. The folder
+``tables`` has tables of counts from R's packages datasets, MASS, vcd and carData; three more are
+bundled with the package.
+"""
+
+import argparse
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+import contextwise as cw
+from contextwise.learning.evidence import judge
+from studies.step import Step
+
+BUNDLED = ("berkeley", "titanic", "women-math")
+
+
+def tables() -> dict[str, cw.learning.Data]:
+    """Return all tables by name."""
+    files = sorted((Path(__file__).parent / "tables").glob("*.csv"))
+    read = {file.stem: cw.read_data(str(file), counts="count") for file in files}
+    return {**{name: cw.read_data(name) for name in BUNDLED}, **read}
+
+
+def halves(data: cw.learning.Data, seed: int) -> list[cw.learning.Data]:
+    """Split the rows at random."""
+    rows = data.expanded
+    order = np.random.default_rng(seed).permutation(len(rows))
+    return [rows.take(np.sort(part)) for part in np.array_split(order, 2)]
+
+
+def main() -> None:
+    """Print the totals per learner, and with --tables those per table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--learners", default="pair-blocks,step,mpl,gsmn")
+    parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=100)
+    parser.add_argument("--tables", action="store_true")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    names = options.learners.split(",")
+    verdicts: dict[str, Counter[str]] = {name: Counter() for name in names}
+    excess: dict[str, list[float]] = {name: [] for name in names}
+    for table, data in tables().items():
+        losses = np.zeros((options.splits, len(names)))
+        own: dict[str, Counter[str]] = {name: Counter() for name in names}
+        for split in range(options.splits):
+            seen, unseen = halves(data, options.seed + split)
+            for place, name in enumerate(names):
+                learner = Step() if name == "step" else name
+                structure = cw.learn(seen, learner, domain=data.domain).structure_
+                own[name].update(claim.verdict for claim in judge(structure, unseen).claims)
+                fitted = cw.distributions.fit(structure, seen, method="likelihood").model
+                losses[split, place] = -cw.distributions.mean_log_likelihood(fitted, unseen)
+        for place, name in enumerate(names):
+            verdicts[name] += own[name]
+            excess[name].append(float((losses[:, place] - losses.min(axis=1)).mean()))
+            if options.tables:
+                print(
+                    f"{table:18} {name:14} {_line(own[name])}  {excess[name][-1]:.4f}", flush=True
+                )
+    print("learner: contradicted of testable independencies, unsupported of testable dependences,")
+    print("mean and largest loss above the best, nats per row")
+    for name in names:
+        losses_of = excess[name]
+        print(f"{name:14} {_line(verdicts[name])}  {np.mean(losses_of):.4f} {max(losses_of):.4f}")
+
+
+def _line(found: Counter[str]) -> str:
+    independent = found["contradicted"] + found["not contradicted"]
+    dependent = found["supported"] + found["not supported"]
+    parts = [(found["contradicted"], independent), (found["not supported"], dependent)]
+    shares = [f"{bad:4} of {total:5} ({bad / max(1, total):6.1%})" for bad, total in parts]
+    return "  ".join([*shares, f"{found['could not be tested']:5} untested"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""`groups`: verdicts, what is held fixed, several groups and columns, and bad input."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+import contextwise as cw
+from contextwise.data.rows import Data
+from contextwise.errors import ContextwiseError
+from contextwise.evaluation.groups import separator
+from contextwise.models.domain import Domain
+
+
+def drawn(rows: int, slopes: tuple[float, ...], seed: int = 0) -> Data:
+    """Draw A - B - C with one slope of A and B per group."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(len(slopes), size=rows)
+    a = rng.integers(2, size=rows)
+
+    def following(before: Any, slope: Any) -> Any:
+        return (rng.random(rows) < 1 / (1 + np.exp(-slope * (before - 0.5)))).astype(int)
+
+    b = following(a, np.array(slopes)[group])
+    c = following(b, 1.5)
+    domain = Domain({"A": 2, "B": 2, "C": 2, "g": [f"g{k}" for k in range(len(slopes))]})
+    return Data(domain, np.column_stack([a, b, c, group]))
+
+
+def test_a_difference_is_found_where_it_is() -> None:
+    found = cw.groups(drawn(4000, (2.5, 0.0)), "g", "mpl")
+    assert [pair.pair for pair in found.differing] == [("A", "B")]
+    pair = found.differing[0]
+    assert pair.odds[0].low > 4 > pair.odds[1].high
+    assert pair.ratio is not None
+    assert pair.ratio.high < 1
+    assert 0 < pair.p_value < 1e-20
+    assert "in g1 any dependence is weaker than an odds ratio of 2" in " ".join(str(found).split())
+
+
+def test_equal_groups_are_about_the_same() -> None:
+    found = cw.groups(drawn(8000, (1.5, 1.5), seed=1), "g", "mpl")
+    assert not found.differing
+    verdicts = {pair.pair: pair.verdict for pair in found.pairs}
+    assert verdicts["A", "B"] == verdicts["B", "C"] == "about the same"
+    assert "No association is shown to differ" in str(found)
+
+
+def test_few_rows_are_undecided() -> None:
+    found = cw.groups(drawn(100, (1.5, 1.5), seed=1), "g", "mpl")
+    assert {pair.verdict for pair in found.pairs} == {"undecided"}
+
+
+def test_what_connects_a_pair_is_held_fixed() -> None:
+    """A and C are associated through B alone, more strongly in one group."""
+    found = cw.groups(drawn(6000, (3.0, 0.0)), "g", "mpl")
+    pair = next(each for each in found.pairs if each.pair == ("A", "C"))
+    assert pair.given == ("B",)
+    assert pair.verdict != "differs"
+
+
+def test_several_groups_name_those_that_differ() -> None:
+    found = cw.groups(drawn(6000, (2.0, 2.0, -1.0)), "g", "mpl")
+    (pair,) = found.differing
+    clear = {(one, other) for one, other, p in pair.between if p <= 0.05}
+    assert clear == {("g0", "g2"), ("g1", "g2")}
+
+
+def test_several_columns_are_corrected() -> None:
+    found = cw.groups("titanic", ["sex", "age"], "mpl")
+    assert [each.by for each in found] == ["sex", "age"]
+    for each in found:
+        assert each.adjusted is not None
+        assert each.p_value <= each.adjusted
+
+
+def test_ordered_groups_have_a_trend() -> None:
+    rows = [
+        [age, a, b]
+        for age, equal in (("20-29", 40), ("30-39", 30), ("40-49", 20))
+        for a in (0, 1)
+        for b in (0, 1)
+        for _ in range(equal if a == b else 15)
+    ]
+    found = cw.groups(rows, "v0", "mpl")
+    assert [group.name for group in found.groups] == ["20-29", "30-39", "40-49"]
+    trend = found.pairs[0].trend
+    assert trend is not None
+    assert trend.slope.value < 0
+
+
+def test_berkeley_differs_in_department_a_alone() -> None:
+    """The textbook's result (Bickel, Hammel and O'Connell 1975)."""
+    found = cw.groups("berkeley", "Dept", "mpl")
+    (pair,) = found.differing
+    assert pair.pair == ("Admit", "Gender")
+    departments = {group.name: odds for group, odds in zip(found.groups, pair.odds, strict=True)}
+    assert departments["A"].high < 1
+    assert all(odds.low < 1 < odds.high for name, odds in departments.items() if name != "A")
+
+
+def test_paired_rows_need_subjects_in_two_groups() -> None:
+    rng = np.random.default_rng(0)
+    rows = [
+        {"who": who, "visit": visit, "A": int(a), "B": int(b)}
+        for who in range(120)
+        for visit, a, b in zip("xy", *rng.integers(2, size=(2, 2)), strict=True)
+    ]
+    found = cw.groups(rows, "visit", "mpl", subject="who")
+    assert found.pairs[0].method == "subjects"
+    assert found.domain.names == ("A", "B")
+    assert found.p_value > 0.01
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"by": "nobody"}, "there is no column 'nobody'"),
+        ({"by": []}, "by must name at least one column"),
+        ({"margin": 1}, "margin must be > 1"),
+        ({"alpha": 0}, "alpha must be between 0 and 1"),
+        ({"by": ["sex", "sex"]}, "name a column twice"),
+    ],
+)
+def test_bad_arguments_are_named(change: dict[str, Any], message: str) -> None:
+    arguments: dict[str, Any] = {"data": "titanic", "by": "sex", "learner": "mpl"} | change
+    with pytest.raises(ContextwiseError, match=message):
+        cw.groups(**arguments)
+
+
+def rows_of(groups: list[str]) -> list[list[object]]:
+    return [[name, k % 2, k // 2 % 2] for k, name in enumerate(groups)]
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (["x"] * 60 + ["y"] * 5, "fewer than 20 rows: 'y' \\(5\\)"),
+        (["x"] * 60, "one group, 'x'"),
+        ([f"g{k % 60}" for k in range(2400)], "60 groups, and at most 12"),
+        ([f"{k / 7:.3f}" for k in range(300)], "300 groups, and at most 12"),
+    ],
+)
+def test_bad_groups_are_named(groups: list[str], message: str) -> None:
+    with pytest.raises(ContextwiseError, match=message):
+        cw.groups(rows_of(groups), "v0", "mpl")
+
+
+def test_a_variable_that_is_constant_in_a_group_is_named() -> None:
+    rows = [["x", k % 2, k // 2 % 2] for k in range(80)] + [["y", 0, k % 2] for k in range(80)]
+    found = cw.groups(rows, "v0", "mpl")
+    assert found.groups[1].constant == ("v1",)
+    assert "Constant: v1 in y" in str(found)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_separators_are_smallest_and_separate(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    edges = [pair for pair in combinations(range(6), 2) if rng.random() < 0.4]
+
+    def connected(without: set[int]) -> bool:
+        reached, more = {0}, {0}
+        while more:
+            links = [e for e in edges if set(e) != {0, 1} and not set(e) & without]
+            more = {w for e in links for v, w in (e, e[::-1]) if v in reached} - reached
+            reached |= more
+        return 1 in reached
+
+    found = separator(edges, 6, 0, 1)
+    assert not connected(found)
+    for fewer in combinations(range(2, 6), len(found) - 1) if found else ():
+        assert connected(set(fewer))

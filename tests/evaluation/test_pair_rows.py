@@ -1,0 +1,122 @@
+"""The rows behind a pair: shares, strengths and differences against plain definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats.contingency import association
+
+from contextwise.data.rows import Data, read_data
+from contextwise.evaluation.pair_rows import (
+    rows_where,
+    shown_state,
+    standardised,
+    strength,
+    two_state_groups,
+    wilson,
+)
+from contextwise.models.domain import Domain
+from contextwise.models.notation import Literal
+
+TITANIC = read_data("titanic")
+
+
+def random_data(seed: int, rows: int = 300) -> Data:
+    rng = np.random.default_rng(seed)
+    z = rng.integers(0, 3, rows)
+    a = (rng.random(rows) < 0.2 + 0.3 * (z == 1)).astype(int)
+    b = (rng.random(rows) < 0.3 + 0.3 * a + 0.1 * (z == 2)).astype(int)
+    domain = Domain({"Z": 3, "A": 2, "B": 2})
+    return Data(domain, np.stack([z, a, b], axis=1))
+
+
+def test_the_crude_strength_is_cramers_v_less_chance() -> None:
+    found = strength(TITANIC, ("class", "survived"))
+    table = np.zeros((4, 2))
+    np.add.at(table, (TITANIC.rows[:, 0], TITANIC.rows[:, 3]), TITANIC.weights)
+    v = association(table.astype(int), method="cramer")
+    assert found is not None
+    assert found.low < found.value < found.high
+    assert found.value == pytest.approx(np.sqrt(v**2 - 3 / len(TITANIC)), abs=2e-3)
+
+
+def test_a_pair_that_never_varies_has_no_strength() -> None:
+    data = read_data([["x", 1], ["x", 0]] * 20)
+    assert strength(data, ("v0", "v1")) is None
+    assert standardised(data, "v0", "v1", []) is None
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=25, deadline=None)
+def test_standardised_shares_are_weighted_means(seed: int) -> None:
+    data = random_data(seed)
+    found = standardised(data, "A", "B", ["Z"])
+    assert found is not None
+    rows = data.rows
+    for k in range(2):
+        total, mean = 0, 0.0
+        for z in range(3):
+            inside = rows[:, 0] == z
+            if all((rows[inside, 1] == a).any() for a in range(2)):
+                own = inside & (rows[:, 1] == k)
+                mean += inside.sum() * (rows[own, 2] == 1).mean()
+                total += int(inside.sum())
+        assert found.shares[0][k].value == pytest.approx(mean / total)
+        crude = (rows[rows[:, 1] == k, 2] == 1).mean()
+        assert found.crude[0][k] == pytest.approx(crude)
+
+
+def test_without_variables_held_fixed_shares_are_crude() -> None:
+    found = standardised(TITANIC, "sex", "survived", [])
+    assert found is not None
+    assert [e.value for e in found.shares[0]] == pytest.approx(list(found.crude[0]))
+    assert found.gap is not None
+    assert (found.gap.high, found.gap.low) == ("female", "male")
+
+
+def test_variables_that_make_groups_too_small_are_left_out() -> None:
+    rng = np.random.default_rng(1)
+    rows = [
+        [int(a), int(rng.random() < 0.3 + 0.4 * a), int(z)]
+        for a, z in zip(rng.integers(0, 2, 200), range(200), strict=True)
+    ]
+    found = standardised(read_data(rows, category=["v2"]), "v0", "v1", ["v2"])
+    assert found is not None
+    assert found.left_out == ("v2",)
+    assert found.rows == 200
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=25, deadline=None)
+def test_groups_have_the_counts_of_the_rows(seed: int) -> None:
+    data = random_data(seed)
+    found = two_state_groups(data, "A", "B", ["Z"], first="1")
+    assert found.states == ("1", "0")
+    rows = data.rows
+    for group in found.groups:
+        ((_, z),) = group.states
+        for share, state in zip(group.shares, (1, 0), strict=True):
+            own = rows[(rows[:, 0] == int(z)) & (rows[:, 1] == state), 2]
+            assert (share.part, share.whole) == (own.sum(), len(own))
+            assert share.low <= share.value <= share.high
+    assert sum(g.rows for g in found.groups) + found.silent_rows == len(data)
+    if found.points is not None:
+        assert found.points.low <= found.points.value <= found.points.high
+
+
+def test_a_region_is_a_mask_of_rows() -> None:
+    inside = rows_where(TITANIC, [Literal("class", ("3rd",), True), Literal("sex", ("male",))])
+    third = TITANIC.domain.states[0].index("3rd")
+    male = TITANIC.domain.states[1].index("male")
+    expected = (TITANIC.rows[:, 0] != third) & (TITANIC.rows[:, 1] == male)
+    assert np.array_equal(inside, expected)
+
+
+def test_small_pieces() -> None:
+    assert shown_state(["yes", "no"]) == 0
+    assert shown_state(["low", "high"]) == 1
+    share = wilson(0, 10)
+    assert share.low == 0
+    assert 0.2 < share.high < 0.35

@@ -1,0 +1,31 @@
+"""Arguments for every plot of `contextwise.report.plots`, so that tests can run all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from contextwise import compare, examples
+from contextwise.evaluation import Ensemble, groups, reliability, stability
+from contextwise.learning import ChowLiu
+
+SIX = compare(examples.load("six"), examples.load("six-guess"))
+ROWS = [[0, 0, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1]] * 20
+LINE = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
+
+EQUAL = [["x", 0, 0], ["x", 1, 1]] * 40 + [["x", 0, 1], ["x", 1, 0]] * 4
+FREE = [["y", a, b] for a in (0, 1) for b in (0, 1)] * 20
+
+PLOTS: dict[str, tuple[Any, ...]] = {
+    "plot_confusion": (SIX,),
+    "plot_graphs": (SIX,),
+    "plot_groups": ({"a": [SIX, SIX], "b": [SIX]},),
+    "plot_guesses": ([SIX, SIX],),
+    "plot_models": (list("ABCDE"), LINE),
+    "plot_odds": (groups(EQUAL + FREE, by="v0", learner="mpl"),),
+    "plot_pairs": (SIX,),
+    "plot_reliability": (reliability("six", Ensemble(["six", "six-guess", "six-graph"])),),
+    "plot_structure": ("survey",),
+    "plot_supports": (stability(ROWS, ChowLiu(), resamples=4, rng=1),),
+}

@@ -1,0 +1,185 @@
+"""Law: a table that is written and read again has its rows, names and states, or is refused.
+
+Tables are drawn with every separator, with and without quotes, in three encodings, with and
+without a header, and with columns of text, codes, years and numbers as states. Names are words,
+years, numbers with letters, and words that repeat or that are also states.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextwise.data import Data, UnclearData, read_data
+from contextwise.data.options import RowOptions
+from contextwise.data.rows import parse_data
+from contextwise.errors import DomainError, ParseError
+
+SEPARATORS = [",", ";", "\t", "|"]
+STATES = [
+    ["0", "1"],
+    ["1", "2", "3"],
+    ["58", "60", "69"],
+    ["1", "5", "99"],
+    ["no", "yes"],
+    ["low", "middle", "high"],
+    ["Gruß, an uns", 'say "x"', "a;b|c"],
+    ["é", "ø"],
+]
+NAMES = ["sex", "region", "2019", "2020", "v1", "1a", "yes", "Größe", "a b", "x, y"]
+ROWS = 24
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
+    """Draw names and rows in which every state of a column occurs at least twice."""
+    width = draw(st.integers(2, 5))
+    columns = []
+    for _ in range(width):
+        states = draw(st.sampled_from(STATES))
+        cells = [states[k % len(states)] for k in range(ROWS)]
+        columns.append(draw(st.permutations(cells)))
+    names = draw(st.lists(st.sampled_from(NAMES), min_size=width, max_size=width))
+    return names, [list(row) for row in zip(*columns, strict=True)]
+
+
+def written(rows: list[list[str]], separator: str, quoting: Any, encoding: str) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, delimiter=separator, quoting=quoting, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode(encoding)
+
+
+def read(content: bytes, options: RowOptions | None = None) -> Data | None:
+    try:
+        return parse_data(content, "table.csv", options=options)
+    except UnclearData:  # it names columns and remedies
+        return None
+    except ParseError as error:
+        if error.line is None:
+            raise
+        return None
+
+
+def assert_same(data: Data, rows: list[list[str]]) -> None:
+    assert data.labels() == rows
+    for place, states in enumerate(data.domain.states):
+        assert set(states) == {row[place] for row in rows}
+
+
+How = Callable[..., Any]
+drawn: How = given(
+    table=tables(),
+    separator=st.sampled_from(SEPARATORS),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+)
+
+
+@drawn
+def test_a_header_is_read_as_names(
+    table: tuple[list[str], list[list[str]]], separator: str, quoting: Any, encoding: str
+) -> None:
+    names, rows = table
+    states_above = any(n in {r[k] for r in rows} for k, n in enumerate(names))
+    all_numbers = all(name.isdecimal() for name in names)
+    content = written([names, *rows], separator, quoting, encoding)
+    # Names that are also states, or years above nothing but codes, need the option.
+    options = RowOptions(header=True) if states_above or all_numbers else None
+    data = read(content, options)
+    if data is None:
+        return
+    if len(data.rows) == len(rows) + 1:  # numbers above codes next to no text can be a row
+        assert options is None
+        assert any("no names" in note for note in data.notes) or _only_codes(rows)
+        return
+    assert_same(data, rows)
+    kept = [n for n in data.domain.names if "." not in n]
+    assert kept == list(dict.fromkeys(names))
+
+
+def _only_codes(rows: list[list[str]]) -> bool:
+    return all(cell.isdecimal() for row in rows for cell in row)
+
+
+@drawn
+def test_rows_without_a_header_are_all_rows(
+    table: tuple[list[str], list[list[str]]], separator: str, quoting: Any, encoding: str
+) -> None:
+    _, rows = table
+    data = read(written(rows, separator, quoting, encoding))
+    if data is not None:
+        assert_same(data, rows)
+        assert data.domain.names == tuple(f"v{k}" for k in range(len(rows[0])))
+
+
+@pytest.mark.parametrize(
+    "names", [["sex", "region", "2019", "2020"], ["sex", "region", "a", "a"], ["A", "B", "A", "B"]]
+)
+def test_years_and_repeated_names_are_names(names: list[str]) -> None:
+    rows = [
+        ["f" if k % 2 else "m", "n" if k % 3 else "s", str(k % 2), str(k // 2 % 2)]
+        for k in range(60)
+    ]
+    data = parse_data(written([names, *rows], ",", csv.QUOTE_MINIMAL, "utf-8"), "x.csv")
+    assert len(data) == 60
+    assert data.labels() == rows
+
+
+def test_repeated_names_above_text_are_names() -> None:
+    rows = [
+        ["f" if k % 2 else "m", "n" if k % 3 else "s", "x" if k % 5 else "y"] for k in range(30)
+    ]
+    data = parse_data(written([["A", "B", "A"], *rows], ",", csv.QUOTE_MINIMAL, "utf-8"), "x.csv")
+    assert data.domain.names == ("A", "B", "A.2")
+    assert data.labels() == rows
+
+
+def test_states_of_a_file_without_names_are_those_that_occur() -> None:
+    rows = [[str(58 + k % 12), str([1, 5, 99][k % 3])] for k in range(240)]
+    data = parse_data(written(rows, ",", csv.QUOTE_MINIMAL, "utf-8"), "x.data")
+    assert data.domain.cardinalities == (12, 3)
+
+
+def test_letters_that_look_alike_are_one_name() -> None:
+    composed, decomposed = "é", "e\u0301"
+    text = f"{composed},b\n" + "".join(
+        f"{composed if k % 2 else decomposed},{k % 3}\n" for k in range(30)
+    )
+    data = parse_data(text.encode(), "x.csv")
+    assert data.domain.states[0] == (composed,)
+    assert data.domain.names[0] == composed
+
+
+def test_states_that_look_alike_are_named() -> None:
+    rows = [[("TRUE", "true", "no")[k % 3], ("1", "1e0", "2")[k % 3]] for k in range(30)]
+    data = parse_data(written([["a", "b"], *rows], ",", csv.QUOTE_MINIMAL, "utf-8"), "x.csv")
+    notes = " ".join(data.notes)
+    assert "'TRUE' and 'true' are different states of 'a'" in notes
+    assert "'1' and '1e0' are different states of 'b'" in notes
+
+
+@pytest.mark.parametrize("bins", ["age=20,30,lwt=2", "age=30|20", "age=1", "age=x"])
+def test_bins_that_are_not_understood_are_refused(bins: str) -> None:
+    rows = [{"age": 15 + k % 30, "lwt": 100 + k} for k in range(90)]
+    with pytest.raises(DomainError, match="bins"):
+        read_data(rows, bins=[bins])
+
+
+def test_bins_are_cut_at_points_and_their_edges_are_told() -> None:
+    rows = [{"age": 15 + k % 30, "lwt": 100 + k} for k in range(90)]
+    data = read_data(rows, bins={"age": "20|30", "lwt": 2})
+    assert data.domain.states[0] == ("up to 20", "21 to 30", "above 30")
+    assert "'age' cut at 20, 30 into 3 bins (--bins)" in data.notes
+    assert "'lwt' cut at 144 into 2 bins (--bins)" in data.notes
+
+
+def test_a_stray_quote_is_an_error_with_its_line() -> None:
+    lines = ["a;b;c", *("0;1;0" for _ in range(8)), '1;"0;1', "0;0;0", '1;0";1', "1;1;1"]
+    with pytest.raises(ParseError, match=r":10: a quote"):
+        parse_data("\n".join(lines).encode(), "asia.csv")

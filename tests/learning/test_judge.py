@@ -1,0 +1,304 @@
+"""The verdicts of rows about claims, against brute force, SciPy and numbers of R."""
+
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import contextwise as cw
+from contextwise.data.rows import Data
+from contextwise.errors import ContextwiseError, DomainError
+from contextwise.learning import exact_tail
+from contextwise.learning.counted_rows import CountedRows
+from contextwise.learning.effect_size import common_odds_ratios, cramers_v
+from contextwise.learning.evidence import judge
+from contextwise.support.deadline import Deadline
+
+NO_DENSE = (0.0, 0.0)
+
+
+def x_squared(tables: Any) -> Any:
+    total = 0.0
+    for table in tables:
+        expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+        total += float(((table - expected) ** 2 / expected).sum())
+    return total
+
+
+def one_p(*tables: Any) -> Any:
+    stacked = np.array(tables, dtype=float)
+    rng = np.random.default_rng(0)
+    return exact_tail.exact_p(stacked, x_squared(stacked), NO_DENSE, rng)[0]
+
+
+def test_an_exactly_independent_table_has_p_1() -> None:
+    assert one_p([[1, 3], [2, 6]]) == 1
+
+
+cells = st.integers(0, 4)
+tables = st.tuples(*[cells] * 4).map(lambda c: np.array(c, dtype=float).reshape(2, 2))
+varying = tables.filter(lambda t: t.sum(axis=0).all() and t.sum(axis=1).all())
+
+
+@given(varying)
+def test_one_table_is_fishers_test_by_x_squared(table: Any) -> None:
+    # SciPy orders tables by probability, so list them all by hypergeometric draws instead.
+    n, row, column = map(int, (table.sum(), table[1].sum(), table[:, 1].sum()))
+    null = stats.hypergeom(n, row, column)
+    expected = row * column / n
+    far = abs(table[1, 1] - expected) - 1e-9
+    p = sum(null.pmf(k) for k in range(n + 1) if abs(k - expected) >= far)
+    assert one_p(table) == pytest.approx(p)
+
+
+def test_groups_are_permuted_within() -> None:
+    first = np.array([0, 0, 1, 1, 0, 1, 1, 1])
+    second = np.array([0, 0, 0, 1, 0, 1, 1, 0])
+    groups = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+
+    def tables_of(values: Any) -> Any:
+        cells = np.zeros((2, 2, 2))
+        np.add.at(cells, (groups, first, values), 1)
+        return cells
+
+    observed = x_squared(tables_of(second))
+    large = total = 0
+    for one in permutations(second[:4]):
+        for other in permutations(second[4:]):
+            total += 1
+            large += x_squared(tables_of(np.array([*one, *other]))) >= observed - 1e-9
+    assert one_p(*tables_of(second)) == pytest.approx(large / total)
+
+
+def test_the_grid_agrees_with_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    many = rng.integers(1, 6, (12, 2, 2)).astype(float)
+    drawn = exact_tail.draw_statistics(many, 20_000, rng)
+    p = (drawn >= x_squared(many) - 1e-9).mean()
+    assert one_p(*many) == pytest.approx(p, abs=4 * (p * (1 - p) / 20_000) ** 0.5)
+
+
+def test_drawn_tables_keep_their_margins() -> None:
+    table = np.array([[[3.0, 5, 1], [2, 0, 6]]])
+    drawn = exact_tail.draw_statistics(table, 20_000, np.random.default_rng(1))
+    n = table.sum()
+    assert drawn.mean() == pytest.approx(n / (n - 1) * 2, rel=0.03)
+
+
+@given(varying)
+def test_no_p_is_smaller_than_the_smallest(table: Any) -> None:
+    smallest = float(exact_tail.smallest_p(table[None])[0])
+    assert one_p(table) >= smallest * (1 - 1e-9)
+
+
+def test_five_and_one_rows_cannot_show_anything() -> None:
+    assert exact_tail.smallest_p(np.array([[[5.0, 0], [0, 1]]]))[0] == pytest.approx(1 / 6)
+    assert exact_tail.odds_ratio_shown(np.array([[[5.0, 0], [0, 1]]]), 0.05, 2.0) is None
+
+
+def test_the_stated_power_is_simulated_power() -> None:
+    table = np.array([[[120.0, 60], [18, 22]]])
+    ratio = exact_tail.odds_ratio_shown(table, 0.05, 1.5)
+    assert ratio is not None
+    parts = [exact_tail.outcomes(220, 40, 82)]
+    values, logs, cells = parts[0]
+    for sign in (1, -1):
+        weights = np.exp(logs + sign * np.log(ratio) * cells)
+        drawn = np.random.default_rng(0).choice(len(cells), 4_000, p=weights / weights.sum())
+        null = np.exp(logs)
+        p = np.array([null[values >= v - 1e-9].sum() for v in values])
+        assert (p[drawn] <= 0.05).mean() >= 0.8 - 0.025
+
+
+def test_common_odds_ratio_of_berkeley() -> None:
+    # mantelhaen.test(UCBAdmissions, exact = TRUE): 0.905, 0.770 to 1.063; Woolf's test: 0.003.
+    data = cw.read_data("berkeley")
+    rows = data.expanded.rows
+    order = [data.domain.position(name) for name in ("Dept", "Gender", "Admit")]
+    cells = np.zeros((6, 2, 2))
+    np.add.at(cells, tuple(rows[:, order].T), 1)
+    value, low, high, p = common_odds_ratios(cells[:, ::-1], np.zeros(6, dtype=int), 1)
+    assert value[0] == pytest.approx(0.905, abs=1e-3)
+    assert (low[0], high[0]) == pytest.approx((0.772, 1.060), abs=1e-3)
+    assert p[0] == pytest.approx(0.0021, abs=2e-4)
+
+
+def test_zero_cells_have_exact_limits() -> None:
+    # fisher.test: 1.750 to Inf, and 0 to 0.571 the other way round
+    for table, limits in (([[5, 0], [0, 4]], (1.750, np.inf)), ([[0, 5], [4, 0]], (0, 0.571))):
+        value, low, high, _ = common_odds_ratios(np.array([table], float), np.zeros(1, int), 1)
+        assert (low[0], high[0]) == pytest.approx(limits, abs=1e-3)
+        assert value[0] in (0, np.inf)
+
+
+def test_the_interval_of_v_covers_the_truth() -> None:
+    rng, v, n = np.random.default_rng(2), 0.2, 400
+    statistic = stats.ncx2(4, n * v**2).rvs(2_000, random_state=rng)
+    _, low, high = cramers_v(statistic, np.full(2_000, 4.0), np.full(2_000, float(n)))
+    assert ((low <= v) & (v <= high)).mean() == pytest.approx(0.95, abs=0.02)
+
+
+# -- verdicts --------------------------------------------------------------------------------------
+
+
+def planted(rows: int, seed: int = 0) -> Any:
+    """C is a coin; A and B are equal in 80 % of the rows where C=1, and independent elsewhere."""
+    rng = np.random.default_rng(seed)
+    a, b, c = rng.integers(0, 2, (3, rows))
+    same = (c == 1) & (rng.random(rows) < 0.6)
+    return np.stack([a, np.where(same, a, b), c], axis=1)
+
+
+DOMAIN = {"A": 2, "B": 2, "C": 2}
+TRUE = cw.Structure(DOMAIN, ["A=1 & B=1 & C=1", "C=1"])
+
+
+def verdicts(model: Any, rows: Any, **options: Any) -> Any:
+    return {(c.pair, c.when, c.claim): c.verdict for c in judge(model, rows, **options).claims}
+
+
+def test_verdicts_of_both_kinds() -> None:
+    rows = planted(2_000)
+    found = verdicts(TRUE, rows)
+    assert found[("A", "B"), "C=0", "independent"] == "not contradicted"
+    assert found[("A", "B"), "C=1", "dependent"] == "supported"
+    nothing = verdicts(cw.Structure(DOMAIN), rows)
+    assert nothing[("A", "B"), "", "independent"] == "contradicted"
+    coins = np.random.default_rng(0).integers(0, 2, (2_000, 2))
+    pair = verdicts(cw.Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), coins)
+    assert pair == {(("A", "B"), "", "dependent"): "not supported"}
+
+
+def test_what_the_learner_decided_by_this_test() -> None:
+    found = verdicts(TRUE, planted(2_000), used_by_learner=True)
+    assert found[("A", "B"), "C=0", "independent"] == "used by the learner"
+    assert found[("A", "B"), "C=1", "dependent"] == "supported"
+
+
+def test_few_rows_cannot_test() -> None:
+    evidence = judge(cw.Structure({"A": 2, "B": 2}), [[0, 0]] * 5 + [[1, 1]])
+    (claim,) = evidence.claims
+    assert claim.verdict == "could not be tested"
+    assert claim.reason == "no rows with these totals have p below 0.17"
+    (claim,) = judge(cw.Structure({"A": 2, "B": 2}), [[0, 0], [0, 1]]).claims
+    assert claim.reason == "'A' has one value in the rows"
+
+
+def test_too_few_rows_per_group_take_the_smaller_blanket() -> None:
+    domain = {"A": 2, "B": 2} | {f"X{k}": 4 for k in range(4)}
+    model = cw.Structure(
+        domain, [f"A=1 & X{k}=1" for k in range(3)] + ["B=1 & X3=1", "X0=1 & X1=1 & X2=1"]
+    )
+    rows = np.random.default_rng(0).integers(0, [2, 2, 4, 4, 4, 4], (500, 6))
+    claim = next(c for c in judge(model, rows).claims if c.pair == ("A", "B"))
+    assert claim.smaller_blanket
+    assert claim.given == ("X3",)
+
+
+def test_time_that_is_up_is_reported_as_that() -> None:
+    evidence = judge(TRUE, planted(50), deadline=Deadline.after(0))
+    assert evidence.unfinished == 3
+    assert "time limit" in evidence.summary
+
+
+def test_many_pairs_are_sampled() -> None:
+    rows = np.random.default_rng(0).integers(0, 2, (200, 120))
+    rows[:, 1] = rows[:, 0]
+    model = cw.Structure({f"v{k}": 2 for k in range(120)}, ["v2=1 & v3=1"])
+    evidence = judge(model, rows)
+    assert len(evidence.claims) + evidence.pairs_left_out == 120 * 119 // 2
+    assert evidence.contradicted[0].pair == ("v0", "v1")
+    assert evidence.about("v2", "v3")[0].verdict == "not supported"
+
+
+def test_counted_rows_are_rows() -> None:
+    rows = planted(300)
+    distinct, counts = np.unique(rows, axis=0, return_counts=True)
+    data = Data(cw.Domain(DOMAIN), distinct, counts)
+    assert judge(TRUE, data).claims == judge(TRUE, rows).claims
+
+
+def test_bad_input() -> None:
+    with pytest.raises(DomainError, match="no rows"):
+        judge(TRUE, [])
+    with pytest.raises(ContextwiseError, match="level must be"):
+        judge(TRUE, planted(20), level=2)
+
+
+# -- subjects --------------------------------------------------------------------------------------
+
+
+def repeated(subjects: int, seed: int) -> Any:
+    """A and B are independent traits of subjects; each subject has four equal rows."""
+    rng = np.random.default_rng(seed)
+    return np.repeat(rng.integers(0, 2, (subjects, 2)), 4, axis=0), np.repeat(
+        np.arange(subjects), 4
+    )
+
+
+@pytest.mark.parametrize("subjects", [20, 80])
+def test_rows_of_one_subject_are_not_independent(subjects: int) -> None:
+    model = cw.Structure({"A": 2, "B": 2})
+    naive, robust = [], []
+    for seed in range(150):
+        rows, owner = repeated(subjects, seed)
+        naive.append(judge(model, rows).claims[0].p)
+        robust.append(judge(model, rows, subject=owner).claims[0].p)
+    assert np.mean(np.array(naive) <= 0.05) > 0.2
+    assert np.mean(np.array(robust) <= 0.05) < 0.1
+
+
+def test_subjects_are_read_from_a_column(tmp_path: Path) -> None:
+    rows = planted(600)
+    table = [{"id": k // 2, "A": a, "B": b, "C": c} for k, (a, b, c) in enumerate(rows.tolist())]
+    data: Any = cw.read_data(table, subject="id")
+    assert data.domain.names == ("A", "B", "C")
+    assert len(np.unique(data.subjects)) == 300
+    assert len(data.take(np.arange(10)).subjects) == 10
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["id,A,B,C", *(",".join(map(str, r.values())) for r in table)]))
+    again: Any = cw.read_data(path, cw.Domain(DOMAIN), subject="id")
+    assert again.subjects.tolist() == data.subjects.tolist()
+    learned = cw.learn(table, "gsmn", subject="id")
+    assert learned.evidence_.subject == "id"
+    assert {c.method for c in learned.evidence_.claims} == {"by subject"}
+    assert learned.evidence_.about("A", "B")[0].verdict == "supported"
+    dropped = cw.read_data(table, drop="id")
+    assert any("--subject id" in note for note in dropped.notes)
+    with pytest.raises(ContextwiseError, match="no column 'who'"):
+        cw.read_data(table, subject="who")
+
+
+def test_subjects_must_fit_the_rows() -> None:
+    with pytest.raises(DomainError, match="2 subjects for 20 rows"):
+        judge(TRUE, planted(20), subject=[1, 2])
+
+
+# -- compiled twins --------------------------------------------------------------------------------
+
+
+def test_python_and_compiled_code_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    rows = rng.integers(0, [2, 2, 3, 2, 4, 2], (400, 6))
+    model = cw.Structure(
+        {f"v{k}": c for k, c in enumerate([2, 2, 3, 2, 4, 2])},
+        ["v0=1 & v2=1 & v4=1", "v1=1 & v4=0", "v3=1 & v5=1", "v1=1 & v2=0 & v3=1"],
+    )
+    compiled = judge(model, rows)
+    monkeypatch.setattr(CountedRows, "compiled", None)
+    monkeypatch.setattr(exact_tail, "compiled", None)
+    readable = judge(model, rows)
+    assert len(readable.claims) == len(compiled.claims)
+    for one, other in zip(readable.claims, compiled.claims, strict=True):
+        assert (one.pair, one.region, one.verdict) == (other.pair, other.region, other.verdict)
+        assert (one.informative, one.groups, one.silent) == (
+            other.informative,
+            other.groups,
+            other.silent,
+        )
+        assert one.p == pytest.approx(other.p, rel=1e-9)

@@ -1,0 +1,99 @@
+"""Evidence belongs to the features that were tested, and JSON files keep it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import contextwise as cw
+from contextwise.errors import ContextwiseError, DomainError
+from contextwise.models.evidence import ClaimEvidence, Effect, Evidence
+from contextwise.models.notation import Literal
+
+MODEL = cw.Structure({"A": 2, "B": 2, "C": ["x", "y"]}, ["A=1 & B=1 & C=x", "B=1 & C=y"])
+CLAIMS = (
+    ClaimEvidence(
+        ("A", "B"), (Literal("C", ("x",)),), "dependent", "supported", (), 10, 8, 2, 1, 1,
+        0.001, 0.01, 1e-4, "exact", Effect("odds ratio", inf, 3.0, inf), 0.5, 4.0,
+    ),
+    ClaimEvidence(
+        ("A", "C"), (), "independent", "could not be tested", ("B",), 10,
+        smaller_blanket=True, reason="no row carries information",
+    ),
+    ClaimEvidence(
+        ("B", "C"), (), "dependent", "not supported", (), 10, 10, 1, 0, 1, 0.4, 1.0, 0.01,
+        "drawn", Effect("V", 0.2, 0.0, 0.6, differs=True),
+    ),
+)  # fmt: skip
+EVIDENCE = Evidence(CLAIMS, MODEL.fingerprint, "0123", 10, True, reading={"dropped": ["id"]})
+
+
+def test_files_keep_evidence(tmp_path: Path) -> None:
+    path = str(tmp_path / "model.json")
+    cw.formats.write(MODEL.with_evidence(EVIDENCE), path)
+    assert cw.read(path).evidence == EVIDENCE
+    cw.formats.write(MODEL, path)
+    assert cw.read(path).evidence is None
+    assert '"version": 1' in (tmp_path / "model.json").read_text()  # older releases can read it
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda m: m.restrict("C=x"),
+        lambda m: m.renamed({"A": "D"}),
+        lambda m: m | cw.Structure(m.domain, ["A=1 & C=x"]),
+        lambda m: m.aligned_to(cw.Structure({"C": ["x", "y"], "B": 2, "A": 2}).domain),
+        lambda m: cw.Structure(m.domain, m.features.take(np.array([True, False])), info=m.info),
+        lambda m: cw.LogLinear(m, [1.0, 0.0]).without_zero_weights(),
+    ],
+)
+def test_other_features_have_no_evidence(change: Callable[[Any], Any]) -> None:
+    assert change(MODEL.with_evidence(EVIDENCE)).evidence is None
+
+
+def test_evidence_of_other_features_is_refused() -> None:
+    with pytest.raises(DomainError, match="another structure"):
+        MODEL.with_evidence(replace(EVIDENCE, features="other"))
+    weighted = cw.LogLinear(MODEL, [1.0, 2.0]).with_evidence(EVIDENCE)
+    assert weighted.evidence == EVIDENCE
+    assert weighted.with_evidence(None).evidence is None
+
+
+def test_words() -> None:
+    supported, untestable, weak = CLAIMS
+    assert supported.sentence == "A–B depend when C=x"
+    assert supported.finding == "p = 0.001, odds ratio above 3"
+    assert untestable.finding == "no row carries information"
+    assert weak.finding == "p = 0.4, V 0.2 (0 to 0.6), differs between groups"
+    assert EVIDENCE.about("B", "A") == [supported]
+    assert EVIDENCE.summary == (
+        "The 10 rows that the learner saw support 1 of 2 claims of dependence. "
+        "1 claim could not be tested."
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"version": 2', '"version": 3', "install a newer contextwise"),
+        ('"supported"', '"proven"', "expected one of contradicted"),
+        ('["A", "B"]', '["A", "Z"]', "unknown variable 'Z'"),
+        ('"region": "C=x"', '"region": "C=z"', "'z'"),
+        ('"rows": 10', '"rows": "ten"', "of type int"),
+        ('"odds_ratio"', '"odds"', "odds_ratio"),
+        ('"level": 0.05', '"level": "high"', "evidence.level"),
+    ],
+)
+def test_bad_evidence(tmp_path: Path, old: str, new: str, message: str) -> None:
+    path = tmp_path / "model.json"
+    cw.formats.write(MODEL.with_evidence(EVIDENCE), str(path))
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(ContextwiseError, match=message):
+        cw.read(str(path))

@@ -1,0 +1,167 @@
+"""The page of an analysis: its sections, its words, and pages for 2 to 70 variables."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from contextwise.data.rows import Data
+from contextwise.evaluation.analysis import Analysis, analyse
+from contextwise.models.domain import Domain
+from contextwise.report.analysis_notes import cautions, terminal_lines
+from contextwise.report.analysis_page import analysis_page, card_html, strength_plot
+from contextwise.report.analysis_words import (
+    first_sentence,
+    p_value,
+    percent,
+    plain,
+    points,
+    strongest_sentence,
+)
+
+HOSTILE = "<img src=x onerror=\"throw Error('run')\">"
+
+
+def chain(variables: int, rows: int = 700, names: list[str] | None = None) -> Data:
+    """Return rows of a chain: each variable depends on the one before."""
+    rng = np.random.default_rng(variables)
+    columns = [rng.integers(0, 2, rows)]
+    for _ in range(variables - 1):
+        columns.append(np.where(rng.random(rows) < 0.8, columns[-1], 1 - columns[-1]))
+    labels = names or [f"v{k}" for k in range(variables)]
+    return Data(Domain(dict.fromkeys(labels, 2)), np.stack(columns, axis=1))
+
+
+def analysed(data: Data | str, **options: object) -> Analysis:
+    return analyse(data, **{"resamples": 2, "learner": "mpl", **options})  # type: ignore[arg-type]
+
+
+def text_of(page: str) -> str:
+    body = re.sub(r"<(style|script).*?</\1>", " ", page, flags=re.DOTALL)
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", body))
+
+
+def test_the_page_has_all_sections() -> None:
+    result = analysed("titanic")
+    page = text_of(analysis_page(result, command="contextwise analyse titanic", model="t.json"))
+    for words in (
+        plain(first_sentence(result)).split(" when ")[0],
+        "claims, tested:",
+        "The picture",
+        "Pair by pair",
+        "The claims and their evidence",
+        "Found again in 2 random halves",
+        "The data, as read",
+        "Before you quote this",
+        "Methods paragraph for a paper",
+        "All pairs as a table",
+        "On 734 rows that the learner did not see.",
+    ):
+        assert words in page, words
+    assert not re.search(r"\b(features?|scopes?|assertions?|bits)\b", page)
+
+
+@pytest.mark.parametrize("variables", [2, 3, 5, 12, 13, 30, 61])
+def test_any_number_of_variables(variables: int) -> None:
+    result = analysed(chain(variables), resamples=0)
+    page = analysis_page(result)
+    assert (page.count('class="matrix"') == 1) == (13 <= variables <= 60)
+    assert (page.count('class="map"') == 1) == (3 <= variables <= 12)
+    assert plain(first_sentence(result)) in text_of(page).replace(" .", ".") or variables > 2
+    assert 5 <= len(terminal_lines(result, "a.html", "a.json")) <= 20
+
+
+def test_every_variable_is_in_the_graph_also_an_isolated_one() -> None:
+    data = chain(3)
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([data.rows, rng.integers(0, 2, len(data))])
+    domain = Domain({**dict.fromkeys(data.domain.names, 2), "alone": 2})
+    page = analysis_page(analysed(Data(domain, rows)))
+    nodes = re.findall(r'<g class="node"><title>([^<]*)', page)
+    assert nodes == [*data.domain.names, "alone"]
+
+
+def test_two_variables_are_one_sentence() -> None:
+    assert plain(first_sentence(analysed(chain(2)))) == "v0 and v1 are associated."
+
+
+def test_the_page_follows_the_rows_where_the_learner_is_wrong() -> None:
+    result = analysed(chain(3), learner="independent")
+    assert {f.kind for f in result.findings if f.associated} == {"left out"}
+    page = text_of(analysis_page(result))
+    assert "left out by the model, but the rows show" in page
+    assert "A dashed line" in page
+
+
+def test_rows_that_the_learner_saw_are_told_everywhere() -> None:
+    page = text_of(analysis_page(analysed(chain(3, rows=200))))
+    assert "On the rows it was learned from" in page
+    assert "Tests on the rows that the learner saw" in page
+
+
+def test_the_outcome_comes_first() -> None:
+    result = analysed("titanic", outcome="survived")
+    assert plain(first_sentence(result)).startswith("survived is associated with")
+    assert all("survived" in f.pair for f in result.ranked[:3])
+    assert "survived" in plain(strongest_sentence(result))
+
+
+def test_small_counts_are_hidden() -> None:
+    shown = analysis_page(analysed("titanic", learner="pair-blocks"))
+    assert "show fewer than 5 rows" in text_of(shown)
+    hidden = analysis_page(analysed("titanic", learner="pair-blocks", smallest_count=5))
+    assert "hidden" in text_of(hidden)
+    groups = re.findall(r"<small>([\d,]+) of ([\d,]+)</small>", hidden)
+    cells = [(int(a.replace(",", "")), int(b.replace(",", ""))) for a, b in groups]
+    assert cells
+    assert all(c == 0 or c >= 5 for part, whole in cells for c in (part, whole - part))
+
+
+def test_two_columns_that_say_the_same_are_named() -> None:
+    data = chain(2)
+    rows = np.column_stack([data.rows, data.rows[:, 0]])
+    domain = Domain({"a": 2, "b": 2, "again": 2})
+    assert "a and again say nearly the same" in cautions(analysed(Data(domain, rows)), 0)[0]
+
+
+def test_names_are_escaped() -> None:
+    page = analysis_page(analysed(chain(3, names=[HOSTILE, "b & c", "d{}"])))
+    assert "<img" not in page
+    assert "b &amp; c" in page
+    assert "d{}" in page
+
+
+def test_the_parts_stand_alone() -> None:
+    result = analysed("titanic")
+    finding = result.finding("survived", "sex")
+    assert 'id="p-sex-survived"' in card_html(result.card(finding))
+    assert strength_plot([]) is None
+
+
+def test_numbers_are_written_for_people() -> None:
+    assert [percent(x) for x in (0, 0.001, 0.46, 0.999, 1)] == [
+        "0 %",
+        "< 1 %",
+        "46 %",
+        "> 99 %",
+        "100 %",
+    ]
+    assert [points(x) for x in (0.3, -0.071, 0.0)] == ["+30", "−7", "+0"]
+    assert [p_value(p) for p in (None, 1e-9, 0.0491, 0.3239, 1.0)] == [
+        "–",
+        "< 0.001",
+        "0.049",
+        "0.32",
+        "1",
+    ]
+
+
+def test_the_page_is_the_same_each_time(tmp_path: Path) -> None:
+    from datetime import UTC, datetime
+
+    made = datetime(2026, 1, 2, tzinfo=UTC)
+    first, second = (analysis_page(analysed("women-math"), made=made) for _ in range(2))
+    assert first == second
