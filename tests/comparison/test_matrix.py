@@ -21,7 +21,7 @@ from contextwise.counting.cover import Cover
 from contextwise.counting.distances import count_distances, distances_in_python, two_models
 from contextwise.counting.extraction import CoverSource
 from contextwise.errors import ContextwiseError, DomainError, EngineError, TooLargeError
-from contextwise.support.deadline import NEVER, Deadline
+from contextwise.support.effort import NEVER, Deadline
 from contextwise.testing import domains, families, structures
 from contextwise.truths.generate import random_structure
 

@@ -28,8 +28,7 @@ from contextwise.counting.contexts import ContextSpace
 from contextwise.counting.contract import get_engine
 from contextwise.counting.cover import Cover, cover_of
 from contextwise.models.domain import Domain
-from contextwise.support.deadline import Deadline, OutOfTime
-from contextwise.support.effort import Effort
+from contextwise.support.effort import Deadline, Effort, OutOfTime
 from contextwise.testing import covers, families
 from contextwise.truths.generate import random_structure
 from hard import hard_cover, hard_models

@@ -13,7 +13,7 @@ from contextwise.counting.cover import Cube, class_space
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import Regions, complement, difference, union
 from contextwise.models.structure import Structure
-from contextwise.support.deadline import Deadline
+from contextwise.support.effort import Deadline
 from contextwise.testing import value_sets
 
 Lists = tuple[list[int], list[Cube], list[Cube]]

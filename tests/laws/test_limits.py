@@ -25,7 +25,7 @@ from contextwise.counting.extraction import CoverSource
 from contextwise.counting.pair_counts import bound_pairs
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.report.comparisons import open_pairs_table
-from contextwise.support.deadline import Deadline, OutOfTime
+from contextwise.support.effort import Deadline, OutOfTime
 from contextwise.testing import brute_force_pairs, families
 from hard import hard_cover, hard_models
 

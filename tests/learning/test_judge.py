@@ -17,7 +17,7 @@ from contextwise.learning import exact_tail
 from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.effect_size import common_odds_ratios, cramers_v
 from contextwise.learning.evidence import judge
-from contextwise.support.deadline import Deadline
+from contextwise.support.effort import Deadline
 
 NO_DENSE = (0.0, 0.0)
 

@@ -20,7 +20,7 @@ from contextwise.learning import AcyclicTrees, Data, Trees, as_data
 from contextwise.learning.tree_features import Tree, network_of, tree_logs
 from contextwise.learning.trees import Rules, grow, grow_readably, not_compiled
 from contextwise.support.arrays import IntArray
-from contextwise.support.deadline import Deadline
+from contextwise.support.effort import Deadline
 from features_invariant import check_features
 
 TWINS = [grow_readably] if not_compiled else [grow_readably, grow]

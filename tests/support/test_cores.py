@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from contextwise.support import cores as module
-from contextwise.support.cores import container_cores, cores
+from contextwise.support import machine as module
+from contextwise.support.machine import container_cores, cores
 
 PINNED = """
 import os
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-from contextwise.support.cores import cores
+from contextwise.support.machine import cores
 from contextwise.learning.base import threads_of
 print(cores(), threads_of(-1))
 """

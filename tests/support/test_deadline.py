@@ -9,7 +9,7 @@ import pytest
 
 from contextwise import compare
 from contextwise.errors import ContextwiseError
-from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.effort import NEVER, Deadline, OutOfTime
 from hard import LATE
 
 

@@ -13,8 +13,8 @@ from contextwise import Domain, Structure, compare, distance_matrix, read
 from contextwise.counting.pair_counts import PairCounts
 from contextwise.errors import TooLargeError
 from contextwise.evaluation import chance
-from contextwise.support import memory
-from contextwise.support.memory import SMALL, free_memory, require_memory
+from contextwise.support import machine
+from contextwise.support.machine import SMALL, free_memory, require_memory
 
 
 @pytest.mark.parametrize(
@@ -39,13 +39,13 @@ def test_the_limit_of_a_container_counts(
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    monkeypatch.setattr(memory, "GROUPS", tmp_path)
+    monkeypatch.setattr(machine, "GROUPS", tmp_path)
     assert free_memory() == free
 
 
 def test_no_limit_of_a_container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "memory.max").write_text("max\n")
-    monkeypatch.setattr(memory, "GROUPS", tmp_path)
+    monkeypatch.setattr(machine, "GROUPS", tmp_path)
     free = free_memory()
     assert free is None or free > SMALL
 
@@ -54,7 +54,7 @@ def test_no_limit_of_a_container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_the_limit_of_a_process_counts() -> None:
     code = (
         "import resource\n"
-        "from contextwise.support.memory import free_memory\n"
+        "from contextwise.support.machine import free_memory\n"
         "resource.setrlimit(resource.RLIMIT_AS, (2**33, 2**33))\n"
         "print(0 < free_memory() < 2**33)"
     )
@@ -63,22 +63,22 @@ def test_the_limit_of_a_process_counts() -> None:
 
 
 def test_small_work_is_never_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "free_memory", lambda: 0)
+    monkeypatch.setattr(machine, "free_memory", lambda: 0)
     require_memory(SMALL, "this", "stop")
     with pytest.raises(TooLargeError, match=r"^this needs about 10 GB of memory, .*; stop$"):
         require_memory(10 * 2**30, "this", "stop")
 
 
 def test_an_unknown_amount_refuses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "free_memory", lambda: None)
+    monkeypatch.setattr(machine, "free_memory", lambda: None)
     require_memory(2**60, "this", "stop")
 
 
 @pytest.fixture
 def little(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave a megabyte of memory."""
-    monkeypatch.setattr(memory, "free_memory", lambda: 2**20)
-    monkeypatch.setattr(memory, "SMALL", 2**19)
+    monkeypatch.setattr(machine, "free_memory", lambda: 2**20)
+    monkeypatch.setattr(machine, "SMALL", 2**19)
 
 
 @pytest.mark.usefixtures("little")

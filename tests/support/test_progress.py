@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from contextwise.support import progress
-from contextwise.support.progress import CLEAR, progress_of
+from contextwise.support import effort
+from contextwise.support.effort import CLEAR, progress_of
 
 
 class Terminal(io.StringIO):
@@ -37,7 +37,7 @@ def test_nothing_is_drawn_where_there_is_no_terminal(
 def test_a_bar_on_a_terminal_that_is_gone_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(effort, "PATIENCE", 0.0)
     with progress_of(True, "work") as tell:
         assert tell is not None
         tell(500, 2000)

@@ -180,7 +180,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(INTERRUPTED)
     except MemoryError:
         _fail("there is not enough memory for this")
-    except cw.support.deadline.OutOfTime:
+    except cw.support.effort.OutOfTime:
         _fail("not finished within the time limit; allow more time", UNDECIDED)
     except OpenResult as error:
         _fail(str(error), UNDECIDED)

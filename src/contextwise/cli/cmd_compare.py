@@ -19,7 +19,7 @@ from contextwise.cli.inputs import (
     load_true,
     only_one_from_stdin,
 )
-from contextwise.support.deadline import Deadline
+from contextwise.support.effort import Deadline
 
 if TYPE_CHECKING:
     from contextwise.comparison.compare import Comparison

@@ -18,7 +18,7 @@ from contextwise.cli import options
 from contextwise.cli.inputs import load, load_data
 from contextwise.errors import ContextwiseError
 from contextwise.learning import DEFAULT_LEARNER, LEARNERS, learner_groups, learner_named
-from contextwise.support.deadline import Deadline
+from contextwise.support.effort import Deadline
 from contextwise.support.formatting import columns, plural, printable
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from contextwise.cli.inputs import (
 )
 from contextwise.errors import ContextwiseError
 from contextwise.models.notation import parse_names
-from contextwise.support.deadline import Deadline
+from contextwise.support.effort import Deadline
 from contextwise.support.files import check_target
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from contextwise.cli.inputs import (
     only_one_from_stdin,
 )
 from contextwise.errors import OpenResult, require
-from contextwise.support.deadline import Deadline
-from contextwise.support.effort import Effort
+from contextwise.support.effort import Deadline, Effort
 from contextwise.support.files import write_bytes
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from contextwise.models.structure import Model
     from contextwise.report.comparisons import Guess
     from contextwise.report.parts import Section
-    from contextwise.support.deadline import Deadline
+    from contextwise.support.effort import Deadline
 
 
 @options.command()

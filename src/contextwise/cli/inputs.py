@@ -15,7 +15,7 @@ import click
 
 import contextwise as cw
 from contextwise.errors import ContextwiseError
-from contextwise.support.deadline import Deadline
+from contextwise.support.effort import Deadline
 
 if TYPE_CHECKING:
     from contextwise.data.options import RowOptions

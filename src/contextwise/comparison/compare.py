@@ -42,9 +42,8 @@ from contextwise.formats import ModelLike
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure
 from contextwise.support.arrays import IntArray, ObjectArray
-from contextwise.support.effort import QUIET, Effort
+from contextwise.support.effort import QUIET, Effort, Progress
 from contextwise.support.formatting import READABLE, Shown, renderers
-from contextwise.support.progress import Progress
 
 if TYPE_CHECKING:
     import pandas

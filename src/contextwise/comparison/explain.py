@@ -31,10 +31,8 @@ from contextwise.models.features import PairIndex, concatenated, members, no_fea
 from contextwise.models.notation import Literal as ValueLiteral
 from contextwise.models.notation import between, write_literals
 from contextwise.support.arrays import BoolArray, IntArray
-from contextwise.support.deadline import Deadline
-from contextwise.support.effort import QUIET, Effort
+from contextwise.support.effort import QUIET, Deadline, Effort, Progress
 from contextwise.support.formatting import Printed, percent
-from contextwise.support.progress import Progress
 
 Kind = Literal["guess", "true"]
 """The model that alone has the dependence."""

@@ -28,11 +28,9 @@ from contextwise.counting.distances import Two, count_distances, two_models
 from contextwise.errors import ContextwiseError, OpenResult, require
 from contextwise.formats import ModelLike
 from contextwise.support.arrays import ObjectArray
-from contextwise.support.deadline import Deadline
-from contextwise.support.effort import QUIET, Effort
+from contextwise.support.effort import QUIET, Deadline, Effort, Progress
 from contextwise.support.formatting import Shown, number
-from contextwise.support.memory import require_memory
-from contextwise.support.progress import Progress
+from contextwise.support.machine import require_memory
 
 if TYPE_CHECKING:
     import pandas

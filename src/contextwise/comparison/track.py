@@ -32,8 +32,7 @@ from contextwise.models.structure import (
     literals_of,
     require_features,
 )
-from contextwise.support.deadline import NEVER, Deadline, OutOfTime
-from contextwise.support.effort import Effort
+from contextwise.support.effort import NEVER, Deadline, Effort, OutOfTime
 
 Literals = tuple[tuple[int, int], ...]
 Unions = tuple[Number, Number, Number]

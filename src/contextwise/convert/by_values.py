@@ -32,7 +32,7 @@ from contextwise.models.domain import Domain
 from contextwise.models.factors import Factor, factors_of, log_odds_ratio
 from contextwise.models.features import PairIndex
 from contextwise.models.structure import ROUNDING, LogLinear, Structure
-from contextwise.support.deadline import Deadline
+from contextwise.support.effort import Deadline
 
 CELLS = 10**7
 """The most cells of the summed tables of a pair."""

@@ -42,7 +42,7 @@ from contextwise.models.domain import Domain, State, listed
 from contextwise.models.features import PairIndex, members
 from contextwise.models.notation import quoted, write_literals
 from contextwise.models.structure import Feature, Structure, features_of, literals_of
-from contextwise.support.deadline import NEVER, Deadline
+from contextwise.support.effort import NEVER, Deadline
 
 DomainLike = Domain | Mapping[str, Sequence[State] | int]
 CubeMap = Mapping[int, int]

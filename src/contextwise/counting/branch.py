@@ -41,7 +41,7 @@ from math import prod
 from threading import Lock
 
 from contextwise.counting.cover import Cover
-from contextwise.support.deadline import NEVER, Deadline
+from contextwise.support.effort import NEVER, Deadline
 
 LONG = 6
 """A cube that tests at least this many variables is long."""

@@ -25,7 +25,7 @@ from contextwise.counting.branch import count_union
 from contextwise.counting.contexts import UNIFORM, ContextSpace
 from contextwise.counting.extraction import CoverSource
 from contextwise.models.features import Features, as_words, no_features, words_of
-from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.effort import NEVER, Deadline, OutOfTime
 
 Literals = Sequence[tuple[int, int]]
 """A feature: rising variables, each with the values it allows as an int."""

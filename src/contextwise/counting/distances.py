@@ -22,9 +22,8 @@ from contextwise.counting.contract import DEFAULT, CountUnion, get_engine
 from contextwise.counting.extraction import CoverSource
 from contextwise.models.features import Features
 from contextwise.support.arrays import IntArray, WordArray
-from contextwise.support.cores import cores
-from contextwise.support.deadline import OutOfTime
-from contextwise.support.effort import QUIET, Effort
+from contextwise.support.effort import QUIET, Effort, OutOfTime
+from contextwise.support.machine import cores
 
 Two = tuple[int, int]
 """The places of two models."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from contextwise.counting.cover import Cover
 from contextwise.errors import TooLargeError
-from contextwise.support.deadline import NEVER, Deadline
+from contextwise.support.effort import NEVER, Deadline
 
 LIMIT = 2**28
 BLOCK = 2**16

@@ -15,7 +15,7 @@ from contextwise.counting.contexts import UNIFORM, ContextSpace
 from contextwise.counting.cover import ClassSpace, Cover, Cube, class_space
 from contextwise.models.features import Features
 from contextwise.support.arrays import IntArray
-from contextwise.support.memory import require_memory
+from contextwise.support.machine import require_memory
 
 FEW = 32
 """With at most one pair per 32 features, selecting the features that cover them pays off."""

@@ -23,12 +23,11 @@ from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import FEWER_PAIRS
 from contextwise.counting.pair_counts import PairCounts, tighten
 from contextwise.models.features import WORD, Features
-from contextwise.support import memory
+from contextwise.support import machine
 from contextwise.support.arrays import IntArray, WordArray
-from contextwise.support.cores import cores
-from contextwise.support.deadline import NEVER, Deadline, OutOfTime
-from contextwise.support.effort import QUIET, Effort
+from contextwise.support.effort import NEVER, QUIET, Deadline, Effort, OutOfTime
 from contextwise.support.loading import why_not_compiled
+from contextwise.support.machine import cores
 
 _reason: str | None = None
 try:
@@ -165,8 +164,8 @@ def require_memory_for(pairs: int, bits: int = 0) -> None:
     """Raise `TooLargeError` if there is no room for pairs whose counts have this many bits."""
     # Three counts per pair, each once in the kernel and once as a Python int.
     needed = pairs * (BYTES_OF_PAIR + (bits if bits > WORD else 0))
-    if needed > memory.SMALL:  # most comparisons need no message
-        memory.require_memory(needed, f"comparing {pairs:,} pairs of variables", FEWER_PAIRS)
+    if needed > machine.SMALL:  # most comparisons need no message
+        machine.require_memory(needed, f"comparing {pairs:,} pairs of variables", FEWER_PAIRS)
 
 
 def weight_rows(space: ContextSpace) -> WordArray:

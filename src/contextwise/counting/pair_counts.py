@@ -30,7 +30,7 @@ from contextwise.counting.contexts import UNIFORM, ContextSpace, ValueWeights
 from contextwise.counting.extraction import covering_features, find_pairs, pair_features
 from contextwise.models.features import Features, as_int, members
 from contextwise.support.arrays import FloatArray, IntArray, ObjectArray
-from contextwise.support.memory import require_memory
+from contextwise.support.machine import require_memory
 
 MARGIN = 1e-9
 """Relative; a sum of 1,000 logarithms errs by about 1e-12."""

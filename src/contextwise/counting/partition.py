@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from contextwise.counting.cover import Cover
-from contextwise.support.deadline import NEVER, Deadline
+from contextwise.support.effort import NEVER, Deadline
 
 T = TypeVar("T")
 

@@ -31,7 +31,7 @@ from typing import Any
 
 from contextwise.counting.branch import bits, minimal
 from contextwise.counting.cover import ClassSpace, Cover, Cube
-from contextwise.support.deadline import NEVER, Deadline
+from contextwise.support.effort import NEVER, Deadline
 
 BOXES = 20_000
 BASE = 3.0

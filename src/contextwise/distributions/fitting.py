@@ -42,9 +42,8 @@ from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.structure import LogLinear, Structure, require_features
 from contextwise.support.arrays import FloatArray, IntArray
-from contextwise.support.deadline import NEVER, Deadline
+from contextwise.support.effort import NEVER, Deadline, Progress, progress_of
 from contextwise.support.formatting import plural
-from contextwise.support.progress import Progress, progress_of
 
 Method = Literal["likelihood", "pseudo-likelihood"]
 L2 = 0.1

@@ -23,7 +23,7 @@ from contextwise.distributions.potentials import allowed_values, distinct_rows
 from contextwise.errors import DomainError
 from contextwise.formats import ModelLike, as_model
 from contextwise.models.structure import LogLinear, Structure, structure_of
-from contextwise.support.progress import Progress
+from contextwise.support.effort import Progress
 
 LARGEST = 5_000
 """The most features whose dimension is computed."""

@@ -36,7 +36,7 @@ from contextwise.models.domain import Domain
 from contextwise.models.features import Features
 from contextwise.models.structure import LogLinear
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
-from contextwise.support.progress import Progress, progress_of
+from contextwise.support.effort import Progress, progress_of
 
 GROUP_STATES = 2**12
 CELLS = 2**22

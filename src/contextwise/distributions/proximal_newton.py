@@ -47,8 +47,7 @@ import numpy as np
 
 from contextwise.distributions.potentials import Bytes
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
-from contextwise.support.deadline import NEVER, Deadline
-from contextwise.support.progress import Progress
+from contextwise.support.effort import NEVER, Deadline, Progress
 
 try:
     from contextwise.distributions import _descent

@@ -30,7 +30,7 @@ from contextwise.models.domain import Assignment, Domain
 from contextwise.models.features import Features
 from contextwise.models.structure import LogLinear
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
-from contextwise.support.progress import Progress, progress_of
+from contextwise.support.effort import Progress, progress_of
 
 SampleMethod = Literal["auto", "exact", "gibbs"]
 Rows = npt.NDArray[Any]

@@ -42,10 +42,8 @@ from contextwise.models.evidence import (
 )
 from contextwise.models.structure import Model, Structure, literals_of, structure_of
 from contextwise.support.arrays import BoolArray
-from contextwise.support.deadline import Deadline
-from contextwise.support.effort import Effort
+from contextwise.support.effort import Deadline, Effort, Progress
 from contextwise.support.formatting import plural
-from contextwise.support.progress import Progress
 
 __all__ = ["Analysis", "analyse"]
 

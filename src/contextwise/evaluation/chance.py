@@ -32,10 +32,8 @@ from contextwise.formats import ModelLike
 from contextwise.models.features import WORD, Features
 from contextwise.models.structure import Structure
 from contextwise.support.arrays import IntArray, ObjectArray, WordArray
-from contextwise.support.deadline import NEVER, Deadline, OutOfTime
-from contextwise.support.effort import Effort
+from contextwise.support.effort import NEVER, Deadline, Effort, OutOfTime, Progress
 from contextwise.support.formatting import Printed, number
-from contextwise.support.progress import Progress
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed

@@ -31,10 +31,8 @@ from contextwise.models.structure import (
     require_features,
     structure_of,
 )
-from contextwise.support.deadline import Deadline
-from contextwise.support.effort import Effort
+from contextwise.support.effort import Deadline, Effort, Progress
 from contextwise.support.formatting import Printed
-from contextwise.support.progress import Progress
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed

@@ -36,9 +36,8 @@ from contextwise.evaluation.ensembles import Ensemble, EnsembleLike, as_ensemble
 from contextwise.formats import ModelLike, as_model
 from contextwise.models.structure import Structure, structure_of
 from contextwise.support.arrays import FloatArray
-from contextwise.support.effort import Effort
+from contextwise.support.effort import Effort, Progress
 from contextwise.support.formatting import Printed, listed, rate
-from contextwise.support.progress import Progress
 
 __all__ = ["EnsembleScore", "EnsembleScores", "Reliability", "reliability", "score_ensembles"]
 

@@ -29,10 +29,8 @@ from contextwise.models.domain import Domain
 from contextwise.models.evidence import ClaimEvidence
 from contextwise.models.structure import Structure, features_of, literals_of, structure_of
 from contextwise.support.arrays import FloatArray, IntArray
-from contextwise.support.deadline import NEVER, Deadline, OutOfTime
-from contextwise.support.effort import Effort
+from contextwise.support.effort import NEVER, Deadline, Effort, OutOfTime, Progress
 from contextwise.support.formatting import Printed, percent
-from contextwise.support.progress import Progress
 from contextwise.support.store import Store, Unit, run_units
 
 if TYPE_CHECKING:

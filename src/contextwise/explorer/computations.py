@@ -36,8 +36,7 @@ from contextwise.report.comparisons import Guess
 from contextwise.report.parts import Part
 from contextwise.report.shares import Shares, shares_of
 from contextwise.report.structures import described
-from contextwise.support.deadline import Deadline
-from contextwise.support.effort import Effort
+from contextwise.support.effort import Deadline, Effort
 
 COUNTING = "Counting the contexts in which pairs depend"
 LISTED = 20  # pairs of a kind whose independencies are listed

@@ -23,7 +23,7 @@ from contextwise.models.domain import Domain
 from contextwise.models.features import Features, as_words
 from contextwise.models.notation import Literal, between, where, write_literals
 from contextwise.support.arrays import IntArray
-from contextwise.support.deadline import NEVER, Deadline
+from contextwise.support.effort import NEVER, Deadline
 
 BOXES = 1_000
 """Limit of the search for the regions of a pair; it finds large regions first."""

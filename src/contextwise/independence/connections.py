@@ -28,7 +28,7 @@ from contextwise.counting.cover import ClassSpace, class_space
 from contextwise.errors import TooLargeError, require
 from contextwise.independence.graphs import Mask
 from contextwise.models.features import Features, members
-from contextwise.support.deadline import NEVER, Deadline
+from contextwise.support.effort import NEVER, Deadline
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.graphs import minimal_separator, network
 from contextwise.models.notation import Literal, between, quoted, write_literal
 from contextwise.models.structure import Structure
-from contextwise.support.deadline import Deadline
+from contextwise.support.effort import Deadline
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,8 @@ from contextwise.models.domain import Assignment
 from contextwise.models.evidence import ClaimEvidence, Kind
 from contextwise.models.notation import Literal, quoted, write_literals
 from contextwise.models.structure import Structure
-from contextwise.support.deadline import Deadline
-from contextwise.support.effort import Effort
+from contextwise.support.effort import Deadline, Effort, Progress
 from contextwise.support.formatting import Printed
-from contextwise.support.progress import Progress
 
 
 @dataclass(frozen=True)

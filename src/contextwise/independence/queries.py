@@ -44,7 +44,7 @@ from contextwise.models.evidence import ClaimEvidence
 from contextwise.models.features import WORD, Features
 from contextwise.models.notation import quoted
 from contextwise.models.structure import Structure
-from contextwise.support.deadline import Deadline
+from contextwise.support.effort import Deadline
 
 D_SEPARATION, CSI, PAIR = "d-separation", "CSI-separation", "the numbers of the pair"
 DIRECTED = (

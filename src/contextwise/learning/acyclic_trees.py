@@ -43,7 +43,7 @@ from contextwise.models.directions import directions_of
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.support.arrays import FloatArray, IntArray
-from contextwise.support.progress import Progress
+from contextwise.support.effort import Progress
 
 CANDIDATES = 10
 """The most candidate parents of a variable if there are more variables than this."""

@@ -36,9 +36,9 @@ from contextwise.learning.run import Run
 from contextwise.models.domain import Domain
 from contextwise.models.evidence import Evidence
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
-from contextwise.support.cores import cores
-from contextwise.support.deadline import NEVER, Deadline
+from contextwise.support.effort import NEVER, Deadline
 from contextwise.support.formatting import plural
+from contextwise.support.machine import cores
 
 version_of = cache(version)
 

@@ -32,7 +32,7 @@ from contextwise.learning.marginal_likelihood import LEAST, configurations_of, s
 from contextwise.learning.run import Run
 from contextwise.models.features import PairIndex
 from contextwise.support.arrays import BoolArray
-from contextwise.support.progress import Progress, progress_of
+from contextwise.support.effort import Progress, progress_of
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

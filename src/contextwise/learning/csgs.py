@@ -25,7 +25,7 @@ from contextwise.learning.independence_test import (
 from contextwise.learning.row_graphs import RowGraphs
 from contextwise.learning.run import Run
 from contextwise.support.arrays import BoolArray, IntArray
-from contextwise.support.progress import Progress
+from contextwise.support.effort import Progress
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -31,7 +31,7 @@ from contextwise.learning.independence_test import Rule, evaluate_pairs
 from contextwise.learning.row_graphs import RowGraphs
 from contextwise.learning.run import Run
 from contextwise.support.arrays import BoolArray
-from contextwise.support.progress import Progress, progress_of
+from contextwise.support.effort import Progress, progress_of
 
 if TYPE_CHECKING:
     from contextwise.learning import _count

@@ -34,7 +34,7 @@ from contextwise.models.factors import tables
 from contextwise.models.features import PairIndex
 from contextwise.models.structure import Structure, features_of
 from contextwise.support.arrays import BoolArray, IntArray
-from contextwise.support.progress import Progress
+from contextwise.support.effort import Progress
 
 if TYPE_CHECKING or not not_compiled:
     import contextwise.learning._count as _count

@@ -50,7 +50,7 @@ from contextwise.models.evidence import (
 )
 from contextwise.models.structure import Model, Structure, structure_of
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
-from contextwise.support.deadline import NEVER, Deadline
+from contextwise.support.effort import NEVER, Deadline
 
 REGIONS = 3
 """Regions of each kind to test per pair, those with most rows."""

@@ -31,7 +31,7 @@ from contextwise.learning.independence_test import (
 )
 from contextwise.learning.run import Run
 from contextwise.models.structure import Structure
-from contextwise.support.progress import Progress
+from contextwise.support.effort import Progress
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -26,7 +26,7 @@ from contextwise.learning.run import Run
 from contextwise.models.factors import conjunctions
 from contextwise.models.structure import LogLinear, Model
 from contextwise.support.arrays import IntArray
-from contextwise.support.progress import Progress, progress_of
+from contextwise.support.effort import Progress, progress_of
 
 CELLS = 2**22
 """The most (feature, variable) cells processed at once."""

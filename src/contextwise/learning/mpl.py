@@ -17,7 +17,7 @@ from contextwise.learning.graphs import from_edges
 from contextwise.learning.marginal_likelihood import best_graph
 from contextwise.learning.run import Run
 from contextwise.models.structure import Structure
-from contextwise.support.progress import Progress
+from contextwise.support.effort import Progress
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -57,7 +57,7 @@ from contextwise.learning.run import Run
 from contextwise.models.features import PairIndex
 from contextwise.models.structure import Structure
 from contextwise.support.arrays import FloatArray
-from contextwise.support.progress import Progress
+from contextwise.support.effort import Progress
 
 LEAST = 1e-6
 """A smaller gain is none."""

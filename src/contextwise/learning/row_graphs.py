@@ -23,7 +23,7 @@ from contextwise.models.domain import Domain
 from contextwise.models.factors import conjunctions
 from contextwise.models.structure import Structure
 from contextwise.support.arrays import BoolArray, IntArray
-from contextwise.support.progress import Progress
+from contextwise.support.effort import Progress
 
 
 class RowGraphs(Learner):

@@ -9,8 +9,7 @@ from typing import TypeVar
 from contextwise.data.rows import Data, by_position
 from contextwise.distributions.fitting import fit as fit_weights
 from contextwise.models.structure import LogLinear, Model, structure_of
-from contextwise.support.deadline import NEVER, Deadline
-from contextwise.support.progress import Progress, progress_of
+from contextwise.support.effort import NEVER, Deadline, Progress, progress_of
 
 T = TypeVar("T")
 

@@ -26,9 +26,8 @@ from contextwise.data.options import RowOptions
 from contextwise.data.rows import Data, DataLike, DomainLike, as_data, read_once, take_rows
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.learning.base import Learner, as_learner, fresh
-from contextwise.support.deadline import Deadline, OutOfTime
+from contextwise.support.effort import Deadline, OutOfTime, Progress, progress_of
 from contextwise.support.formatting import plural
-from contextwise.support.progress import Progress, progress_of
 
 Rng = np.random.Generator | int | None
 By = Literal["pseudo-likelihood", "bic", "stability"]

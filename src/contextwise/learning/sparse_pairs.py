@@ -52,8 +52,8 @@ from contextwise.models.factors import weighted
 from contextwise.models.features import single_values, words_of
 from contextwise.models.structure import LogLinear
 from contextwise.support.arrays import FloatArray, IntArray
+from contextwise.support.effort import Progress, progress_of
 from contextwise.support.formatting import plural
-from contextwise.support.progress import Progress, progress_of
 
 Rule = Literal["or", "and"]
 

@@ -40,9 +40,8 @@ from contextwise.learning.run import Run
 from contextwise.learning.tree_features import Tree, TreeLearner, network_of
 from contextwise.models.structure import Model
 from contextwise.support.arrays import IntArray
-from contextwise.support.deadline import NEVER, Deadline
+from contextwise.support.effort import NEVER, Deadline, Progress, progress_of
 from contextwise.support.loading import why_not_compiled
-from contextwise.support.progress import Progress, progress_of
 
 not_compiled: str | None = None
 """Why the compiled growth is not available, if it is not."""

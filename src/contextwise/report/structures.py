@@ -35,8 +35,7 @@ from contextwise.report.parts import (
     makes_parts,
     table,
 )
-from contextwise.support.deadline import Deadline
-from contextwise.support.effort import Effort
+from contextwise.support.effort import Deadline, Effort
 from contextwise.support.formatting import listed, name, plural, printable
 
 MOST_GIVEN = 4  # variables that a sentence names after "given"

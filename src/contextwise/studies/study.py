@@ -29,9 +29,8 @@ from contextwise.formats import encode
 from contextwise.learning.base import Learner, as_learner, fresh, learner_configuration
 from contextwise.models.structure import Model, numbers_of, structure_of
 from contextwise.studies.publish import publish
-from contextwise.support.effort import Effort
+from contextwise.support.effort import Effort, Progress
 from contextwise.support.formatting import Printed, plural
-from contextwise.support.progress import Progress
 from contextwise.support.store import Store, Unit, run_units
 from contextwise.truths.named import INTERACTION, strong_weights, truth_named
 

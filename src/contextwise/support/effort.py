@@ -1,16 +1,21 @@
-"""The effort of a call: its deadline, its workers, and who is told about its progress."""
+"""The effort of a call: its deadline, its workers, and where it reports progress.
+
+Public functions take ``time_limit``, ``n_jobs``, ``cluster`` and ``show_progress``, make one
+`Effort` of them with `Effort.of`, and pass that on. Loops look at its `Deadline`.
+"""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from numbers import Integral
+from math import inf, isinf
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from contextwise.errors import ContextwiseError
-from contextwise.support.deadline import NEVER, Deadline
-from contextwise.support.progress import Progress, part_of, progress_of
 
 if TYPE_CHECKING:
     from contextwise.support.maps import Map
@@ -18,14 +23,140 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R")
 
+# -- deadlines -------------------------------------------------------------------------------------
+
+SOON = 1e-3
+"""Seconds by which compiled code, which measures a limit on its own, may stop early."""
+LONGEST = 1e8
+"""Seconds, about three years, from which on a limit is ignored."""
+
+
+class OutOfTime(BaseException):
+    """A deadline has passed. Code that set the deadline catches it with `Deadline.out_of_time`.
+
+    It is not an `Exception`: code that reports failures must let it pass.
+    """
+
+
+class Deadline:
+    """The moment when work must stop; nested calls pass on the same one.
+
+    A deadline can be pickled and sent to another machine: it then refers to the wall clock, so the
+    time spent in a queue counts.
+    """
+
+    def __init__(self, instant: float = inf) -> None:
+        self.instant = instant
+        """On the clock of `time.monotonic`; infinite if there is no limit."""
+
+    @classmethod
+    def after(cls, seconds: float | None) -> Deadline:
+        """Return the deadline ``seconds`` from now, or one that never passes for None."""
+        if seconds is None:
+            return NEVER
+        if not isinstance(seconds, Real):
+            raise ContextwiseError(f"time limit must be a number of seconds, got {seconds!r}")
+        if not seconds >= 0:
+            raise ContextwiseError(f"time limit must be >= 0 seconds, got {seconds}")
+        return NEVER if seconds >= LONGEST else cls(time.monotonic() + float(seconds))
+
+    def left(self) -> float | None:
+        """Return the seconds that are left, at least 0, or None if there is no limit."""
+        return None if isinf(self.instant) else max(0.0, self.instant - time.monotonic())
+
+    @property
+    def passed(self) -> bool:
+        """True if no time is left."""
+        return time.monotonic() >= self.instant
+
+    def check(self) -> None:
+        """Raise `OutOfTime` if no time is left."""
+        if self.instant < inf and time.monotonic() >= self.instant:
+            raise OutOfTime
+
+    @property
+    def out_of_time(self) -> tuple[type[OutOfTime], ...]:
+        """The exceptions to catch for this deadline: none if it has not passed.
+
+        Python looks at this only when something was raised. If this deadline has not passed then,
+        `OutOfTime` is about the limit of a caller, who must get it::
+
+            try:
+                work(deadline)
+            except deadline.out_of_time:
+                return partial_result
+        """
+        return (OutOfTime,) if time.monotonic() >= self.instant - SOON else ()
+
+    def sooner(self, seconds: float) -> Deadline:
+        """Return this deadline, or the one ``seconds`` from now if that is earlier."""
+        return Deadline(min(self.instant, time.monotonic() + seconds))
+
+    def later(self, seconds: float) -> Deadline:
+        """Return the deadline some seconds after this one."""
+        return Deadline(self.instant + seconds)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _from_wall_clock, (self.instant - time.monotonic() + time.time(),)
+
+
+def _from_wall_clock(instant: float) -> Deadline:
+    return Deadline(instant - time.time() + time.monotonic())
+
+
+NEVER = Deadline()
+
+# -- progress --------------------------------------------------------------------------------------
+
+Progress = Callable[[int, int], None]
+"""A function of (done, total)."""
+PATIENCE = 0.5  # seconds before the bar appears
+INTERVAL = 0.1  # seconds between two drawings
+CLEAR = "\r\x1b[K\x1b[?25h"  # an empty line, and the cursor that click hides
+
+
+@contextmanager
+def progress_of(wanted: bool | Progress, label: str) -> Iterator[Progress | None]:
+    """Yield the function to report to: the caller's, one that draws a bar, or None.
+
+    The bar appears only on a terminal and after half a second; it is removed at the end.
+    """
+    if callable(wanted):
+        yield wanted
+    elif not wanted or sys.stderr is None or not sys.stderr.isatty():
+        yield None
+    else:
+        try:
+            yield _bar(label)
+        finally:
+            sys.stderr.write(CLEAR)
+            sys.stderr.flush()
+
+
+def _bar(label: str) -> Progress:
+    import click  # here, because work without a terminal does not need it
+
+    # Click needs a length at once; the first call sets it.
+    bar = click.progressbar(length=0, label=label, file=sys.stderr, show_pos=True)
+    due = time.monotonic() + PATIENCE
+
+    def draw(done: int, total: int) -> None:
+        nonlocal due
+        now = time.monotonic()
+        if now >= due:
+            due = now + INTERVAL
+            bar.length = total
+            bar.update(done - bar.pos)
+
+    return draw
+
+
+# -- efforts ---------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True)
 class Effort:
-    """How long a call may take, on how many workers, and where it reports progress.
-
-    Public functions take ``time_limit``, ``n_jobs``, ``cluster`` and ``show_progress``, make one
-    effort of them with `Effort.of`, and pass that on.
-    """
+    """How long a call may take, on how many workers, and where it reports progress."""
 
     deadline: Deadline = NEVER
     threads: int | None = None
@@ -96,8 +227,17 @@ class Effort:
             self.show_progress(done, total)
 
     def part(self, before: int, share: int, total: int) -> Effort:
-        """Return the effort of one part; it reports its progress as that of the whole."""
-        return replace(self, show_progress=part_of(self.progress, before, share, total) or False)
+        """Return the effort of one part, which reports its progress as that of the whole.
+
+        ``before`` units of the whole are done already, this part is ``share`` of ``total`` units.
+        """
+        whole = self.progress
+        if whole is None:
+            return replace(self, show_progress=False)
+        return replace(
+            self,
+            show_progress=lambda done, of: whole(before + share * done // max(of, 1), total),
+        )
 
     def each(
         self, what: str, function: Callable[[T], R], items: Iterable[T]

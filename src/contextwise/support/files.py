@@ -15,7 +15,7 @@ import zlib
 from errno import EACCES, EISDIR
 
 from contextwise.errors import FileError, ParseError
-from contextwise.support.memory import require_memory
+from contextwise.support.machine import require_memory
 
 MOST_UNPACKED_BYTES = 2**29
 NEEDED = 8

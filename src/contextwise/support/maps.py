@@ -20,8 +20,8 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from contextwise.errors import ContextwiseError, require
-from contextwise.support.cores import cores
-from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.effort import NEVER, Deadline, OutOfTime
+from contextwise.support.machine import cores
 
 T = TypeVar("T")
 R = TypeVar("R")

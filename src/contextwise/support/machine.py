@@ -1,14 +1,40 @@
-"""Refuse work that would not fit into memory, before it starts."""
+"""The cores and the memory that this process may use, on this machine or in its container."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from functools import cache
+from math import ceil
 
 from contextwise.errors import TooLargeError
-from contextwise.support.cores import GROUPS, content
 
+GROUPS = "/sys/fs/cgroup"
 SMALL = 64 * 2**20
 """Bytes that are never looked up."""
+
+
+@cache
+def cores() -> int:
+    """Return the number of cores: of the machine, of this process's affinity, of its container."""
+    if hasattr(os, "sched_getaffinity"):
+        allowed = len(os.sched_getaffinity(0))
+    else:
+        allowed = os.cpu_count() or 1
+    return max(1, min(allowed, container_cores() or allowed))
+
+
+@cache
+def container_cores() -> int | None:
+    """Return the limit of the control group, rounded up; None if there is none."""
+    for names in (["cpu.max"], ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]):
+        try:
+            quota, period = " ".join(_content(f"{GROUPS}/{name}") for name in names).split()
+            if int(quota) > 0:
+                return ceil(int(quota) / int(period))
+        except (OSError, ValueError):  # no such file, or "max"
+            continue
+    return None
 
 
 def require_memory(needed: int, what: str, instead: str) -> None:
@@ -37,8 +63,8 @@ def _left() -> Iterator[int]:
         (f"{GROUPS}/memory", "limit_in_bytes", "usage_in_bytes", "total_inactive_file"),
     ):
         try:
-            left = int(content(f"{folder}/memory.{limit}"))
-            left -= int(content(f"{folder}/memory.{used}"))
+            left = int(_content(f"{folder}/memory.{limit}"))
+            left -= int(_content(f"{folder}/memory.{used}"))
         except (OSError, ValueError):  # no such file, or "max"
             continue
         # The kernel gives inactive pages of files back when memory is needed.
@@ -48,15 +74,20 @@ def _left() -> Iterator[int]:
     except ImportError:  # on Windows
         return
     limit_of_process, _ = resource.getrlimit(resource.RLIMIT_AS)
-    size = _numbers("/proc/self/status").get("VmSize:", 0) * 1024
     if limit_of_process != resource.RLIM_INFINITY:
+        size = _numbers("/proc/self/status").get("VmSize:", 0) * 1024
         yield max(0, limit_of_process - size)
+
+
+def _content(path: str) -> str:
+    with open(path, encoding="utf-8", errors="replace") as file:  # pathlib would load slowly
+        return file.read()
 
 
 def _numbers(path: str) -> dict[str, int]:
     """Read the lines ``NAME NUMBER`` of a file of the system; nothing if there is none."""
     try:
-        lines = (line.split() for line in content(path).splitlines())
+        lines = (line.split() for line in _content(path).splitlines())
     except OSError:
         return {}
     return {words[0]: int(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}
