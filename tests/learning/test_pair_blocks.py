@@ -214,3 +214,17 @@ def test_it_finds_a_conjunction() -> None:
     learned = PairBlocks().fit(rows, domain={"A": 2, "B": 2, "C": 2}).structure_
     truth = cw.Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=1"])
     assert cw.distance(truth, learned) == 0
+
+
+def test_the_model_of_a_conjunction_keeps_the_share_of_each_state() -> None:
+    """Features of a conjunction alone would make all states of its literals equally likely."""
+    cells = np.array(list(product(range(2), repeat=3)))
+    p = np.exp(3.0 * cells.all(axis=1) - cells @ [1.0, 1.5, 2.0])
+    rows = cells[np.random.default_rng(7).choice(8, 5000, p=p / p.sum())]
+    structure = PairBlocks().fit(rows, domain={"A": 2, "B": 2, "C": 2}).structure_
+    assert {len(literals) for literals in structure.features.literals()} == {1, 3}
+    fitted = cw.distributions.fit(structure, rows, method="likelihood").model
+    table = cw.distributions.probabilities(fitted)
+    for v in range(3):
+        others = tuple(u for u in range(3) if u != v)
+        assert table.sum(axis=others)[1] == pytest.approx(rows[:, v].mean(), abs=1e-4)

@@ -199,7 +199,7 @@ def classes_of(
 def from_edge_contexts(
     domain: Domain, edges: Mapping[PairIndex, Edge], rows: IntArray
 ) -> Structure:
-    """Return the features of edges, and of the variables without edges.
+    """Return the features of edges, and of the variables without an edge in all contexts.
 
     Rows decide whether the contexts of an edge add fewer dependencies than they save.
 
@@ -209,14 +209,15 @@ def from_edge_contexts(
     >>> structure.restrict("C=0").pairs(), structure.restrict("C=1").pairs()
     ([('A', 'B')], [])
     """
-    joined = {v for pair in edges for v in pair}
     if all(edge == EVERYWHERE for edge in edges.values()):
+        joined = {v for pair in edges for v in pair}
         alone = [(v,) for v in range(len(domain)) if v not in joined]
         return tables(domain, [*alone, *edges])
+    free = {v for pair, edge in edges.items() if edge == EVERYWHERE for v in pair}
     features: list[Context] = [
         {v: [k]}
         for v, card in enumerate(domain.cardinalities)
-        if v not in joined
+        if v not in free
         for k in range(card)
     ]
     for pair in edges:

@@ -157,17 +157,19 @@ class PairTrees:
         return True
 
     def structure(self, domain: Domain, states: Sequence[Sequence[Sequence[int]]]) -> Structure:
-        """Return the features of all blocks, and of the variables without any.
+        """Return the features of all blocks, and of the variables that these do not free.
+
+        A pair with a table in all contexts has the states of both variables as sums of its cells.
+        Blocks of other variables are only present in some contexts or states.
 
         ``states`` has the states of the domain for each variable and number. States that have no
         number occur in no row; they count as allowed.
         """
-        joined = {v for pair in self.trees for v in pair}
-        joined |= {v for block in self.conjunctions for v in scope_of(block)}
+        free = {v for pair, tree in self.trees.items() if self.covers(tree, ()) for v in pair}
         features: list[list[Literal]] = [
             [(v, 1 << s)]
             for v, card in enumerate(domain.cardinalities)
-            if v not in joined
+            if v not in free
             for s in range(card)
         ]
         blocks: list[Block] = [(p, c) for p, tree in sorted(self.trees.items()) for c in tree]
