@@ -198,7 +198,7 @@ def test_from_rows_to_a_sentence_with_its_evidence(
 def test_rows_that_do_not_fit_a_model_say_so(browser: Browser, tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_text("A,B\n0,1\n1,1\n")
     with explorer(tmp_path, "lung") as address, visit(browser, f"{address}?guess=") as page:
-        shows(page, "#summary", "3 variables, 3 of 3 pairs depend")
+        shows(page, "#summary", "3 pairs: 2 depend in some contexts only")
         tab(page, "Rows")
         page.set_input_files("#rows", tmp_path / "other.csv")
         shows(page, "#columns", "other.csv: 2 rows, 2 columns")

@@ -240,12 +240,11 @@ def _model_page(
         result = cw.evaluation.analysis.analysis_of(loaded, data, title, effort)
         page = cw.report.analysis_page.analysis_page(result, command=command, model=model)
         return page, result.evidence.unfinished > 0
-    comparison = cw.compare(loaded, loaded, time_limit=effort.deadline.left(), show_progress=True)
     explained = cw.independence.model_claims.explain_model(
-        loaded, top=ctx.params["top"], time_limit=effort.deadline.left()
+        loaded, top=ctx.params["top"], time_limit=effort.deadline.left(), show_progress=True
     )
-    page = cw.report.page.model_page(title, comparison, explained, command=command)
-    return page, explained.partial or bool(comparison.open_pairs)
+    page = cw.report.page.model_page(title, explained, command=command)
+    return page, explained.partial
 
 
 @options.command()

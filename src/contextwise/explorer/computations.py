@@ -26,16 +26,16 @@ from contextwise.independence.independencies import (
     PairIndependencies,
     context_specific_independencies,
 )
+from contextwise.independence.model_claims import claims_of
 from contextwise.independence.queries import Answer, answer_to
 from contextwise.independence.statements import parse_statement
 from contextwise.learning import learner_named
 from contextwise.learning.base import Learner
 from contextwise.learning.parameters import parse_values
-from contextwise.models.structure import Model
+from contextwise.models.structure import Model, Structure
 from contextwise.report.comparisons import Guess
 from contextwise.report.parts import Part
 from contextwise.report.shares import Shares, shares_of
-from contextwise.report.structures import described
 from contextwise.support.effort import Deadline, Effort
 
 COUNTING = "Counting the contexts in which pairs depend"
@@ -75,7 +75,7 @@ def compare_all(
         try:
             comparison = compare(
                 true,
-                model,
+                Structure(true.domain) if alone else model,
                 contexts=contexts,
                 time_limit=time_limit,
                 show_progress=partial(tell, text),
@@ -86,8 +86,8 @@ def compare_all(
         guess = Guess(key, replace(comparison), label=label, features=len(model))
         if alone:
             seconds = SENTENCES if len(model.domain) < MANY else SENTENCES / 4
-            shown = described(guess.comparison, top=LISTED, deadline=Deadline.after(seconds))
-            guess = replace(guess, one=shown)
+            claims = claims_of(guess.comparison, top=LISTED, deadline=Deadline.after(seconds))
+            guess = replace(guess, one=claims)
         _ = guess.shares
         compared[key] = guess
         if comparison.unions.interrupted:

@@ -20,14 +20,13 @@ from contextwise.explorer.job import Background, Done, Outcome, value_of
 from contextwise.explorer.state import FIRST_TAB, State, View, context_text
 from contextwise.independence.independencies import PairIndependencies
 from contextwise.models.domain import Domain
-from contextwise.models.notation import Literal, in_words
+from contextwise.models.notation import Literal, between, in_words, quoted
 from contextwise.report.analysis_page import card_html, evidence_table
 from contextwise.report.comparisons import Guess
 from contextwise.report.explanations import region_parts
 from contextwise.report.html import CellContent, Markup, cell_html, joined, tag
 from contextwise.report.parts import Cell, Column, Marked, Share, Style, table
 from contextwise.report.shares import Shares, neighbours
-from contextwise.report.structures import sentence
 from contextwise.support.formatting import Number, as_csv, as_json, number, plural
 from contextwise.support.formatting import name as short
 
@@ -122,12 +121,15 @@ def independent_regions(outcome: Outcome[PairIndependencies], domain: Domain) ->
     if not pair.statements:
         text = "No context is known in which they are independent." if pair.undecided else ALWAYS
         return tags.p(text)
-    by_text = {sentence(statement): statement.region for statement in pair.statements}
+    by_text = {in_words(statement.region): statement.region for statement in pair.statements}
     more = f" ({plural(pair.unlisted, 'more region')})" if pair.unlisted else ""
-    heads: dict[str, Style] = {"sentence": "text", "share of contexts": "share"}
-    rows = [(sentence(s), Share(s.contexts, pair.contexts)) for s in pair]
-    listed = table(f"Independent{more}", heads, rows, "sentences")
-    return controls.parts([listed], cell=_linked("sentence", by_text, domain))
+    heads: dict[str, Style] = {"when": "text", "given": "text", "share of contexts": "share"}
+    rows = [
+        (in_words(s.region), ", ".join(map(quoted, s.given)), Share(s.contexts, pair.contexts))
+        for s in pair
+    ]
+    listed = table(f"{between((pair.first, pair.second))} are independent{more}", heads, rows)
+    return controls.parts([listed], cell=_linked("when", by_text, domain))
 
 
 def card(analysis: Analysis, pair: Pair) -> Tag:

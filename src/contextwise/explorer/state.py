@@ -340,7 +340,8 @@ class State:
             return chosen
         req(len(names) > 1)
         if shown.one is not None:
-            return shown.one.first_pair or (names[0], names[1])
+            somewhere_first = (*shown.one.somewhere, *shown.one.always)
+            return somewhere_first[0].pair if somewhere_first else (names[0], names[1])
         return shown.worst_pair or (names[0], names[1])
 
     def variable(self) -> str | None:

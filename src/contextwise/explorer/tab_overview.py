@@ -23,27 +23,20 @@ from contextwise.report.analysis_page import answer_html, claims_html, evidence_
 from contextwise.report.analysis_words import claim_phrase, plain
 from contextwise.report.comparisons import Guess, comparison_parts
 from contextwise.report.html import Markup, as_html
+from contextwise.report.model_claims import explanation_parts
 from contextwise.report.page import model_page, terms_note
 from contextwise.report.parts import Cell, Column, Note, Part, cell_text
 from contextwise.report.pictures import (
     GROUPED,
-    ONE_CAPTION,
     HeatMap,
-    dependence_heat,
     heat_legends,
     heat_map,
     heat_text,
     no_heat_map,
-    one_legends,
     packed,
-    packed_one,
 )
 from contextwise.report.plots import plot_pairs
 from contextwise.report.plots.style import encoded
-from contextwise.report.structures import (
-    sentence_parts,
-    verdict,
-)
 from contextwise.support.formatting import as_csv, as_json
 
 WORST = 10  # pairs and variables that are listed
@@ -136,10 +129,7 @@ def summary(guess: Guess, tested: Outcome[Analysis] = None) -> Tag:
     if guess.one is not None and isinstance(tested, Done) and tested.value.findings:
         return tags.div(HTML(answer_html(tested.value)), class_="headline findings")
     if guess.one is not None:
-        shown = [Note("verdict", verdict(guess.one))]
-        if known := guess.comparison.true.evidence:
-            shown.append(Note("evidence", known.summary))
-        return tags.div(controls.parts(shown), class_="headline")
+        return tags.div(controls.parts(explanation_parts(guess.one)[:1]), class_="headline")
     return tags.div(controls.parts(_split(guess)[0]), class_="headline")
 
 
@@ -153,7 +143,7 @@ def claims(guess: Guess, tested: Outcome[Analysis]) -> TagList:
         listed = _table(evidence_table, known.claims[:MOST_CLAIMS], None)
         return TagList(progress, _title("The claims and their evidence"), listed)
     assert guess.one is not None
-    return TagList(progress, controls.parts(sentence_parts(guess.one)))
+    return TagList(progress, controls.parts(explanation_parts(guess.one)[1:]))
 
 
 def _title(text: str) -> Tag:
@@ -187,10 +177,6 @@ def _split(guess: Guess) -> tuple[list[Part], list[Part]]:
     return [*above, terms_note(guess.comparison)], [part for part in parts if part not in above]
 
 
-def one_legend(heat: HeatMap) -> Tag:
-    return tags.div(HTML(as_html(one_legends(heat))), tags.p(ONE_CAPTION, class_="note m-0"))
-
-
 def heat_legend(heat: HeatMap) -> Tag:
     text = tags.p(heat_text(heat.roles), class_="note m-0")
     return tags.div(HTML(as_html(heat_legends(heat))), text)
@@ -206,20 +192,19 @@ def _serve_map(state: State) -> None:
     @reactive.calc
     async def drawn() -> HeatMap:
         guess = state.shown()
-        draw = heat_map if guess.one is None else dependence_heat
-        return await asyncio.to_thread(draw, guess.shares, reorder=CLUSTER())
+        return await asyncio.to_thread(heat_map, guess.shares, reorder=CLUSTER())
 
     async def data() -> dict[str, Any] | None:
         guess = state.shown()
         if no_heat_map(len(guess.shares.names)):
             return None
         order = (await drawn()).order if CLUSTER() else np.arange(len(guess.shares.names))
-        return (packed if guess.one is None else packed_one)(guess.shares, order)
+        return packed(guess.shares, order)
 
     async def legend() -> TagChild:
         if note := no_heat_map(len(state.shown().shares.names)):
             return tags.p(note.text)
-        return (heat_legend if state.shown().one is None else one_legend)(await drawn())
+        return heat_legend(await drawn())
 
     def picture() -> str:
         return encoded(plot_pairs(state.shown().comparison, reorder=CLUSTER()), "svg").decode()
@@ -267,9 +252,8 @@ def _serve_text(state: State) -> None:
         return [] if known is None else [claim.record() for claim in known.claims]
 
     def one_page() -> str:
-        comparison = state.shown().comparison
-        claims = explain_model(comparison.true, top=WORST, time_limit=TESTING)
-        return model_page(state.true().label, comparison, claims)
+        claims = explain_model(state.true().model, top=WORST, time_limit=TESTING)
+        return model_page(state.true().label, claims)
 
     def below() -> TagChild:
         guess = state.shown()
@@ -300,5 +284,5 @@ def dependence(comparison: Comparison) -> Iterable[Mapping[str, object]]:
     """Yield the contexts in which the pairs of one model depend."""
     for record in pair_records(comparison):
         ends = {"first": record["first"], "second": record["second"]}
-        dependent, independent = int(str(record["tp"])), int(str(record["tn"]))
+        dependent, independent = int(str(record["fn"])), int(str(record["tn"]))
         yield {**ends, "dependent": dependent, "contexts": dependent + independent}

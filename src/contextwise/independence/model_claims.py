@@ -16,7 +16,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from contextwise.comparison.compare import answer
+from contextwise.comparison.compare import Comparison, answer
 from contextwise.comparison.confusion import ratio
 from contextwise.comparison.explain import TIME_LIMIT, TOP, Explanation
 from contextwise.comparison.explain import explain as explain_difference
@@ -59,8 +59,8 @@ class ModelExplanation(Printed):
 
     Attributes
     ----------
-    structure : Structure
-        The model, in the context if there is one.
+    counted : Comparison
+        The contexts in which each pair depends, as differences to a model without features.
     somewhere : tuple of PairClaims
         Pairs that depend in some contexts only, those with the most independent contexts first.
     never : tuple of PairClaims
@@ -78,7 +78,7 @@ class ModelExplanation(Printed):
         Whether the time limit left something undecided.
     """
 
-    structure: Structure
+    counted: Comparison
     somewhere: tuple[PairClaims, ...]
     never: tuple[PairClaims, ...]
     always: tuple[PairClaims, ...]
@@ -90,6 +90,11 @@ class ModelExplanation(Printed):
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {kind}" for kind, count in self.counts.items())
         return f"ModelExplanation({counts})"
+
+    @property
+    def structure(self) -> Structure:
+        """The model, in the context if there is one."""
+        return self.counted.true
 
     def evidence(
         self, pair: Pair, claim: Kind, region: Sequence[Literal] = ()
@@ -225,7 +230,9 @@ def explain(
             show_progress=show_progress,
             **restriction,
         )
-    return explain_model(true, top=top, time_limit=time_limit, **restriction)
+    return explain_model(
+        true, top=top, time_limit=time_limit, show_progress=show_progress, **restriction
+    )
 
 
 def explain_model(
@@ -233,21 +240,28 @@ def explain_model(
     *,
     top: int = TOP,
     time_limit: float | None = TIME_LIMIT,
+    show_progress: bool | Progress = False,
     pairs: Iterable[Pair] | None = None,
     variables: Iterable[str] | None = None,
     context: Assignment | None = None,
 ) -> ModelExplanation:
     """List the claims of one model; see `explain`."""
-    deadline = Deadline.after(time_limit)
+    effort = Effort.of(time_limit, show_progress=show_progress)
     whole = as_structure(model)
     nothing = Structure(whole.domain)
     question = pose([whole, nothing], pairs=pairs, variables=variables, context=context)
     if not question.pair_count:
         raise ContextwiseError("there is nothing to explain: no pair of variables is left")
-    counted = answer(question, Effort(deadline))
+    counted = answer(question, effort)
     if counted.unions.interrupted:
         raise KeyboardInterrupt
-    structure, names = question.structures[0], question.domain.names
+    return claims_of(counted, top=top, deadline=effort.deadline)
+
+
+def claims_of(counted: Comparison, *, top: int, deadline: Deadline) -> ModelExplanation:
+    """List the claims of a model; ``counted`` compares it with a model without features."""
+    question, structure = counted.question, counted.true
+    names = question.domain.names
     shares = {  # of independent contexts, at least
         (i, j): ratio(size - most, size)
         for (i, j), most, size in zip(
@@ -272,7 +286,7 @@ def explain_model(
         parents = structure.directions.parents
         separations = [_separation(names, parents, *pair) for pair in [*apart, *never][:top]]
     return ModelExplanation(
-        structure,
+        counted,
         tuple(listed_somewhere),
         tuple(listed_never),
         tuple(lister.always(i, j) for i, j in always[:top]),

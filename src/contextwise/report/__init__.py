@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         parts,
         plots,
         shares,
-        structures,
         text,
     )
     from contextwise.report.parts import Part

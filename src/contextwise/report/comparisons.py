@@ -67,8 +67,8 @@ if TYPE_CHECKING:
     from contextwise.evaluation.chance import Chance
     from contextwise.evaluation.check import Check
     from contextwise.evaluation.scores import Scores
+    from contextwise.independence.model_claims import ModelExplanation
     from contextwise.report.shares import Shares
-    from contextwise.report.structures import OneModel
 
 Medium = Literal["command", "page", "python"]
 """The place where parts are read; notes refer the reader to its exact numbers."""
@@ -103,7 +103,7 @@ class Guess:
     chance: Chance | None = None
     check: Check | None = None
     scores: Scores | None = None
-    one: OneModel | None = None  # of a model that is compared with itself, to be shown alone
+    one: ModelExplanation | None = None  # the claims of the true model, if it is shown alone
 
     @property
     def title(self) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from contextwise.independence.independencies import PairClaims
-from contextwise.independence.model_claims import ModelExplanation
+from contextwise.independence.model_claims import ModelExplanation, explain_model
 from contextwise.models.evidence import ClaimEvidence
 from contextwise.models.notation import in_words, quoted
+from contextwise.models.structure import Model
 from contextwise.report.parts import TOP, Cell, Note, PairName, Part, Style, makes_parts, table
 from contextwise.support.formatting import listed, plural
 
@@ -20,6 +21,16 @@ HEADS: dict[str, Style] = {
     "rows": "text",
 }
 Row = tuple[Cell, ...]
+NOTEBOOK_LIMIT = 2.0  # seconds to find the claims of a model that a notebook shows
+
+
+@makes_parts("models.structure", "Structure", "LogLinear")
+def model_parts(model: Model, *, top: int = TOP) -> list[Part]:
+    """Show the claims of a model in a notebook, as far as they are found within seconds."""
+    if sum(states > 1 for states in model.domain.cardinalities) < 2:
+        variables = plural(len(model.domain), "variable")
+        return [Note("verdict", f"The model has {variables}, and no pair of them can depend.")]
+    return explanation_parts(explain_model(model, top=top, time_limit=NOTEBOOK_LIMIT))
 
 
 @makes_parts("independence.model_claims", "ModelExplanation")

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from contextwise.comparison.compare import Comparison
+from contextwise.comparison.question import Pair
+from contextwise.comparison.roles import ALONE
 from contextwise.evaluation.compare_groups import compare_groups
 from contextwise.independence.model_claims import ModelExplanation
 from contextwise.models.structure import Structure
@@ -33,13 +35,8 @@ from contextwise.report.explanations import explanation_parts
 from contextwise.report.html import as_html, page_html, tag
 from contextwise.report.model_claims import explanation_parts as model_parts
 from contextwise.report.parts import TOP, Note, Part, Section, Style, Table, table
-from contextwise.report.pictures import (
-    graph_picture,
-    no_heat_map,
-    one_pictures,
-    pairs_picture,
-    plane_picture,
-)
+from contextwise.report.pictures import arcs_of, graph_picture, pairs_picture, plane_picture
+from contextwise.report.shares import Shares, shares_of
 from contextwise.support.formatting import name
 
 if TYPE_CHECKING:
@@ -109,25 +106,20 @@ def _origin(command: str, made: datetime | None, engine: str) -> list[tuple[str,
 
 def model_page(
     title: str,
-    comparison: Comparison,
     explained: ModelExplanation,
     *,
     command: str = "",
     made: datetime | None = None,
 ) -> str:
-    """Return the page about one model without rows: its pictures and its claims.
-
-    ``comparison`` is that of the model with itself: the contexts in which its pairs depend.
-    """
+    """Return the page about one model without rows: its pictures and its claims."""
+    counted = explained.counted
     verdict, *claims = model_parts(explained)
-    parts: list[Part] = [verdict, one_terms(comparison)]
-    if len(comparison.domain) > 1:
-        pictures: list[Part] = [*one_pictures(comparison)]
-        if note := no_heat_map(len(comparison.domain)):
-            pictures.insert(0, note)
-        parts.append(Section("Pictures", tuple(pictures), key="pictures"))
+    parts: list[Part] = [verdict, one_terms(counted)]
+    if len(counted.domain) > 1:
+        shares = shares_of(counted, ALONE)
+        parts.append(pictures_section(shares, arcs_of(counted.true)))
     parts += claims
-    origin = _origin(command, made, comparison.engine)
+    origin = _origin(command, made, counted.engine)
     return page_html(name(title), as_html(parts, level=2), origin)
 
 
@@ -205,14 +197,19 @@ def guess_parts(guess: Guess, *, top: int = TOP) -> list[Part]:
     c = guess.comparison
     explained = [] if guess.explanation is None else explanation_parts(guess.explanation)
     parts = comparison_parts(c, top=0 if explained else top, medium="page", chance=guess.chance)
-    heat = no_heat_map(len(c.domain)) or pairs_picture(c)
-    parts.append(Section("Pictures", (heat, graph_picture(c)), key="pictures"))
+    parts.append(pictures_section(guess.shares))
     parts += explained
     if guess.chance is not None:
         parts.append(Section("Compared with chance", tuple(chance_parts(guess.chance, top=top))))
     if guess.check is not None:
         parts.append(checked_section(guess.title, guess.check, top))
     return parts
+
+
+def pictures_section(shares: Shares, arcs: frozenset[Pair] = frozenset()) -> Section:
+    """Show the heat map and the graph of one or two models."""
+    pictures = pairs_picture(shares), graph_picture(shares, arcs)
+    return Section("Pictures", pictures, key="pictures")
 
 
 def checked_section(title: str, check: Check, top: int) -> Section:

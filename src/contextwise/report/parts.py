@@ -198,7 +198,6 @@ RENDERED = (
     "evidence",
     "model_claims",
     "group_parts",
-    "structures",
 )
 """The modules of this package whose functions make parts, those that load fastest first."""
 _makers: dict[tuple[str, str], Maker] = {}

@@ -1,9 +1,9 @@
 """Pictures as parts: heat maps, graphs and the plane of errors, with captions and legends.
 
 The heat map has n × n cells. Above the diagonal are the false positives of each pair, below it the
-false negatives, each as a share of the pair's contexts. Shares are drawn in steps (`STEPS`), so
-that one wrong context in a million still has a tint. ``static/heatmap.js`` draws it on pages,
-`contextwise.report.plots.plot_pairs` for papers.
+false negatives, each as a share of the pair's contexts; of one model, both sides show where a pair
+depends. Shares are drawn in steps (`STEPS`), so that one wrong context in a million still has a
+tint. ``static/heatmap.js`` draws it on pages, `contextwise.report.plots.plot_pairs` for papers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from zlib import compress
@@ -19,7 +19,6 @@ from zlib import compress
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.comparison.compare import Comparison
 from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import ALONE, TRUE_AND_GUESS, Agreement, Roles
 from contextwise.errors import TooLargeError
@@ -39,12 +38,10 @@ from contextwise.report.shares import (
     LARGEST,
     Edge,
     Shares,
-    edges_of,
     graph_of,
     select_edges,
-    shares_of,
 )
-from contextwise.support.arrays import IntArray
+from contextwise.support.arrays import FloatArray, IntArray
 from contextwise.support.formatting import name
 
 if TYPE_CHECKING:
@@ -61,7 +58,6 @@ OPEN = FIRST_FN + len(STEPS)
 """The codes of a cell: never dependent, no error of this kind, the steps of each kind, open."""
 GROUPED = 100  # above this many variables, heat maps group variables with similar errors by default
 MOST_DRAWN = 3000  # the most variables of a heat map: its cells are as many as their square
-SUPPORT, SUPPORT_DARK = "#0072B2", "#56B4E9"  # the colour of one model
 GROUPED_TEXT = " Similar variables are next to each other."
 LINE_TEXT = "A line is as wide as the share of contexts in which the two variables depend."
 
@@ -70,20 +66,20 @@ LINE_TEXT = "A line is as wide as the share of contexts in which the two variabl
 
 @dataclass(frozen=True, eq=False)
 class HeatMap:
-    """The shares of errors of all pairs, in the order in which variables are drawn.
+    """The shares of all pairs, in the order in which variables are drawn.
 
     False positives are above the diagonal, false negatives below it; NaN where no feature covers
     the pair, infinite where it is open.
     """
 
     names: tuple[str, ...]
-    shares: npt.NDArray[np.float64]
+    shares: FloatArray
     order: IntArray  # positions of the variables in the domain
     roles: Roles = TRUE_AND_GUESS
 
     @cached_property
     def codes(self) -> npt.NDArray[np.uint8]:
-        below = np.tri(len(self.names), dtype=bool)
+        below = np.tri(len(self.names), dtype=bool) | (self.roles == ALONE)
         codes = np.where(below, FIRST_FN, FIRST_FP) + np.searchsorted(STEPS, self.shares)
         codes[self.shares == 0] = AGREED
         codes[np.isnan(self.shares)] = BLANK
@@ -91,22 +87,28 @@ class HeatMap:
         return codes.astype(np.uint8)
 
 
-def heat_map(comparison: Comparison | Shares, *, reorder: bool | None = None) -> HeatMap:
+def heat_map(shares: Shares, *, reorder: bool | None = None) -> HeatMap:
     """Return the heat map; ``reorder`` is by default above `GROUPED` variables."""
-    shares = shares_of(comparison) if isinstance(comparison, Comparison) else comparison
     n = len(shares.names)
     if n > MOST_DRAWN:
         raise TooLargeError(f"{too_many_drawn(n)}; choose some, such as --variables A,B,C")
     if reorder is None:
         reorder = n > GROUPED
     first, second = shares.pairs.T
-    fp, fn = np.full((2, n, n), np.nan)
-    for matrix, values in ((fp, shares.fp), (fn, shares.fn)):
+    above, below = np.full((2, n, n), np.nan)
+    for matrix, values in zip((above, below), _sides(shares), strict=True):
         # Of a covered pair nan means unfinished; nan stays for pairs that nothing covers.
         matrix[first, second] = matrix[second, first] = np.nan_to_num(values, nan=np.inf)
-    order = group_similar(fp + fn) if reorder else np.arange(n)
-    drawn = np.where(np.tri(n, dtype=bool), fn[np.ix_(order, order)], fp[np.ix_(order, order)])
+    order = group_similar(above + below) if reorder else np.arange(n)
+    drawn = np.where(
+        np.tri(n, dtype=bool), below[np.ix_(order, order)], above[np.ix_(order, order)]
+    )
     return HeatMap(tuple(shares.names[v] for v in order), drawn, order, shares.roles)
+
+
+def _sides(shares: Shares) -> tuple[FloatArray, FloatArray]:
+    """Return the shares that are drawn above and below the diagonal."""
+    return (shares.tp, shares.tp) if shares.roles == ALONE else (shares.fp, shares.fn)
 
 
 def too_many_drawn(variables: int) -> str:
@@ -114,7 +116,7 @@ def too_many_drawn(variables: int) -> str:
     return f"a heat map shows at most {MOST_DRAWN:,} variables, and there are {variables:,}"
 
 
-def group_similar(errors: npt.NDArray[np.float64]) -> IntArray:
+def group_similar(errors: FloatArray) -> IntArray:
     """Return an order of the variables with similar ones next to each other (average linkage)."""
     if len(errors) < 3:
         return np.arange(len(errors))
@@ -145,18 +147,22 @@ def packed(shares: Shares, order: IntArray) -> dict[str, Any]:
     def text(values: npt.NDArray[Any], kind: str) -> str:
         return b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode()
 
+    alone = shares.roles == ALONE
+    sides = zip(("fp", "fn"), _sides(shares), strict=True)
+    themes = {"light": COLOURS, "dark": DARK_COLOURS}
     return {
+        "kind": "one" if alone else "two",
         "names": list(shares.names),
         "order": text(order, "<u4"),
         "pairs": text(shares.pairs, "<u4"),
-        **{kind: text(getattr(shares, kind), "<f4") for kind in ("tp", "fp", "fn")},
+        "tp": text(shares.tp, "<f4"),
+        **{kind: text(values, "<f4") for kind, values in sides},
         "steps": list(STEPS),
         "opacities": list(OPACITIES),
         "covered": [COVERED, COVERED_OPACITY],
         "unknown": UNKNOWN,
         "words": shares.roles.only,
-        "light": COLOURS,
-        "dark": DARK_COLOURS,
+        **{key: {**hues, "fp": hues["fn"]} if alone else hues for key, hues in themes.items()},
     }
 
 
@@ -168,8 +174,10 @@ def no_heat_map(variables: int) -> Note | None:
     return Note("no heat map", f"{words[:1].upper()}{words[1:]}. Choose some to see theirs.")
 
 
-def pairs_picture(comparison: Comparison) -> Picture:
-    shares = shares_of(comparison)
+def pairs_picture(shares: Shares) -> Picture | Note:
+    """Return the heat map, or the note that replaces it."""
+    if note := no_heat_map(len(shares.names)):
+        return note
     heat = heat_map(shares)
     caption = heat_text(heat.roles)
     if not np.array_equal(heat.order, np.arange(len(heat.order))):
@@ -179,6 +187,8 @@ def pairs_picture(comparison: Comparison) -> Picture:
 
 def heat_text(roles: Roles) -> str:
     """Explain the colours and the two sides of the heat map."""
+    if roles == ALONE:
+        return "Colour is the share of contexts in which the two variables depend."
     fp, fn = ("", "") if roles.peers else (" (false positives)", " (false negatives)")
     return (
         "Colour is the share of contexts in which the models differ. Above the diagonal only "
@@ -192,24 +202,28 @@ def _deflated(data: object) -> str:
 
 
 def heat_legends(heat: HeatMap) -> list[Legend]:
-    """Return the meanings of the colours of all pairs and their means."""
-    used = set(np.flatnonzero(np.bincount(heat.codes.ravel())).tolist())
+    """Return the meanings of the colours that occur."""
+    off_diagonal = ~np.eye(len(heat.names), dtype=bool)
+    used = set(np.unique(heat.codes[off_diagonal]).tolist())
+    titles: dict[Agreement, tuple[int, str]] = {"fn": (FIRST_FN, "share of contexts")}
+    if heat.roles != ALONE:
+        firsts: dict[Agreement, int] = {"fp": FIRST_FP, "fn": FIRST_FN}
+        titles = {
+            kind: (first, f"{heat.roles.only[kind]}, share of contexts")
+            for kind, first in firsts.items()
+        }
     legends = []
-    firsts: dict[Agreement, int] = {"fp": FIRST_FP, "fn": FIRST_FN}
-    for kind, first in firsts.items():
+    for kind, (first, title) in titles.items():
         steps = [step for step in range(len(STEPS)) if first + step in used]
         if len(heat.names) > GROUPED and steps:
-            steps = list(range(len(STEPS)))  # means can have any of them
+            steps = list(range(len(STEPS)))  # a cell with several pairs has their mean
         entries = tuple(
             (Mark("box", kind, COLOURS[kind], OPACITIES[step]), STEP_TEXT[step]) for step in steps
         )
         if entries:
-            legends.append(Legend(f"{heat.roles.only[kind]}, share of contexts", entries))
+            legends.append(Legend(title, entries))
     others = {
-        AGREED: (
-            Mark("box", "covered", COVERED, COVERED_OPACITY),
-            "depends otherwise",
-        ),
+        AGREED: (Mark("box", "covered", COVERED, COVERED_OPACITY), "depends, no such difference"),
         BLANK: (Mark("box", "blank", "#ffffff", 0.0), "never depends"),
         OPEN: (Mark("box", "open", UNKNOWN), UNDECIDED),
     }
@@ -217,7 +231,7 @@ def heat_legends(heat: HeatMap) -> list[Legend]:
     return [*legends, Legend("", rest)] if rest else legends
 
 
-# -- one model -----------------------------------------------------------------------------------
+# -- graphs and the plane of errors --------------------------------------------------------------
 
 
 def arcs_of(structure: Structure) -> frozenset[Pair]:
@@ -227,66 +241,14 @@ def arcs_of(structure: Structure) -> frozenset[Pair]:
     return frozenset((names[p], names[c]) for p, c in known)
 
 
-def dependence_heat(shares: Shares, *, reorder: bool | None = None) -> HeatMap:
-    """Return the heat map of one model: the share of contexts in which each pair depends."""
-    return heat_map(replace(shares, fp=shares.tp, fn=shares.tp), reorder=reorder)
-
-
-def packed_one(shares: Shares, order: IntArray) -> dict[str, Any]:
-    """Return what ``static/heatmap.js`` draws of one model."""
-    return packed(replace(shares, fp=shares.tp, fn=shares.tp), order) | {
-        "kind": "one",
-        "light": {"fp": SUPPORT, "fn": SUPPORT},
-        "dark": {"fp": SUPPORT_DARK, "fn": SUPPORT_DARK},
-    }
-
-
-def one_legends(heat: HeatMap) -> list[Legend]:
-    """Return the meanings of the colours of one model."""
-    known = heat.shares[np.isfinite(heat.shares)]
-    used = set(np.searchsorted(STEPS, known).tolist())
-    if len(heat.names) > GROUPED:  # means can have any colour
-        used = set(range(len(STEPS)))
-    entries = [(Mark("box", "fn", SUPPORT, OPACITIES[k]), STEP_TEXT[k]) for k in sorted(used)]
-    if np.isnan(heat.shares).sum() > len(heat.names):  # more than the diagonal
-        entries.append((Mark("box", "blank", "#ffffff", 0.0), "never depends"))
-    if np.isinf(heat.shares).any():
-        entries.append((Mark("box", "open", UNKNOWN), UNDECIDED))
-    return [Legend("share of contexts", tuple(entries))] if entries else []
-
-
-ONE_CAPTION = "Colour is the share of contexts in which the two variables depend."
-
-
-def one_pictures(comparison: Comparison) -> list[Picture]:
-    """Return the heat map, if it is not too large, and the graph of one model.
-
-    They are drawn from its comparison with itself.
-    """
-    shares, pictures = shares_of(comparison, ALONE), []
-    if no_heat_map(len(shares.names)) is None:
-        heat = dependence_heat(shares)
-        drawn = _deflated(packed_one(shares, heat.order))
-        grouped = "" if np.array_equal(heat.order, np.arange(len(heat.order))) else GROUPED_TEXT
-        pictures = [Picture(f"{ONE_CAPTION}{grouped}", tuple(one_legends(heat)), packed=drawn)]
-    selection = select_edges(shares.edges(), which="strongest")
-    graph = graph_of(selection, shares.names)
-    graph = graph._replace(arcs=arcs_of(comparison.true))
-    text = f"{selection.description[:1].upper()}{selection.description[1:]}. {LINE_TEXT}"
-    return [*pictures, Picture(text, (graph_legend(graph.edges),), graph)]
-
-
-# -- graphs and the plane of errors --------------------------------------------------------------
-
-
-def graph_picture(comparison: Comparison) -> Picture:
-    """Return both models in one graph: all edges, or the largest differences of many."""
-    edges = edges_of(comparison)
+def graph_picture(shares: Shares, arcs: frozenset[Pair] = frozenset()) -> Picture:
+    """Return one graph of one or two models: all edges, or the largest of many."""
+    edges, variables = shares.edges(), shares.names if shares.roles == ALONE else ()
     try:
-        selection = select_edges(edges, which="all")
+        selection = select_edges(edges, which="strongest" if variables else "all")
     except TooLargeError:
         selection = select_edges(edges)
-    graph = graph_of(selection)
+    graph = graph_of(selection, variables)._replace(arcs=arcs)
     text = f"{selection.description[:1].upper()}{selection.description[1:]}. {LINE_TEXT}"
     return Picture(text, (graph_legend(graph.edges),), graph)
 

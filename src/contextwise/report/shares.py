@@ -19,7 +19,7 @@ import numpy as np
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.question import Pair
-from contextwise.comparison.roles import TRUE_AND_GUESS, Agreement, Roles
+from contextwise.comparison.roles import ALONE, TRUE_AND_GUESS, Agreement, Roles
 from contextwise.counting.pair_counts import CountArray
 from contextwise.errors import TooLargeError
 from contextwise.report.layout import Positions, graph_layout
@@ -97,7 +97,10 @@ def _inside(count: Number, size: Number) -> float:
 
 
 def shares_of(comparison: Comparison, roles: Roles | None = None) -> Shares:
-    """Divide the counts of each pair by its contexts; with the roles `ALONE`, for one model."""
+    """Divide the counts of each pair by its contexts.
+
+    With the roles `ALONE`, the second model has no features, and the first one is shown.
+    """
 
     def divided(counts: CountArray) -> FloatArray:
         both = zip(counts.tolist(), comparison.unit_sizes.tolist(), strict=True)
@@ -107,6 +110,8 @@ def shares_of(comparison: Comparison, roles: Roles | None = None) -> Shares:
 
     tp, fn, fp = (divided(comparison.unit_counts[:, k]) for k in range(3))
     words = comparison.roles if roles is None else roles
+    if words == ALONE:
+        tp, fn = fn, tp
     return Shares(comparison.domain.names, comparison.pairs, tp, fp, fn, words)
 
 

@@ -14,6 +14,7 @@ from contextwise.evaluation.stability import Stability
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.box import Box
 from contextwise.models.domain import Assignment
+from contextwise.models.structure import Structure
 from contextwise.report.drawing import (
     DISC,
     arrange,
@@ -51,6 +52,7 @@ from contextwise.report.shares import (
     edges_of,
     graph_of,
     select_edges,
+    shares_of,
 )
 
 if TYPE_CHECKING:
@@ -90,7 +92,7 @@ def plot_pairs(
     >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
     ['smoker', 'asbestos', 'cancer']
     """
-    heat = heat_map(comparison, reorder=reorder)
+    heat = heat_map(shares_of(comparison), reorder=reorder)
     legends = heat_legends(heat)
     rows = max((len(legend.entries) for legend in legends), default=0)
     axes = axes or new_axes(COLUMN, COLUMN + 0.6 + LEGEND_ROW * rows)
@@ -280,7 +282,8 @@ def plot_structure(
     1
     """
     structure = as_structure(model)
-    comparison = compare(structure, structure)
+    nothing = Structure(structure.domain)
+    comparison = compare(structure, nothing)
     selection = select_edges(edges_of(comparison, ALONE), **{"which": "strongest", **options})
     around = selection.around
     graph = graph_of(selection, () if around else structure.domain.names)
@@ -288,7 +291,7 @@ def plot_structure(
     box = Box.of(structure.domain, context)
     text = selection.description
     if box:
-        inside = compare(structure, structure, context=box)
+        inside = compare(structure, nothing, context=box)
         inner = select_edges(
             edges_between(edges_of(inside, ALONE), selection.nodes), which="strongest"
         )
