@@ -26,6 +26,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from contextwise import Domain, LogLinear, Structure
+from contextwise.data.rows import Data
 from contextwise.distributions import probabilities, sample
 from contextwise.independence.claims import rows_in
 from contextwise.learning import learner_named
@@ -144,7 +145,8 @@ def repeated_rows(repeats: int, seed: int) -> Iterator[str]:
             rows = rows.reshape(-1, 2).astype(int)
             owner = np.repeat(np.arange(subjects), 4)
             naive.append(judge(structure, rows).claims[0].p or 1.0)
-            compared.append(judge(structure, rows, subject=owner).claims[0].p or 1.0)
+            data = Data(structure.domain, rows, subjects=owner)
+            compared.append(judge(structure, data).claims[0].p or 1.0)
         yield from below(naive, f"{subjects} subjects with 4 rows, as if rows were independent")
         yield from below(compared, f"{subjects} subjects with 4 rows, --subject")
 

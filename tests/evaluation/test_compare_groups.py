@@ -17,7 +17,7 @@ from scipy import stats
 from contextwise import Comparison, Structure, compare, compare_groups, compare_many
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation.compare_groups import label_test, mean_with_interval, sign_test
-from contextwise.evaluation.corrections import holm
+from contextwise.learning.p_values import holm
 
 RNG = np.random.default_rng(0)
 DOMAIN = {f"v{k}": 2 for k in range(6)}

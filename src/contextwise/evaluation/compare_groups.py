@@ -27,7 +27,7 @@ from contextwise.comparison.causal import BY_GADJID
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import MEASURES, shown_in
 from contextwise.errors import ContextwiseError, require
-from contextwise.evaluation.corrections import holm
+from contextwise.learning.p_values import holm
 from contextwise.support.arrays import FloatArray
 from contextwise.support.formatting import Printed, listed, rate
 

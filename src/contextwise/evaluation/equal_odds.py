@@ -27,7 +27,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.learning.odds_ratios import GROUP_SIGNS, LARGEST_LOG, Estimate, Moves
+from contextwise.learning.effect_size import GROUP_SIGNS, LARGEST_LOG, Estimate, Moves
 
 Floats = npt.NDArray[np.float64]
 Method = Literal["exact", "chi-square", "draws"]

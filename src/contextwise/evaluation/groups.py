@@ -32,7 +32,6 @@ from contextwise.comparison.question import Pair
 from contextwise.data.options import RowOptions, find_names, row_options
 from contextwise.data.rows import Data, DataLike, as_data
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
-from contextwise.evaluation.corrections import holm
 from contextwise.evaluation.equal_odds import (
     Floats,
     Method,
@@ -43,7 +42,8 @@ from contextwise.evaluation.equal_odds import (
     two_state_tables,
 )
 from contextwise.learning.base import as_learner, fresh
-from contextwise.learning.odds_ratios import GROUP_SIGNS, PAIR_SIGNS, Estimate, Moves
+from contextwise.learning.effect_size import GROUP_SIGNS, PAIR_SIGNS, Estimate, Moves
+from contextwise.learning.p_values import holm
 from contextwise.learning.run import Run
 from contextwise.models.domain import Domain
 from contextwise.models.evidence import Effect

@@ -1,12 +1,14 @@
-"""The size of an association within groups of rows, with 95 % intervals, for many tests at once.
+"""Estimate the size of an association within groups of rows, with intervals.
 
-Two states each: the **common odds ratio**. Given its margins, a group has one free cell; at odds
-ratio ψ it has mean E(ψ) and variance V(ψ). The estimate solves Σ (cell - E) = 0 (conditional
-maximum likelihood), the limits solve Σ (cell - E) = ±1.96 √ΣV (score interval). A sum of cells at
-its smallest or largest possible value has an exact limit on one side. The Breslow-Day test asks
-whether the odds ratio is common.
+**Odds ratios** are of two variables with two states each. Given its margins, a table has one free
+count, whose distribution is known at every odds ratio (Fisher). At odds ratio ψ it has mean E(ψ)
+and variance V(ψ). The common odds ratio of several tables solves Σ (count - E) = 0 (conditional
+maximum likelihood), and its limits solve Σ (count - E) = ±1.96 √ΣV (score interval). A sum of
+counts at its smallest or largest possible value has an exact limit on one side. For many tests at
+once, `common_odds_ratios` approximates E and V of large tables closely. `Moves` is exact, and it
+also compares the odds ratios of two groups (Zelen 1971).
 
-More states, or an odds ratio that differs between groups: **Cramér's V**, the root of
+**Cramér's V** serves more states, and odds ratios that differ between groups: the root of
 (X² - its mean if independent) / Σ n (min(states) - 1), with the interval of the noncentral
 chi-square distribution.
 """
@@ -14,11 +16,19 @@ chi-square distribution.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import exp, inf, isfinite, log, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from contextwise.learning.exact_tail import log_factorials, outcomes
+from contextwise.learning.p_values import (
+    critical_value,
+    log_factorials,
+    margins_of,
+    outcomes,
+    tail_of,
+)
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
 Z = 1.959963984540054
@@ -27,9 +37,28 @@ DIFFERS = 0.01
 SMALL = 20
 """Possible cells of a group up to which its mean and variance are exact sums."""
 INFORMATIVE = 0.25
-"""The least variance of a group's cell in the Breslow-Day test."""
+"""The least variance of a table's free count in statistics that divide by it."""
 FARTHEST = 16.0
-"""The largest log odds ratio."""
+"""The largest log odds ratio of many tests at once."""
+LARGEST_LOG = 12.0
+"""Log odds ratios of `Moves` beyond this are infinite."""
+NORMAL_FROM = 400.0
+"""Variance of the pooled sum from which its distribution is called normal."""
+LARGE = 2_000.0
+"""Statistics from this on have a root that is normal."""
+POWER = 0.8
+"""The probability with which a test must find an association that it is said to find."""
+STRONG = 0.3
+"""Cramér's V of a strong association: a test that finds only stronger ones is too weak."""
+LARGEST_RATIO = 50.0
+"""The largest odds ratio that is tried as one that a test could show."""
+PAIR_SIGNS = np.array([[1, -1], [-1, 1]])
+"""Moving one observation along these signs keeps the margins of a 2 x 2 table."""
+GROUP_SIGNS = np.array([-PAIR_SIGNS, PAIR_SIGNS])
+"""The same for the two-way margins of a 2 x 2 x 2 table of group, A and B."""
+
+
+# -- odds ratios of many tests at once -------------------------------------------------------------
 
 
 class OddsRatios(NamedTuple):
@@ -45,10 +74,7 @@ class OddsRatios(NamedTuple):
 class Cells:
     """The free cell of many 2 × 2 tables, and its moments at any odds ratio."""
 
-    cell: FloatArray
-    n: FloatArray
-    row: FloatArray
-    column: FloatArray
+    sums: FloatArray  # the last cell, the whole table, its second row and its second column
     small: BoolArray  # the tables with few possible cells
     possible: FloatArray  # the possible cells of each small table, from the smallest on
     logs: FloatArray  # and their log probabilities, if independent, up to a constant
@@ -56,57 +82,33 @@ class Cells:
     @classmethod
     def of(cls, tables: FloatArray) -> Cells:
         """Return the last cells of tables."""
-        cell, n = tables[:, 1, 1], tables.sum(axis=(1, 2))
         row, column = tables[:, 1].sum(axis=1), tables[:, :, 1].sum(axis=1)
-        least, most = np.maximum(0.0, row + column - n), np.minimum(row, column)
+        sums = np.stack([tables[:, 1, 1], tables.sum(axis=(1, 2)), row, column])
+        least, most = _range(sums)
         small = most - least < SMALL
         possible = least[small, None] + np.arange(SMALL)
-        margins = [part[small, None] for part in (n, row, column)]
-        counts = (
-            possible,
-            margins[1] - possible,
-            margins[2] - possible,
-            margins[0] - margins[1] - margins[2] + possible,
-        )
-        factorials = log_factorials(n)
+        n, row, column = sums[1:, small, None]
+        factorials = log_factorials(sums[1])
         logs = np.where(possible <= most[small, None], 0.0, -np.inf)
-        for count in counts:
+        for count in (possible, row - possible, column - possible, n - row - column + possible):
             logs -= factorials[np.clip(count, 0, len(factorials) - 1).astype(np.int64)]
-        return cls(cell, n, row, column, small, possible, logs)
-
-    @property
-    def least(self) -> FloatArray:
-        """The smallest possible cells."""
-        return np.maximum(0.0, self.row + self.column - self.n)
-
-    @property
-    def most(self) -> FloatArray:
-        """The largest possible cells."""
-        return np.minimum(self.row, self.column)
+        return cls(sums, small, possible, logs)
 
     def take(self, chosen: BoolArray) -> Cells:
         """Return some of the cells."""
-        if chosen.all():
-            return self
         of_small = chosen[self.small]
         return Cells(
-            self.cell[chosen],
-            self.n[chosen],
-            self.row[chosen],
-            self.column[chosen],
-            self.small[chosen],
-            self.possible[of_small],
-            self.logs[of_small],
+            self.sums[:, chosen], self.small[chosen], self.possible[of_small], self.logs[of_small]
         )
 
     def moments(self, tilt: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of each cell; ``tilt`` has one log odds ratio per table."""
         ratio = np.exp(tilt)
-        n, row, column = self.n, self.row, self.column
+        _, n, row, column = self.sums
         # The cell at which the fitted table has this odds ratio.
         sum_of_margins = n - row - column + ratio * (row + column)
         root = np.sqrt(sum_of_margins**2 + 4 * (1 - ratio) * ratio * row * column)
-        mean = np.clip(2 * ratio * row * column / (sum_of_margins + root), self.least, self.most)
+        mean = np.clip(2 * ratio * row * column / (sum_of_margins + root), *_range(self.sums))
         fitted = (mean, row - mean, column - mean, n - row - column + mean)
         inverse = sum(1 / np.maximum(part, 1e-12) for part in fitted)
         variance = n / np.maximum(n - 1, 1) / inverse
@@ -118,6 +120,12 @@ class Cells:
             mean[self.small] = exact
             variance[self.small] = (chances * (self.possible - exact[:, None]) ** 2).sum(axis=1)
         return mean, variance
+
+
+def _range(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the smallest and the largest possible last cell of tables with these sums."""
+    _, n, row, column = sums
+    return np.maximum(0.0, row + column - n), np.minimum(row, column)
 
 
 def common_odds_ratios(tables: FloatArray, owners: IntArray, tests: int) -> OddsRatios:
@@ -137,7 +145,7 @@ def common_odds_ratios(tables: FloatArray, owners: IntArray, tests: int) -> Odds
     def total(values: FloatArray) -> FloatArray:
         return np.asarray(np.bincount(owners, values, minlength=tests), dtype=np.float64)
 
-    observed, least, most = total(cells.cell), total(cells.least), total(cells.most)
+    observed, least, most = map(total, (cells.sums[0], *_range(cells.sums)))
     inner = (observed > least) & (observed < most)
     value = _solved(cells, owners, observed, inner, 0.0, np.zeros(tests))
     _, spread = map(total, cells.moments(value[owners]))
@@ -147,12 +155,12 @@ def common_odds_ratios(tables: FloatArray, owners: IntArray, tests: int) -> Odds
     )
     value, below, above = np.exp(value), np.exp(low), np.exp(high)
     for k in np.flatnonzero(~inner & (most > least)).tolist():
-        limit = _exact_limit(cells, np.flatnonzero(owners == k), bool(observed[k] == most[k]))
-        at_most = observed[k] == most[k]
+        at_most = bool(observed[k] == most[k])
+        limit = _exact_limit(margins_of(tables[owners == k]), at_most)
         value[k], below[k], above[k] = (np.inf, limit, np.inf) if at_most else (0.0, 0.0, limit)
     mean, variance = cells.moments(np.log(np.clip(value, 1e-6, 1e6))[owners])
     clear = variance >= INFORMATIVE
-    parts = np.where(clear, (cells.cell - mean) ** 2 / np.maximum(variance, 1e-12), 0.0)
+    parts = np.where(clear, (cells.sums[0] - mean) ** 2 / np.maximum(variance, 1e-12), 0.0)
     groups = total(clear.astype(np.float64))
     p_common = np.where(inner & (groups > 1), chdtrc(np.maximum(groups - 1, 1), total(parts)), 1.0)
     return OddsRatios(value, below, above, p_common)
@@ -193,17 +201,15 @@ def _solved(
     return tilt
 
 
-def _exact_limit(cells: Cells, places: IntArray, at_most: bool) -> float:
+def _exact_limit(margins: IntArray, at_most: bool) -> float:
     """Return the odds ratio at which the extreme sum of cells has probability 0.025."""
-    parts = []
-    for k in places.tolist():
-        _, logs, possible = outcomes(int(cells.n[k]), int(cells.row[k]), int(cells.column[k]))
-        parts.append((logs, possible, -1 if at_most else 0))
+    place = -1 if at_most else 0
+    parts = [outcomes(*margin)[1:] for margin in margins.tolist()]
     low, high = -2 * FARTHEST, 2 * FARTHEST
     for _ in range(60):
         middle = (low + high) / 2
         log_chance = 0.0
-        for logs, possible, place in parts:
+        for logs, possible in parts:
             tilted = logs + middle * possible
             log_chance += float(tilted[place] - np.logaddexp.reduce(tilted))
         if (log_chance < np.log(0.025)) == at_most:
@@ -213,25 +219,50 @@ def _exact_limit(cells: Cells, places: IntArray, at_most: bool) -> float:
     return float(np.exp(low))
 
 
+def odds_ratio_shown(tables: FloatArray, level: float, start: float) -> float | None:
+    """Return an odds ratio that the test at this level finds with probability `POWER`.
+
+    One over it is found, too. Tries odds ratios from ``start`` up to `LARGEST_RATIO`, while
+    Cramér's V of the association is at most `STRONG`; None if none of them has that power. All
+    tables have two states each; the probabilities are exact, given the margins.
+    """
+    margins, cells = margins_of(tables), Cells.of(tables)
+    _, n, row, column = cells.sums
+    scale = n / (row * column * (n - row) * (n - column))  # X² is this times (n cell - r c)²
+    farthest = np.maximum(*((n * end - row * column) ** 2 for end in _range(cells.sums)))
+    critical = critical_value(margins, level, float((farthest * scale).sum()))
+    ratio = max(start, 1.05)
+    while critical is not None and ratio <= LARGEST_RATIO:
+        tilts = log(ratio), -log(ratio)
+        means = [cells.moments(np.full(len(n), tilt))[0] for tilt in tilts]
+        expected = max(float(((n * mean - row * column) ** 2 * scale).sum()) for mean in means)
+        if expected > n.sum() * STRONG**2:
+            break
+        if all(tail_of(margins, critical, tilt) >= POWER for tilt in tilts):
+            return ratio
+        ratio = exp(log(ratio) * 1.15)
+    return None
+
+
+# -- Cramér's V of many tests at once --------------------------------------------------------------
+
+
 def cramers_v(
     statistic: FloatArray, mean: FloatArray, scale: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return Cramér's V of each test and its interval; ``scale`` is Σ n (min(states) - 1)."""
-    excess, limits = np.maximum(0.0, statistic - mean), []
-    for probability, z in ((0.975, -Z), (0.025, Z)):
-        limits.append(noncentrality(statistic, mean, probability, z))
-    noncentralities = (excess, *limits)
+    noncentralities = (
+        np.maximum(0.0, statistic - mean),
+        _noncentrality(statistic, mean, 0.975, -Z),
+        _noncentrality(statistic, mean, 0.025, Z),
+    )
     value, low, high = (
         np.minimum(1.0, np.sqrt(part / np.maximum(scale, 1e-12))) for part in noncentralities
     )
     return value, np.minimum(low, value), np.maximum(high, value)
 
 
-LARGE = 2_000.0
-"""Statistics from this on have a root that is normal."""
-
-
-def noncentrality(
+def _noncentrality(
     statistic: FloatArray, freedom: FloatArray, probability: float, z: float
 ) -> FloatArray:
     """Return the noncentrality at which the statistic is exceeded with 1 - probability."""
@@ -245,3 +276,144 @@ def noncentrality(
     result[few] = 0.0
     result[solved] = chndtrinc(statistic[solved], freedom[solved], probability)
     return np.asarray(np.nan_to_num(result))
+
+
+# -- one odds ratio, or the ratio of those of two groups -------------------------------------------
+
+
+class Estimate(NamedTuple):
+    """A log odds ratio, or a difference of two, with its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Moves:
+    """The distribution of the one free count of each stratum, given its margins.
+
+    ``tables`` has one row of cells per stratum. Moving ``d`` observations adds ``signs * d`` to the
+    cells, and d = 0 is the observed table. Its probability is proportional to
+    ``exp(delta * d) / product of (cell + sign * d)!``, where delta is the log odds ratio of a 2 x 2
+    table, or the difference of the log odds ratios of two groups. All possible moves of all strata
+    are in one array, so time and memory grow with the number of rows.
+    """
+
+    def __init__(self, tables: npt.ArrayLike, signs: IntArray) -> None:
+        from scipy.special import gammaln
+
+        flat = signs.ravel()
+        cells = np.asarray(tables).reshape(-1, flat.size).astype(np.int64)
+        down, up = cells[:, flat > 0].min(axis=1), cells[:, flat < 0].min(axis=1)
+        free = down + up > 0
+        cells, down, up = cells[free], down[free], up[free]
+        widths = down + up + 1
+        self.starts = np.cumsum(widths) - widths
+        self.stratum = np.repeat(np.arange(len(cells)), widths)
+        self.moves = np.arange(widths.sum()) - np.repeat(self.starts + down, widths)
+        self.logs = np.zeros(len(self.moves))
+        largest = cells.max(initial=0) + np.maximum(down, up).max(initial=0)
+        log_factorial = gammaln(np.arange(largest + 1) + 1.0)
+        for cell, sign in zip(cells.T, flat, strict=True):
+            self.logs -= log_factorial[cell[self.stratum] + sign * self.moves]
+        self.means, self.variances = self.moments(0.0)
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def probabilities(self, delta: float) -> FloatArray:
+        """Return the probability of each move of each stratum."""
+        logs: FloatArray = self.logs + delta * self.moves
+        if not len(self):
+            return logs
+        weights = np.exp(logs - np.maximum.reduceat(logs, self.starts)[self.stratum])
+        shares: FloatArray = weights / np.add.reduceat(weights, self.starts)[self.stratum]
+        return shares
+
+    def _sums(self, values: FloatArray) -> FloatArray:
+        """Sum over the moves of each stratum."""
+        return np.add.reduceat(values, self.starts) if len(self) else np.zeros(0)
+
+    def moments(self, delta: float) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance of the move of each stratum."""
+        p = self.probabilities(delta)
+        means = self._sums(p * self.moves)
+        return means, self._sums(p * (self.moves - means[self.stratum]) ** 2)
+
+    def pooled_p(self) -> float:
+        """Return the two-sided p-value of the sum over the strata."""
+        from scipy.stats import chi2
+
+        mean, variance = self.means.sum(), self.variances.sum()
+        if variance <= 0:
+            return 1.0
+        if variance > NORMAL_FROM:
+            return float(chi2.sf(mean**2 / variance, 1))
+        p, total, first = self.probabilities(0.0), np.ones(1), 0
+        for start, end in zip(self.starts, [*self.starts[1:], len(p)], strict=True):
+            total = np.convolve(total, p[start:end])
+            first += self.moves[start]
+            possible = np.flatnonzero(total)  # tails can be too small for a float
+            total, first = total[possible[0] : possible[-1] + 1], first + possible[0]
+        as_far = np.abs(np.arange(len(total)) + first - mean) >= abs(mean) - 1e-7
+        return min(1.0, float(total[as_far].sum() / total.sum()))
+
+    def contexts_p(self) -> tuple[float, int]:
+        """Return the p-value of the sum of squares, and the number of strata in it.
+
+        Its distribution is a shifted gamma with the exact mean, variance and skewness.
+        """
+        from scipy.stats import gamma
+
+        used = self.variances >= INFORMATIVE
+        if not used.any():
+            return 1.0, 0
+        variances = np.where(used, self.variances, 1.0)
+        squares = (self.moves - self.means[self.stratum]) ** 2 / variances[self.stratum] - 1
+        p = self.probabilities(0.0)
+        variance = self._sums(p * squares**2)[used].sum()
+        third = self._sums(p * squares**3)[used].sum()
+        if variance <= 0 or third <= 0:
+            return 1.0, int(used.sum())
+        shape = 4 * variance**3 / third**2
+        scale = sqrt(variance / shape)
+        statistic = (self.means[used] ** 2 / self.variances[used] - 1).sum()
+        return float(gamma.sf(statistic + shape * scale, shape, scale=scale)), int(used.sum())
+
+    def estimate(self, level: float = 0.95) -> Estimate:
+        """Return delta, common to all strata, and the interval that inverts the score test."""
+        from scipy.stats import norm
+
+        information = self.variances.sum()
+        if information <= 0:
+            return Estimate(nan, -inf, inf)
+        quantile = float(norm.ppf((1 + level) / 2))
+        near = float(np.clip(-self.means.sum() / information, -LARGEST_LOG, LARGEST_LOG))
+        value = self._root(0.0, near)
+        near = value if isfinite(value) else near
+        half = quantile / sqrt(information)
+        return Estimate(
+            value, self._root(quantile, near - half), self._root(-quantile, near + half)
+        )
+
+    def _root(self, quantile: float, near: float) -> float:
+        """Return the delta whose score is ``quantile`` standard errors, by bounded Newton steps."""
+        low, high = -LARGEST_LOG, LARGEST_LOG
+        x = min(max(near, low + 1), high - 1)
+        for _ in range(60):
+            means, variances = self.moments(x)
+            variance = float(variances.sum())
+            score = -float(means.sum()) - quantile * sqrt(max(variance, 1e-12))
+            if score > 0:
+                low = x
+            else:
+                high = x
+            following = x + score / max(variance, 1e-9)
+            if not low < following < high:
+                following = (low + high) / 2
+            if abs(following - x) < 1e-5:
+                break
+            x = following
+        if abs(x) > LARGEST_LOG - 0.1:
+            return inf if x > 0 else -inf
+        return x

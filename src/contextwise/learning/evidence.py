@@ -31,12 +31,17 @@ from contextwise.independence.claims import (
     rows_in,
     separations,
 )
-from contextwise.learning import exact_tail
+from contextwise.learning import p_values
 from contextwise.learning.counted_rows import CountedRows
-from contextwise.learning.effect_size import DIFFERS, common_odds_ratios, cramers_v
+from contextwise.learning.effect_size import (
+    DIFFERS,
+    POWER,
+    STRONG,
+    common_odds_ratios,
+    cramers_v,
+    odds_ratio_shown,
+)
 from contextwise.learning.independence_test import check_level, evaluate_tables
-from contextwise.learning.subject_test import subject_test
-from contextwise.models.domain import Domain
 from contextwise.models.evidence import (
     CONTRADICTED,
     NOT_CONTRADICTED,
@@ -47,6 +52,7 @@ from contextwise.models.evidence import (
     ClaimEvidence,
     Effect,
     Evidence,
+    Kind,
 )
 from contextwise.models.structure import Model, Structure, structure_of
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
@@ -72,6 +78,7 @@ CERTAIN = 0.05
 """Nor those below this share of the level, if the dense tables alone are below it."""
 WEAK = 0.1
 """Cramér's V that dense tables could show, from which on sparse ones are asked exactly."""
+BY_SUBJECT, NO_ROW = "by subject", "no row carries information"
 
 
 def judge(
@@ -81,7 +88,6 @@ def judge(
     level: float = 0.05,
     seen_by_learner: bool = False,
     used_by_learner: bool = False,
-    subject: Any = None,
     deadline: Deadline | None = None,
     pairs: Iterable[Sequence[int]] | None = None,
     regions: int = REGIONS,
@@ -96,7 +102,6 @@ def judge(
     level : the false discovery rate within each kind of claim
     seen_by_learner : whether the model was learned from these rows
     used_by_learner : whether its learner decided by this test on these rows
-    subject : one number or label per row; rows with equal ones are of one subject
     deadline : pairs that are not tested by then are counted in ``unfinished``
     pairs : only these pairs of positions; all, or a sample of many, by default
     regions : regions of each kind to test per pair
@@ -124,16 +129,12 @@ def judge(
     rows = as_data(data, structure.domain, following(structure))
     if not len(rows):
         raise DomainError("there are no rows, so there is nothing to check")
-    subjects = rows.subjects if subject is None else np.unique(subject, return_inverse=True)[1]
-    if subjects is not None and len(subjects) != len(rows.rows):
-        raise DomainError(f"{len(subjects):,} subjects for {len(rows.rows):,} rows; pass one each")
     table = CountedRows.of(rows)
-    if subjects is not None:  # equal rows of different subjects stay apart
+    if rows.subjects is not None:  # equal rows of different subjects stay apart
         table = CountedRows(rows.rows, rows.weights, rows.domain.cardinalities)
     chosen, left_out = _chosen_pairs(structure, table, pairs)
-    judged = _Judged(structure, table, deadline or NEVER, regions, dependencies, subjects)
+    judged = _Judged(structure, table, deadline or NEVER, regions, dependencies, rows.subjects)
     judged.collect(chosen)
-    judged.test()
     claims = judged.decided(level, used_by_learner)
     return Evidence(
         claims=tuple(claims),
@@ -143,7 +144,7 @@ def judge(
         seen_by_learner=seen_by_learner,
         level=level,
         reading=dict(rows.decisions),
-        subject=None if subjects is None else rows.decisions.get("subject", "subject"),
+        subject=None if rows.subjects is None else rows.decisions.get("subject", "subject"),
         regions_left_out=judged.regions_left_out,
         pairs_left_out=left_out,
         unfinished=len(chosen) - judged.pairs_done,
@@ -198,60 +199,46 @@ def _marginal_strengths(table: CountedRows) -> FloatArray:
 # -- testing ---------------------------------------------------------------------------------------
 
 
-class _Place(NamedTuple):
-    """A claim, its groups, and where its test is: the shape of its tables and its number there."""
-
-    claim: Claim
-    given: tuple[int, ...]
-    smaller: bool
-    rows: int
-    groups: int
-    shape: tuple[int, int]
-    number: int
-
-
 @dataclass(eq=False)
-class _Shape:
+class _Tests:
     """The tables of all claims about variables with these numbers of states, and their tests."""
 
+    shape: tuple[int, int]
     tables: list[FloatArray] = field(default_factory=list)
 
-    def test(self, shape: tuple[int, int]) -> None:
+    def run(self) -> None:
         """Test all claims at once."""
         counts = [len(each) for each in self.tables]
         self.count = len(counts)
         owners = np.repeat(np.arange(self.count), counts)
-        tables = np.concatenate(self.tables) if self.tables else np.zeros((0, *shape))
+        tables = np.concatenate(self.tables)
         tests = evaluate_tables(tables)
         usable = tests.variance > 1e-12
         tables, owners = tables[usable], owners[usable]
-        self.all, self.owners = tables, owners
+        self.all = tables
         self.starts = np.searchsorted(owners, np.arange(self.count + 1))
-        self.dense = exact_tail.is_dense(tables)
+        self.dense = p_values.is_dense(tables)
         states = [(tables.sum(axis=axis) > 0).sum(axis=1) for axis in (2, 1)]
         n = tables.sum(axis=(1, 2))
 
         def total(values: FloatArray | IntArray | BoolArray) -> FloatArray:
             return np.asarray(np.bincount(owners, values, minlength=self.count), dtype=np.float64)
 
+        statistic = np.maximum(tests.statistic[usable], 0.0)
         self.part_mean, self.part_variance = tests.mean[usable], tests.variance[usable]
-        self.statistic = total(np.maximum(tests.statistic[usable], 0.0))
-        self.mean, self.variance = total(self.part_mean), total(self.part_variance)
+        parts = statistic, self.part_mean, self.part_variance
+        self.statistic, mean, variance = map(total, parts)
+        self.p = p_values.gamma_tail(self.statistic, mean, variance)
+        self.p_dense = p_values.gamma_tail(*(total(np.where(self.dense, x, 0.0)) for x in parts))
+        self.sparse = total(~self.dense) > 0
+        self.smallest = np.exp(total(np.log(np.maximum(p_values.smallest_p(tables), 1e-300))))
         self.rows, self.groups = total(n), total(np.ones(len(n)))
         self.freedom = total((states[0] - 1) * (states[1] - 1))
         self.scale = total(n * (np.minimum(*states) - 1))
-        self.sparse = total(~self.dense) > 0
-        self.smallest = np.exp(total(np.log(np.maximum(exact_tail.smallest_p(tables), 1e-300))))
-        self.p = exact_tail.gamma_tail(self.statistic, self.mean, self.variance)
-        of_dense = [
-            total(np.where(self.dense, part, 0.0))
-            for part in (tests.statistic[usable], self.part_mean, self.part_variance)
-        ]
-        self.p_dense = exact_tail.gamma_tail(*of_dense)
-        self.bits = (total(_g_squared(tables)) - self.mean) / np.maximum(self.rows, 1)
-        self.bits /= 2 * log(2)
-        self.value, self.low, self.high = cramers_v(self.statistic, self.mean, self.scale)
-        self.ratios = common_odds_ratios(tables, owners, self.count) if shape == (2, 2) else None
+        self.bits = (total(_g_squared(tables)) - mean) / np.maximum(self.rows, 1) / (2 * log(2))
+        self.v = cramers_v(self.statistic, mean, self.scale)
+        two_states = self.shape == (2, 2)
+        self.ratios = common_odds_ratios(tables, owners, self.count) if two_states else None
 
     def needs_exact(self, k: int, level: float) -> bool:
         """Return whether the tables are sparse, and the gamma tail does not settle the verdict."""
@@ -268,7 +255,7 @@ class _Shape:
             float(self.part_mean[part][dense].sum()),
             float(self.part_variance[part][dense].sum()),
         )
-        return exact_tail.exact_p(self.all[part][~dense], float(self.statistic[k]), moments, rng)
+        return p_values.exact_p(self.all[part][~dense], float(self.statistic[k]), moments, rng)
 
     def effect(self, k: int) -> Effect:
         """Return the odds ratio, or Cramér's V if there is none or it differs between groups."""
@@ -276,26 +263,25 @@ class _Shape:
             value, low, high, p_common = (float(part[k]) for part in self.ratios)
             if p_common > DIFFERS:
                 return Effect("odds ratio", value, low, high)
-        value, low, high = (float(part[k]) for part in (self.value, self.low, self.high))
+        value, low, high = (float(part[k]) for part in self.v)
         return Effect("V", value, low, high, differs=self.ratios is not None)
 
     def could_show(self, k: int, level: float, as_ratio: bool) -> tuple[float, float | None]:
-        """Return V and the stated effect that the test finds with probability 0.8.
+        """Return V and the stated effect that the test finds with probability `POWER`.
 
         The second is the odds ratio or V, or None if it cannot be said. Sparse tables of two states
-        each are asked exactly; V is 1 if no effect of at most `exact_tail.STRONG` is found.
+        each are asked exactly; V is 1 if no effect of at most `STRONG` is found.
         """
         strength = _noncentrality(float(self.freedom[k]), level)
         v = sqrt(strength / max(float(self.scale[k]), 1e-12))
         if self.ratios is None:
             return v, None if self.sparse[k] else v
-        part = slice(self.starts[k], self.starts[k + 1])
-        tables = self.all[part]
+        tables = self.all[self.starts[k] : self.starts[k + 1]]
         n, margins = tables.sum(axis=(1, 2)), (tables.sum(axis=1), tables.sum(axis=2))
         precision = float((margins[0].prod(axis=1) * margins[1].prod(axis=1) / n**3).sum())
         ratio = exp(min(sqrt(strength / precision), 20.0))
-        if self.sparse[k] and v > WEAK and v <= exact_tail.STRONG:
-            found = exact_tail.odds_ratio_shown(tables, level, ratio)
+        if self.sparse[k] and WEAK < v <= STRONG:
+            found = odds_ratio_shown(tables, level, ratio)
             if found is None:
                 return 1.0, None
             ratio = found
@@ -304,10 +290,10 @@ class _Shape:
 
 @lru_cache(maxsize=2**12)
 def _noncentrality(freedom: float, level: float) -> float:
-    """Return the noncentrality that chi-square at this level finds with probability 0.8."""
+    """Return the noncentrality that chi-square at this level finds with probability `POWER`."""
     from scipy.special import chdtri, chndtrinc
 
-    return float(chndtrinc(chdtri(freedom, level), freedom, 1 - exact_tail.POWER))
+    return float(chndtrinc(chdtri(freedom, level), freedom, 1 - POWER))
 
 
 def _g_squared(tables: FloatArray) -> FloatArray:
@@ -320,6 +306,30 @@ def _g_squared(tables: FloatArray) -> FloatArray:
     return np.asarray(2 * (inner - outer))
 
 
+class _Place(NamedTuple):
+    """A claim, its groups of rows, and its test: the ``number``-th of ``tests``."""
+
+    claim: Claim
+    given: Sequence[int]
+    smaller: bool  # the groups are by the smaller blanket
+    rows: int
+    groups: int
+    tests: _Tests
+    number: int
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the claim."""
+        if self.claim.given is not None:
+            return "d-separated"
+        return "dependent" if self.claim.dependent else "independent"
+
+    @property
+    def is_informed(self) -> bool:
+        """True if some row carries information."""
+        return bool(self.tests.rows[self.number])
+
+
 @dataclass(eq=False)
 class _Judged:
     """The claims of a structure, their tables, and their tests."""
@@ -329,22 +339,19 @@ class _Judged:
     deadline: Deadline
     regions: int
     dependencies: bool
-    subjects: IntArray | None = None
+    subjects: IntArray | None
     places: list[_Place] = field(default_factory=list)
-    shapes: dict[tuple[int, int], _Shape] = field(default_factory=dict)
+    shapes: dict[tuple[int, int], _Tests] = field(default_factory=dict)
     pairs_done: int = 0
     regions_left_out: int = 0
 
     def __post_init__(self) -> None:
         self.source = ClaimSource(self.structure.features, self.structure.separation_holds)
-        self.varying = set(self.table.varying)
-        self.inflation: dict[int, float] = {}
-        self.counts = self.table.counts.astype(np.float64)
-        self.every = np.arange(len(self.counts))
+        self.every = np.arange(len(self.table.counts))
         self.total = int(self.table.counts.sum())
 
     def collect(self, pairs: IntArray) -> None:
-        """Make the tables of all claims about these pairs, as far as time allows."""
+        """Make the tables of all claims about these pairs, as far as time allows, and test them."""
         try:
             for i, j in pairs.tolist():
                 for claim in self._kept(self.source.listed((i, j), self.deadline)):
@@ -356,92 +363,88 @@ class _Judged:
                     self._add(claim)
         except self.deadline.out_of_time:
             pass
+        for tests in self.shapes.values():
+            tests.run()
 
     def _kept(self, claims: list[Claim]) -> Iterator[Claim]:
         """Yield the claims in the regions with most rows, of each kind."""
         for dependent in (False, True)[: 1 + self.dependencies]:
             kind = [claim for claim in claims if claim.dependent == dependent]
             if len(kind) > self.regions:
-                sizes = [self.counts[rows_in(self.table.rows, c.literals)].sum() for c in kind]
-                order = np.argsort(-np.array(sizes), kind="stable")
+                inside = [rows_in(self.table.rows, claim.literals) for claim in kind]
+                sizes = np.array([self.table.counts[rows].sum() for rows in inside])
                 self.regions_left_out += len(kind) - self.regions
-                kind = [kind[k] for k in order[: self.regions].tolist()]
+                largest = np.argsort(-sizes, kind="stable")[: self.regions]
+                kind = [kind[k] for k in largest.tolist()]
             yield from kind
 
     def _add(self, claim: Claim) -> None:
-        inside = None
+        """Group the rows of a claim by the blankets of its variables, and keep the tables."""
+        inside, rows, smaller = self.every, self.total, False
         if claim.literals:
             inside = np.flatnonzero(rows_in(self.table.rows, claim.literals))
-        rows = self.total if inside is None else int(self.counts[inside].sum())
-        smaller = False
-        if claim.given is not None:
-            given = sorted(claim.given)
-            tables, groups = self._tables(claim.pair, given, inside)
-        else:
-            sides = [
-                [v for v in self.source.blanket(u, claim.literals).tolist() if v not in claim.pair]
-                for u in claim.pair
-            ]
-            given = sorted({*sides[0], *sides[1]})
-            tables, groups = self._tables(claim.pair, given, inside)
-            if rows < ROWS_PER_GROUP * groups and sides[0] != sides[1]:
-                least = min(sides, key=lambda side: self._contexts(side))
-                if len(least) < len(given):
-                    given, smaller = least, True
-                    tables, groups = self._tables(claim.pair, given, inside)
+            rows = int(self.table.counts[inside].sum())
+        blankets = [list(claim.given or ())]
+        if claim.given is None:
+            found = [self.source.blanket(v, claim.literals).tolist() for v in claim.pair]
+            blankets = [[v for v in blanket if v not in claim.pair] for blanket in found]
+        given = sorted(set().union(*blankets))
+        tables, groups = self._tables(claim.pair, given, inside)
+        if rows < ROWS_PER_GROUP * groups:
+            least = min(blankets, key=self._contexts)
+            if len(least) < len(given):
+                given, smaller = list(least), True
+                tables, groups = self._tables(claim.pair, given, inside)
         shape = tables.shape[1], tables.shape[2]
-        of_shape = self.shapes.setdefault(shape, _Shape())
-        place = _Place(claim, tuple(given), smaller, rows, groups, shape, len(of_shape.tables))
-        of_shape.tables.append(tables)
-        self.places.append(place)
+        tests = self.shapes.setdefault(shape, _Tests(shape))
+        self.places.append(_Place(claim, given, smaller, rows, groups, tests, len(tests.tables)))
+        tests.tables.append(tables)
 
     def _contexts(self, variables: Sequence[int]) -> float:
         return sum(log(self.table.cardinalities[v]) for v in variables)
 
     def _tables(
-        self, pair: tuple[int, int], given: Sequence[int], inside: IntArray | None
+        self, pair: tuple[int, int], given: Sequence[int], chosen: IntArray
     ) -> tuple[FloatArray, int]:
         """Return the informative tables of the pair in groups of rows, and the number of groups."""
-        chosen = self.every if inside is None else inside
         high, wide = (self.table.cardinalities[v] for v in pair)
-        compiled = self.table.compiled
-        if compiled is not None:
-            found = compiled.tables_within(chosen, list(given), *pair)
+        if self.table.compiled is not None:
+            found = self.table.compiled.tables_within(chosen, list(given), *pair)
             return found[:-1].reshape(-1, high, wide), int(found[-1])
         rows = self.table.rows[chosen]
         groups = group_rows(rows, given)
         count = int(groups.max(initial=-1)) + 1
         codes = (groups * high + rows[:, pair[0]]) * wide + rows[:, pair[1]]
-        cells = np.bincount(codes, self.counts[chosen], minlength=count * high * wide)
+        cells = np.bincount(codes, self.table.counts[chosen], minlength=count * high * wide)
         tables = cells.reshape(count, high, wide).astype(np.float64)
         varies = [(tables.any(axis=axis)).sum(axis=1) > 1 for axis in (1, 2)]
         return tables[varies[0] & varies[1] & (tables.sum(axis=(1, 2)) > 3)], count
 
-    def test(self) -> None:
-        """Test all claims."""
-        for shape, tables in self.shapes.items():
-            tables.test(shape)
-
     def decided(self, level: float, used_by_learner: bool) -> list[ClaimEvidence]:
         """Return the claims with their corrected p-values and verdicts."""
-        tested = [
-            (float(self.shapes[place.shape].p[place.number]), "asymptotic") for place in self.places
-        ]
-        _, levels = self._corrected([p for p, _ in tested], level)
+        p = [float(place.tests.p[place.number]) for place in self.places]
+        methods, inflation = ["asymptotic"] * len(p), [1.0] * len(p)
+        _, levels = self._corrected(p, level)
         for k, place in enumerate(self.places):
-            of_shape = self.shapes[place.shape]
             if self.subjects is not None:
-                p, self.inflation[k] = self._by_subject(place, self.subjects)
+                by_subject, inflation[k] = self._by_subject(place, self.subjects)
                 # Matching can make scores of subjects vary too little: never below p of the rows.
-                tested[k] = max(p, tested[k][0]), BY_SUBJECT
-            elif of_shape.needs_exact(place.number, levels[k]) and not self.deadline.passed:
+                p[k], methods[k] = max(by_subject, p[k]), BY_SUBJECT
+            elif place.tests.needs_exact(place.number, levels[k]) and not self.deadline.passed:
                 rng = np.random.default_rng([k, *place.claim.pair])
-                tested[k] = of_shape.exact_p(place.number, rng)
-        adjusted, levels = self._corrected([p for p, _ in tested], level)
-        return [
-            self._verdict(k, place, *tested[k], adjusted[k], levels[k], level, used_by_learner)
-            for k, place in enumerate(self.places)
-        ]
+                p[k], methods[k] = place.tests.exact_p(place.number, rng)
+        adjusted, levels = self._corrected(p, level)
+        varying = set(self.table.varying)
+        claims = []
+        for k, place in enumerate(self.places):
+            claim = self._untested(place, varying)
+            if place.is_informed:
+                found = replace(claim, p=p[k], adjusted=adjusted[k], method=methods[k])
+                claim = _tested(found, place, level, levels[k], sqrt(inflation[k]))
+                if used_by_learner and claim.verdict == NOT_CONTRADICTED:
+                    claim = replace(claim, verdict=USED)
+            claims.append(claim)
+        return claims
 
     def _by_subject(self, place: _Place, subjects: IntArray) -> tuple[float, float]:
         """Test a claim between subjects; also return how much larger its variance is."""
@@ -449,20 +452,17 @@ class _Judged:
         inside = self.table.rows[rows]
         groups = group_rows(inside, place.given)
         first, second = (inside[:, v] for v in place.claim.pair)
-        return subject_test(first, second, groups, subjects[rows])
-
-    def _is_informed(self, place: _Place) -> bool:
-        return bool(self.shapes[place.shape].rows[place.number])
+        return p_values.subject_test(first, second, groups, subjects[rows])
 
     def _corrected(self, p: Sequence[float], level: float) -> tuple[list[float], list[float]]:
         """Correct the p-values within each kind; also return the raw level that decides each."""
         adjusted, levels = [1.0] * len(p), [level] * len(p)
         kinds: dict[str, list[int]] = {}
         for k, place in enumerate(self.places):
-            if self._is_informed(place):
-                kinds.setdefault(_kind(place.claim), []).append(k)
+            if place.is_informed:
+                kinds.setdefault(place.kind, []).append(k)
         for members in kinds.values():
-            corrected = benjamini_yekutieli(np.array([p[k] for k in members]))
+            corrected = p_values.benjamini_yekutieli(np.array([p[k] for k in members]))
             rejected = int((corrected <= level).sum())
             harmonic = float((1 / np.arange(1, len(members) + 1)).sum())
             for k, value in zip(members, corrected.tolist(), strict=True):
@@ -471,73 +471,62 @@ class _Judged:
                 levels[k] = wanted * level / (len(members) * harmonic)
         return adjusted, levels
 
-    def _verdict(
-        self,
-        k: int,
-        place: _Place,
-        p: float,
-        method: str,
-        adjusted: float,
-        deciding: float,
-        level: float,
-        used_by_learner: bool,
-    ) -> ClaimEvidence:
+    def _untested(self, place: _Place, varying: set[int]) -> ClaimEvidence:
+        """Return the evidence of a claim about which no row carries information."""
         claim, domain = place.claim, self.structure.domain
-        known = _named(domain, place)
-        if not self._is_informed(place):
-            constant = [domain.names[v] for v in claim.pair if v not in self.varying]
-            reason = f"{constant[0]!r} has one value in the rows" if constant else NO_ROW
-            return ClaimEvidence(**known, verdict=UNTESTABLE, silent=place.groups, reason=reason)
-        wider = sqrt(self.inflation.get(k, 1.0))
-        test, k = self.shapes[place.shape], place.number
-        effect = _widened(test.effect(k), wider)
-        smallest = None if method == BY_SUBJECT else float(test.smallest[k])
-        reason, could_show = "", None
-        if adjusted <= level:
-            verdict = SUPPORTED if claim.dependent else CONTRADICTED
-        else:
-            v, could_show = test.could_show(k, deciding, effect.measure == "odds ratio")
-            verdict = NOT_SUPPORTED if claim.dependent else NOT_CONTRADICTED
-            if method == BY_SUBJECT:
-                v, could_show = v * wider, None
-            if smallest is not None and smallest > deciding:
-                reason = f"no rows with these totals have p below {smallest:.2g}"
-            elif v > exact_tail.STRONG:
-                reason = "only a strong association would show"
-            if reason:
-                verdict, could_show = UNTESTABLE, None
-            elif used_by_learner and not claim.dependent:
-                verdict = USED
+        first, second = sorted(claim.pair)
+        constant = [domain.names[v] for v in claim.pair if v not in varying]
         return ClaimEvidence(
-            **known,
-            verdict=verdict,
-            informative=int(test.rows[k]),
-            silent=place.groups - int(test.groups[k]),
-            freedom=int(test.freedom[k]),
-            p=p,
-            adjusted=adjusted,
-            smallest_p=smallest,
-            method=method,
-            effect=effect,
-            bits=float(test.bits[k]),
-            could_show=could_show,
-            reason=reason,
+            pair=(domain.names[first], domain.names[second]),
+            region=tuple(domain.literal(*literal) for literal in claim.literals),
+            claim=place.kind,
+            verdict=UNTESTABLE,
+            given=tuple(domain.names[v] for v in place.given),
+            rows=place.rows,
+            groups=place.groups,
+            silent=place.groups,
+            smaller_blanket=place.smaller,
+            reason=f"{constant[0]!r} has one value in the rows" if constant else NO_ROW,
         )
 
 
-def benjamini_yekutieli(p: FloatArray) -> FloatArray:
-    """Return p-values corrected for their number, under any dependence.
+def _tested(
+    claim: ClaimEvidence, place: _Place, level: float, deciding: float, wider: float
+) -> ClaimEvidence:
+    """Add the result of the test and the verdict.
 
-    >>> benjamini_yekutieli(np.array([0.01, 0.5])).tolist()  # times 2 · (1 + 1/2) / rank
-    [0.03, 0.75]
+    ``deciding`` is the raw p-value that would be significant, ``wider`` how much wider intervals
+    are than those of independent rows.
     """
-    count = len(p)
-    order = np.argsort(p)
-    ranks = np.arange(1, count + 1)
-    raised = p[order] * count * (1 / ranks).sum() / ranks
-    result = np.empty(count)
-    result[order] = np.minimum.accumulate(raised[::-1])[::-1]
-    return np.minimum(result, 1.0)
+    tests, k = place.tests, place.number
+    assert claim.adjusted is not None
+    by_subject = claim.method == BY_SUBJECT
+    smallest = None if by_subject else float(tests.smallest[k])
+    effect = tests.effect(k)
+    reason, could_show = "", None
+    if claim.adjusted <= level:
+        verdict = SUPPORTED if claim.dependent else CONTRADICTED
+    else:
+        verdict = NOT_SUPPORTED if claim.dependent else NOT_CONTRADICTED
+        v, could_show = tests.could_show(k, deciding, effect.measure == "odds ratio")
+        if smallest is not None and smallest > deciding:
+            reason = f"no rows with these totals have p below {smallest:.2g}"
+        elif v * wider > STRONG:
+            reason = "only a strong association would show"
+        verdict = UNTESTABLE if reason else verdict
+        could_show = None if reason or by_subject else could_show
+    return replace(
+        claim,
+        verdict=verdict,
+        informative=int(tests.rows[k]),
+        silent=place.groups - int(tests.groups[k]),
+        freedom=int(tests.freedom[k]),
+        smallest_p=smallest,
+        effect=_widened(effect, wider),
+        bits=float(tests.bits[k]),
+        could_show=could_show,
+        reason=reason,
+    )
 
 
 def _widened(effect: Effect, factor: float) -> Effect:
@@ -549,27 +538,3 @@ def _widened(effect: Effect, factor: float) -> Effect:
         return replace(effect, low=effect.value * low, high=effect.value * high)
     low, high = (effect.value + (end - effect.value) * factor for end in (effect.low, effect.high))
     return replace(effect, low=max(0.0, low), high=min(1.0, high))
-
-
-BY_SUBJECT = "by subject"
-NO_ROW = "no row carries information"
-
-
-def _kind(claim: Claim) -> str:
-    if claim.given is not None:
-        return "d-separated"
-    return "dependent" if claim.dependent else "independent"
-
-
-def _named(domain: Domain, place: _Place) -> dict[str, Any]:
-    """Return the fields of a claim's evidence that do not depend on its test."""
-    first, second = sorted(place.claim.pair)
-    return {
-        "pair": (domain.names[first], domain.names[second]),
-        "region": tuple(domain.literal(*literal) for literal in place.claim.literals),
-        "claim": _kind(place.claim),
-        "given": tuple(domain.names[v] for v in place.given),
-        "rows": place.rows,
-        "groups": place.groups,
-        "smaller_blanket": place.smaller,
-    }

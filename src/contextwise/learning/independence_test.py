@@ -14,7 +14,7 @@ exactly for n > 3 (I and J count the rows and columns that are not empty)::
 The p-value is the tail of the gamma distribution with this mean and variance. With many rows this
 is the usual chi-square test with (I-1)(J-1) degrees of freedom; with few rows it allows for the
 margins, which the usual test does not. Groups of rows are tested together by adding their
-statistics, means and variances. `contextwise.learning.exact_tail` has exact p-values for sparse
+statistics, means and variances. `contextwise.learning.p_values` has exact p-values for sparse
 tables, and `contextwise.learning.evidence` applies the test to the claims of a model.
 
 **A test may be undecided.** It neither accepts nor rejects independence if it has fewer than
@@ -35,7 +35,7 @@ import numpy as np
 
 from contextwise.errors import DomainError
 from contextwise.learning.counted_rows import CountedRows
-from contextwise.learning.exact_tail import gamma_tail
+from contextwise.learning.p_values import gamma_tail
 from contextwise.models.features import PairIndex
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 

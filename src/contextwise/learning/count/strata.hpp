@@ -1,4 +1,4 @@
-// Tables of two variables in groups of rows, and sums of X² over 2 x 2 tables: see exact_tail.py.
+// Tables of two variables in groups of rows, and sums of X² over 2 x 2 tables: see p_values.py.
 #pragma once
 
 #include <algorithm>

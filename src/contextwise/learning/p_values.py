@@ -1,4 +1,4 @@
-"""P-values of X² where tables are small, and the power of such tests.
+"""P-values of X² where tables are small or rows repeat subjects, and corrections for many tests.
 
 Given the margins of every table, all permutations within groups of rows are equally likely. Groups
 in which every expected count is at least `EXPECTED` are **dense**: their part of X² follows the
@@ -15,10 +15,10 @@ is exact:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
-from math import exp, log
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,15 +41,8 @@ ENOUGH = 50
 """Draws at least as large as the observed statistic that end the drawing."""
 SLACK = 1e-9
 """Relative difference up to which statistics are equal: sums are rounded."""
-STRONG = 0.3
-"""Cramér's V of a strong association: a test that finds only stronger ones is too weak."""
-LARGEST_RATIO = 50.0
-"""The largest odds ratio that is tried as one that a test could show."""
-POWER = 0.8
-"""The probability with which a test must find an association that it is said to find."""
-
-Part = tuple[FloatArray, FloatArray, FloatArray]
-"""Possible X² of a table of two states each, their log probabilities, and the last cell."""
+FEW_SUBJECTS, FLIPS = 50, 1_999
+"""Below this number of subjects, p is from this number of random signs of their scores."""
 
 
 def gamma_tail(
@@ -93,66 +86,79 @@ def exact_p(
     if statistic <= 0:
         return 1.0, "exact"
     if tables.shape[1:] != (2, 2):
-        return _drawn_p(tables, statistic, dense, rng)
-    margins = _margins(tables)
-    if not dense[0] and _count_outcomes(margins).prod() <= LISTED:
-        values, chances = _listed(margins)
-        return min(1.0, float(chances[values >= statistic * (1 - SLACK)].sum())), "exact"
+        return _drawn_p(tables, statistic, dense, rng), "drawn"
+    margins = margins_of(tables)
+    if not dense[0]:
+        return tail_of(margins, statistic), "exact"
     below, beyond = _convolved(margins, statistic)
-    if dense[0]:
-        # The tail is smooth: some places of the grid are enough.
-        some = np.arange(0, GRID + 1, GRID // 128)
-        logs = np.log(np.maximum(gamma_tail(statistic * (1 - some / GRID), *dense), 1e-320))
-        beyond += float(below @ np.exp(np.interp(np.arange(GRID), some, logs)))
+    # The tail of the dense groups is smooth: some places of the grid are enough.
+    some = np.arange(0, GRID + 1, GRID // 128)
+    logs = np.log(np.maximum(gamma_tail(statistic * (1 - some / GRID), *dense), 1e-320))
+    beyond += float(below @ np.exp(np.interp(np.arange(GRID), some, logs)))
     return min(1.0, beyond), "exact"
 
 
 # -- tables of two states each ---------------------------------------------------------------------
 
 
-def _margins(tables: FloatArray) -> IntArray:
+def margins_of(tables: FloatArray) -> IntArray:
     """Return the sum of all cells, of the second row, and of the second column of each table."""
     sums = tables.sum(axis=(1, 2)), tables[:, 1].sum(axis=1), tables[:, :, 1].sum(axis=1)
     return np.stack(sums, axis=1).astype(np.int64)
 
 
-def _count_outcomes(margins: IntArray) -> FloatArray:
-    """Return how many tables have these margins."""
-    n, row, column = margins.T.astype(np.float64)
-    return np.asarray(np.minimum(row, column) - np.maximum(0.0, row + column - n) + 1)
-
-
 @lru_cache(maxsize=2**14)
-def outcomes(n: int, row: int, column: int) -> Part:
+def outcomes(n: int, row: int, column: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the possible X² of a table with these margins, log probabilities, and last cells."""
     from scipy.special import gammaln
 
     cells = np.arange(max(0, row + column - n), min(row, column) + 1, dtype=np.float64)
-    logs = -(
-        gammaln(cells + 1)
-        + gammaln(row - cells + 1)
-        + gammaln(column - cells + 1)
-        + gammaln(n - row - column + cells + 1)
-    )
+    table = np.stack([cells, row - cells, column - cells, n - row - column + cells])
+    logs = -gammaln(table + 1).sum(axis=0)
     logs -= np.logaddexp.reduce(logs)
     # Whole numbers, so that a table that is exactly independent has 0.
     values = (cells * n - row * column) ** 2 * (n / (row * (n - row) * column * (n - column)))
     return values, logs, cells
 
 
-def _chances(part: Part, tilt: float) -> FloatArray:
-    """Return the probabilities of the outcomes if the log odds ratio is ``tilt``."""
-    logs = part[1] + tilt * part[2]
-    return np.asarray(np.exp(logs - np.logaddexp.reduce(logs)))
+def distribution(margins: IntArray, top: float, tilt: float = 0.0) -> tuple[FloatArray, FloatArray]:
+    """Return the possible sums of X², and their probabilities if the log odds ratio is ``tilt``.
 
-
-def _listed(margins: IntArray, tilt: float = 0.0) -> tuple[FloatArray, FloatArray]:
-    """Return every sum of statistics and its probability."""
+    If there are many, they are the places of the grid up to ``top``, the last one for all beyond.
+    """
+    n, row, column = margins.T.astype(np.float64)
+    counts = np.minimum(row, column) - np.maximum(0.0, row + column - n) + 1
+    if counts.prod() > LISTED:
+        below, beyond = _convolved(margins, top, tilt)
+        return np.arange(GRID + 1.0) * (top / GRID), np.concatenate([below, [beyond]])
     values, chances = np.zeros(1), np.ones(1)
-    for part in map(outcomes, *margins.T.tolist()):
-        values = (values[:, None] + part[0]).ravel()
-        chances = (chances[:, None] * _chances(part, tilt)).ravel()
+    for own, logs, cells in (outcomes(*margin) for margin in margins.tolist()):
+        values = (values[:, None] + own).ravel()
+        chances = (chances[:, None] * _chances(logs, cells, tilt)).ravel()
     return values, chances
+
+
+def tail_of(margins: IntArray, statistic: float, tilt: float = 0.0) -> float:
+    """Return the probability that X² is at least this large."""
+    values, chances = distribution(margins, statistic, tilt)
+    return min(1.0, float(chances[values >= statistic * (1 - SLACK)].sum()))
+
+
+def critical_value(margins: IntArray, level: float, largest: float) -> float | None:
+    """Return the smallest X² whose p-value is at most the level; None if there is none."""
+    values, chances = distribution(margins, largest * (1 + 1 / GRID))
+    order = np.argsort(values)
+    values, tails = values[order], np.cumsum(chances[order][::-1])[::-1]
+    # Equal statistics have one p-value: that of the first of them.
+    p = tails[np.searchsorted(values, values * (1 - SLACK))]
+    reached = np.flatnonzero(p <= level)
+    return float(values[reached[0]]) if len(reached) else None
+
+
+def _chances(logs: FloatArray, cells: FloatArray, tilt: float) -> FloatArray:
+    """Return the probabilities of cells if the log odds ratio is ``tilt``."""
+    tilted = logs + tilt * cells
+    return np.asarray(np.exp(tilted - np.logaddexp.reduce(tilted)))
 
 
 def _convolved(margins: IntArray, top: float, tilt: float = 0.0) -> tuple[FloatArray, float]:
@@ -162,10 +168,10 @@ def _convolved(margins: IntArray, top: float, tilt: float = 0.0) -> tuple[FloatA
         return result[:-1], float(result[-1])
     below, beyond = np.zeros(GRID), 0.0
     below[0] = 1.0
-    for part in map(outcomes, *margins.T.tolist()):
-        exact = np.minimum(part[0] * (GRID / top * (1 + SLACK)), GRID)
+    for values, logs, cells in (outcomes(*margin) for margin in margins.tolist()):
+        exact = np.minimum(values * (GRID / top * (1 + SLACK)), GRID)
         places = exact.astype(np.int64)
-        chances = _chances(part, tilt)
+        chances = _chances(logs, cells, tilt)
         upper = chances * (exact - places)
         step = np.bincount(places, chances - upper, minlength=GRID + 2)
         step[1:] += np.bincount(places, upper, minlength=GRID + 1)[: GRID + 1]
@@ -177,11 +183,11 @@ def _convolved(margins: IntArray, top: float, tilt: float = 0.0) -> tuple[FloatA
     return below, beyond
 
 
-def log_factorials(counts: FloatArray) -> FloatArray:
+def log_factorials(counts: FloatArray | IntArray) -> FloatArray:
     """Return ln k! of k = 0, 1, ... up to the largest of these counts."""
     from scipy.special import gammaln
 
-    return np.asarray(gammaln(np.arange(1, int(counts.max(initial=0.0)) + 2)))
+    return np.asarray(gammaln(np.arange(1, int(counts.max(initial=0)) + 2)))
 
 
 def smallest_p(tables: FloatArray) -> FloatArray:
@@ -209,65 +215,12 @@ def smallest_p(tables: FloatArray) -> FloatArray:
     return result
 
 
-def odds_ratio_shown(tables: FloatArray, level: float, start: float) -> float | None:
-    """Return an odds ratio that the test at this level finds with probability `POWER`.
-
-    One over it is found, too. Tries odds ratios from ``start`` up to `LARGEST_RATIO`, while
-    Cramér's V of the association is at most `STRONG`; None if none of them has that power. All
-    tables have two states each; the probabilities are exact, given the margins.
-    """
-    from contextwise.learning.effect_size import Cells  # imports this module
-
-    margins = _margins(tables)
-    n, row, column = margins.T.astype(np.float64)
-    product = row * column
-    scale = n / (product * (n - row) * (n - column))  # X² is this times (n cell - product)²
-    ends = np.minimum(row, column), np.maximum(0.0, row + column - n)
-    largest = np.maximum(*((n * end - product) ** 2 for end in ends)) * scale
-    critical = _critical(margins, level, float(largest.sum()))
-    cells = Cells.of(tables)
-    ratio = max(start, 1.05)
-    while critical is not None and ratio <= LARGEST_RATIO:
-        tilts = log(ratio), -log(ratio)
-        means = [cells.moments(np.full(len(n), tilt))[0] for tilt in tilts]
-        expected = max(float(((n * mean - product) ** 2 * scale).sum()) for mean in means)
-        if expected > n.sum() * STRONG**2:
-            break
-        if all(_power(margins, critical, tilt) >= POWER for tilt in tilts):
-            return ratio
-        ratio = exp(log(ratio) * 1.15)
-    return None
-
-
-def _critical(margins: IntArray, level: float, top: float) -> float | None:
-    """Return the smallest statistic whose p-value is at most the level; None if there is none."""
-    if _count_outcomes(margins).prod() <= LISTED:
-        values, chances = _listed(margins)
-        order = np.argsort(-values)
-        tails = np.cumsum(chances[order])
-        reached = values[order][tails <= level]
-        return float(reached[-1]) if len(reached) else None
-    top *= 1 + 1 / GRID
-    below, beyond = _convolved(margins, top)
-    tails = np.cumsum(below[::-1])[::-1] + beyond
-    places = np.flatnonzero(tails <= level)
-    return float(places[0]) / GRID * top if len(places) else None
-
-
-def _power(margins: IntArray, critical: float, tilt: float) -> float:
-    """Return the probability of a statistic from the critical one on."""
-    if _count_outcomes(margins).prod() <= LISTED:
-        values, chances = _listed(margins, tilt)
-        return float(chances[values >= critical * (1 - SLACK)].sum())
-    return _convolved(margins, critical, tilt)[1]
-
-
 # -- other tables ----------------------------------------------------------------------------------
 
 
 def _drawn_p(
     tables: FloatArray, statistic: float, dense: tuple[float, float], rng: np.random.Generator
-) -> tuple[float, str]:
+) -> float:
     drawn, batch = np.zeros(0), 4 * ENOUGH - 1
     while len(drawn) < DRAWS:
         more = draw_statistics(tables, min(batch, DRAWS - len(drawn)), rng)
@@ -282,19 +235,19 @@ def _drawn_p(
     if tails.sum() >= ENOUGH or dense[0]:
         # The observed tables count as a draw, so p is never 0.
         least = 0.0 if dense[0] else 1.0
-        return float((least + tails.sum()) / (least + len(tails))), "drawn"
-    return _skewed_tail(drawn, statistic), "drawn"
+        return float((least + tails.sum()) / (least + len(tails)))
+    return _skewed_tail(drawn, statistic)
 
 
 def _skewed_tail(drawn: FloatArray, statistic: float) -> float:
     """Return the tail of the shifted gamma with mean, variance and skewness of some draws."""
+    from scipy.special import gammaincc
+
     mean, spread = float(drawn.mean()), float(drawn.std())
     if spread < 1e-12:
         return 1 / (1 + len(drawn))
     skew = max(float(((drawn - mean) ** 3).mean()) / spread**3, 1e-3)
     shape = 4 / skew**2
-    from scipy.special import gammaincc
-
     z = (statistic - mean) / spread
     tail = float(gammaincc(shape, max(0.0, shape + z * shape**0.5)))
     return max(tail, float(np.exp(-700.0)))
@@ -318,7 +271,7 @@ def draw_statistics(tables: FloatArray, draws: int, rng: np.random.Generator) ->
                 if i == high - 1:
                     cell = free[:, :, j].copy()
                 elif j < wide - 1:
-                    cell = _hypergeometric(free[:, :, j], rest, need, rng)
+                    cell = np.asarray(rng.hypergeometric(free[:, :, j], rest, need))
                 need = need - cell
                 free[:, :, j] -= cell
                 expected = rows[:, i] * columns[:, j] / n
@@ -326,8 +279,94 @@ def draw_statistics(tables: FloatArray, draws: int, rng: np.random.Generator) ->
     return np.asarray(total.sum(axis=1))
 
 
-def _hypergeometric(
-    good: IntArray, bad: IntArray, sample: IntArray, rng: np.random.Generator
-) -> IntArray:
-    drawn: IntArray = rng.hypergeometric(good, bad, sample)
-    return drawn
+# -- several rows of one subject -------------------------------------------------------------------
+
+
+class SubjectTest(NamedTuple):
+    """The p-value, and the variance of the score over that of independent rows."""
+
+    p: float
+    inflation: float
+
+
+def subject_test(
+    first: IntArray, second: IntArray, groups: IntArray, subjects: IntArray
+) -> SubjectTest:
+    """Test two columns of codes within groups of rows; ``subjects`` numbers the subjects.
+
+    Rows of one subject are not independent, so permutations of rows are not equally likely. The
+    score of a row is (a - mean of a) × (b - mean of b), with the means of its group; if A and B are
+    independent, its sum over rows is 0 on average. Scores are added up for each subject, and the
+    sum over subjects is compared with its spread between subjects (a cluster-robust score test).
+
+    >>> a = np.array([0, 1] * 50)
+    >>> result = subject_test(a, a, np.zeros(100, dtype=int), np.arange(100) // 2)
+    >>> result.p < 1e-10
+    True
+    """
+    from scipy.special import fdtrc
+
+    x, y = (_centred(column, groups) for column in (first, second))
+    scores = (x[:, :, None] * y[:, None, :]).reshape(len(first), -1)
+    number = np.unique(subjects, return_inverse=True)[1]
+    own = np.zeros((int(number.max(initial=-1)) + 1, scores.shape[1]))
+    np.add.at(own, number, scores)
+    own = own[np.abs(own).max(axis=1, initial=0.0) > 1e-12]
+    count, freedom = len(own), int(np.linalg.matrix_rank(own)) if own.size else 0
+    if count <= freedom or not freedom:
+        return SubjectTest(1.0, 1.0)
+    spread, total = np.linalg.pinv(own.T @ own), own.sum(axis=0)
+    statistic = float(total @ spread @ total)
+    naive = scores.T @ scores
+    inflation = float(np.trace(own.T @ own @ np.linalg.pinv(naive))) / freedom
+    if count < FEW_SUBJECTS:
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(FLIPS, count))
+        sums = signs @ own
+        flipped = np.einsum("ki,ij,kj->k", sums, spread, sums)
+        p = (1 + int((flipped >= statistic * (1 - SLACK)).sum())) / (1 + FLIPS)
+    else:
+        ratio = (count - freedom) / freedom * statistic / max(count - statistic, 1e-12)
+        p = float(fdtrc(freedom, count - freedom, ratio))
+    return SubjectTest(p, max(inflation, 1.0))
+
+
+def _centred(column: IntArray, groups: IntArray) -> FloatArray:
+    """Return an indicator of each state but the first, less its mean in the group of the row."""
+    hot = (column[:, None] == np.arange(1, int(column.max(initial=0)) + 1)).astype(np.float64)
+    sizes = np.bincount(groups)
+    means = np.zeros((len(sizes), hot.shape[1]))
+    np.add.at(means, groups, hot)
+    return np.asarray(hot - (means / np.maximum(sizes, 1)[:, None])[groups])
+
+
+# -- many tests ------------------------------------------------------------------------------------
+
+
+def benjamini_yekutieli(p: FloatArray) -> FloatArray:
+    """Return p-values corrected for their number, under any dependence.
+
+    >>> benjamini_yekutieli(np.array([0.01, 0.5])).tolist()  # times 2 · (1 + 1/2) / rank
+    [0.03, 0.75]
+    """
+    count = len(p)
+    order = np.argsort(p)
+    ranks = np.arange(1, count + 1)
+    raised = p[order] * count * (1 / ranks).sum() / ranks
+    result = np.empty(count)
+    result[order] = np.minimum.accumulate(raised[::-1])[::-1]
+    return np.minimum(result, 1.0)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values corrected for their number by Holm.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p_values)
+    factors = len(p_values) - np.arange(len(p_values))
+    # An adjusted p-value is never below that of a smaller p-value.
+    raised = np.maximum.accumulate(factors * np.array(p_values, dtype=np.float64)[order])
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.minimum(raised, 1.0)
+    return [float(p) for p in adjusted]

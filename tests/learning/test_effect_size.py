@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import fisher_exact
 from scipy.stats.contingency import odds_ratio
 
-from contextwise.learning.odds_ratios import GROUP_SIGNS, PAIR_SIGNS, Moves
+from contextwise.learning.effect_size import GROUP_SIGNS, PAIR_SIGNS, Moves
 
 Table = npt.NDArray[np.int64]
 
