@@ -104,7 +104,7 @@ def test_five_and_one_rows_cannot_show_anything() -> None:
 @pytest.mark.parametrize(
     ("n", "row", "column", "start"),
     # Balanced margins: large and small cells have equal statistics, and so one p-value.
-    [(220, 40, 82, 1.5), (100, 50, 50, 1.5), (140, 70, 70, 1.5), (220, 55, 110, 1.5)],
+    [(220, 40, 82, 1.5), (140, 70, 70, 1.5), (220, 55, 110, 1.5)],
 )
 def test_the_stated_power_is_the_power(n: int, row: int, column: int, start: float) -> None:
     cell = row * column // n
