@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ from scipy.stats.contingency import association
 
 from contextwise.data.rows import Data, read_data
 from contextwise.evaluation.pair_rows import (
+    crude_strengths,
     rows_where,
     shown_state,
     standardised,
@@ -21,6 +24,14 @@ from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal
 
 TITANIC = read_data("titanic")
+
+
+@pytest.mark.parametrize("name", ["titanic", "berkeley", "women-math"])
+def test_all_crude_strengths_at_once_are_those_of_each_pair(name: str) -> None:
+    data = read_data(name)
+    found = crude_strengths(data)
+    assert list(found) == list(combinations(data.domain.names, 2))
+    assert found == {pair: strength(data, pair) for pair in found}
 
 
 def random_data(seed: int, rows: int = 300) -> Data:

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from contextwise.data.rows import Data
+from contextwise.errors import OpenResult
 from contextwise.evaluation.analysis import Analysis, analyse
+from contextwise.evaluation.pair_rows import rows_where
 from contextwise.models.domain import Domain
 from contextwise.report.analysis_notes import cautions, terminal_lines
 from contextwise.report.analysis_page import analysis_page, card_html, strength_plot
@@ -86,6 +88,70 @@ def test_every_variable_is_in_the_graph_also_an_isolated_one() -> None:
 
 def test_two_variables_are_one_sentence() -> None:
     assert plain(first_sentence(analysed(chain(2)))) == "v0 and v1 are associated."
+
+
+@pytest.mark.parametrize("outcome", [None, "v1"])
+def test_pairs_that_were_not_tested_are_not_called_independent(outcome: str | None) -> None:
+    result = analysed(chain(4), time_limit=0, outcome=outcome)
+    about = "3 pairs of v1 with another variable" if outcome else "6 pairs of variables"
+    assert plain(first_sentence(result)) == f"None of the {about} was tested."
+    page = text_of(analysis_page(result))
+    assert "The analysis was stopped" in page
+    assert "6 pairs not tested" in page
+    assert "no association" not in page.replace("no association.", "")
+    assert "claims no independence" not in page
+    assert "claims, tested" not in page
+
+
+def test_two_variables_that_were_not_tested() -> None:
+    result = analysed(chain(2), time_limit=0)
+    assert plain(first_sentence(result)) == "It was not tested whether v0 and v1 are associated."
+
+
+def test_a_sample_of_the_pairs_is_not_taken_for_all() -> None:
+    rows = np.random.default_rng(0).integers(2, size=(1500, 100))
+    data = Data(Domain({f"v{k}": 2 for k in range(100)}), rows)
+    result = analysed(data, learner="independent", resamples=0)
+    assert plain(first_sentence(result)) == (
+        "Among the 1,000 of 4,950 pairs of variables that could be tested, the rows show no "
+        "association when the others are held fixed."
+    )
+    assert "500 at random" in text_of(analysis_page(result))
+
+
+def test_pairs_that_could_not_be_tested_are_counted() -> None:
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 2, 60)
+    rows = np.stack([first, first, rng.integers(0, 2, 60), np.eye(60, dtype=int)[7]], axis=1)
+    result = analysed(Data(Domain(dict.fromkeys("abcd", 2)), rows), learner="pair-blocks")
+    assert plain(first_sentence(result)).endswith("a with b; 5 pairs could not be tested.")
+
+
+def test_groups_that_take_too_long_do_not_cost_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*_: object, **__: object) -> None:
+        raise OpenResult("not all pairs were tested within the time limit")
+
+    monkeypatch.setattr("contextwise.evaluation.analysis.groups", late)
+    result = analysed("titanic", by="sex")
+    assert result.unfinished == ("the groups of sex not compared",)
+    assert "the groups of sex not compared" in text_of(analysis_page(result))
+
+
+@pytest.mark.parametrize("name", ["berkeley", "titanic", "women-math"])
+def test_the_context_of_a_pair_is_the_one_of_its_rows(name: str) -> None:
+    result = analysed(name, resamples=0, learner="pair-blocks", holdout=0)
+    weights = result.data.weights
+    for finding in result.findings:
+        for region, where in (
+            (finding.only_where, finding.inside),
+            (finding.not_where, None if finding.inside is None else ~finding.inside),
+        ):
+            if region:
+                assert where is not None
+                assert np.array_equal(rows_where(result.data, region), where)
+        if finding.inside is not None:
+            share = weights[finding.inside].sum() / len(result.data)
+            assert finding.holds == pytest.approx(share)
 
 
 def test_the_page_follows_the_rows_where_the_learner_is_wrong() -> None:

@@ -99,5 +99,5 @@ def analyse(
     cw.support.files.write_bytes(page, html.encode("utf-8"))
     for line in cw.report.analysis_notes.terminal_lines(result, page, model):
         click.echo(line)
-    if result.evidence.unfinished or result.interrupted:
+    if result.unfinished:
         ctx.exit(3)

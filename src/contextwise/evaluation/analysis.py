@@ -9,9 +9,9 @@ one that the learner saw, one held out. Shares, strengths and their intervals ar
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
 from pathlib import Path
 from time import monotonic
 from typing import Any, Literal
@@ -23,7 +23,7 @@ from contextwise.counting.extraction import CoverSource
 from contextwise.data.columns import DataSummary
 from contextwise.data.options import FLAGS, RowOptions, row_options
 from contextwise.data.rows import Data, DataLike, as_advised
-from contextwise.errors import DomainError, TooLargeError
+from contextwise.errors import DomainError, OpenResult, TooLargeError
 from contextwise.evaluation import pair_rows
 from contextwise.evaluation.check import check
 from contextwise.evaluation.groups import GroupsOfColumns, groups
@@ -40,10 +40,11 @@ from contextwise.models.evidence import (
     ClaimEvidence,
     Evidence,
 )
+from contextwise.models.notation import Literal as NamedLiteral
 from contextwise.models.structure import Model, Structure, literals_of, structure_of
 from contextwise.support.arrays import BoolArray
 from contextwise.support.effort import Deadline, Effort, Progress
-from contextwise.support.formatting import plural
+from contextwise.support.formatting import listed, plural
 
 __all__ = ["Analysis", "analyse"]
 
@@ -57,10 +58,14 @@ MOST_VARIABLES = 200
 FEWEST_ROWS = 10
 MOST_ADJUSTED = 80
 """Pairs whose strength with the others held fixed is computed, those with findings first."""
+SHOWN = (SUPPORTED, CONTRADICTED)
+"""The verdicts that show an association."""
 
-Kind = Literal["associated", "left out", "not shown", "untested", "none"]
+Kind = Literal["associated", "left out", "not shown", "untested", "none", "skipped"]
 """The kind of a pair by the rows: associated, also where the learner left it out; not shown or
-untested, although the learner has an association; or no association claimed and none shown."""
+untested, although the learner has an association; no association claimed and none shown; or
+skipped, because no claim about the pair was tested."""
+Region = tuple[NamedLiteral, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,15 +75,28 @@ class PairFinding:
     pair: Pair
     kind: Kind
     claims: tuple[ClaimEvidence, ...]
-    holds: float  # share of the rows in which the pair is taken as associated
+    inside: BoolArray | None  # the distinct rows in which the pair is associated; None for all
+    holds: float  # the share of the rows in them
     given: tuple[str, ...]  # held fixed: neighbours of both, the most important first
     crude: Estimate | None  # Cramér's V without and with the others held fixed
     adjusted: Estimate | None = None
+    only_where: Region = ()  # the region in which the pair is associated, or
+    not_where: Region = ()  # the one in which it is not, if one region says it
 
     @property
     def associated(self) -> bool:
         """True if the page counts the pair as associated."""
         return self.kind in ("associated", "left out")
+
+    @property
+    def noted(self) -> bool:
+        """True if the model or the rows have an association."""
+        return self.kind not in ("none", "skipped")
+
+    @property
+    def undecided(self) -> bool:
+        """True if there are claims about the pair, and none could be tested."""
+        return bool(self.claims) and all(c.verdict == UNTESTABLE for c in self.claims)
 
     @property
     def partly(self) -> bool:
@@ -112,16 +130,6 @@ class PairFinding:
         known = self.adjusted or self.crude
         return known.value if known else 0.0
 
-    @property
-    def absent(self) -> list[ClaimEvidence]:
-        """The claims of independence that the rows do not contradict."""
-        return [c for c in self.claims if c.claim == "independent" and c.verdict != CONTRADICTED]
-
-    @property
-    def present(self) -> list[ClaimEvidence]:
-        """The claims that make the pair associated."""
-        return [c for c in self.claims if c.verdict in (SUPPORTED, CONTRADICTED)]
-
 
 @dataclass(frozen=True, eq=False)
 class CardPart:
@@ -152,20 +160,9 @@ class Card:
     whole: Standardised | None  # over all rows where the pair is associated
 
     @property
-    def is_wide(self) -> bool:
-        """True if the card shows groups of rows, several claims, or several panels."""
-        panels = [len(part.shares.of_states) for part in self.parts if part.shares]
-        has_groups = any(part.groups for part in self.parts)
-        return has_groups or len(self.parts) > 1 or max(panels, default=0) > 1
-
-    @property
-    def extremes(self) -> tuple[Group, Group] | None:
-        """The groups with the largest and the smallest difference, if their signs differ."""
-        groups = [g for part in self.parts if part.groups for g in part.groups.groups]
-        ranked = sorted(groups, key=lambda group: group.points)
-        if not ranked or not ranked[0].points < 0 < ranked[-1].points:
-            return None
-        return ranked[-1], ranked[0]
+    def groups(self) -> list[Group]:
+        """The groups of rows of all parts."""
+        return [g for part in self.parts if part.groups for g in part.groups.groups]
 
 
 @dataclass(frozen=True)
@@ -195,7 +192,7 @@ class Analysis:
     summary: DataSummary | None = None  #: the columns of the file
     decided: RowOptions | None = None  #: how rows were read, as far as the user did not choose
     groups: GroupsOfColumns | None = None  #: whether associations are the same in all groups
-    interrupted: bool = False  #: True if Ctrl-C or the time limit left something out
+    unfinished: tuple[str, ...] = ()  #: what Ctrl-C or the time limit left out
 
     @property
     def domain(self) -> Domain:
@@ -218,25 +215,20 @@ class Analysis:
 
         The outcome first, then contexts, then disagreements, then strong ones.
         """
-        return sorted(self.findings, key=self._interest)
-
-    @property
-    def state_orders(self) -> list[list[int]]:
-        """The order in which to show the states of each variable."""
-        return [pair_rows.state_order(self.data, name) for name in self.domain.names]
+        return sorted(
+            self.findings,
+            key=lambda f: (
+                not self.is_about_outcome(f),
+                not (f.associated or f.disagrees),
+                not f.partly,
+                not f.disagrees,
+                -f.strength,
+            ),
+        )
 
     def is_about_outcome(self, finding: PairFinding) -> bool:
         """Check whether a pair has the outcome; true for every pair if there is none."""
         return self.outcome is None or self.outcome in finding.pair
-
-    def _interest(self, finding: PairFinding) -> tuple[bool, bool, bool, bool, float]:
-        return (
-            not self.is_about_outcome(finding),
-            not (finding.associated or finding.disagrees),
-            not finding.partly,
-            not finding.disagrees,
-            -finding.strength,
-        )
 
     def finding(self, first: str, second: str) -> PairFinding:
         """Return the finding about a pair, in either order."""
@@ -244,94 +236,70 @@ class Analysis:
         return next(f for f in self.findings if set(f.pair) == wanted)
 
     def card(self, finding: PairFinding) -> Card:
-        """Return the rows behind a pair."""
-        return card_of(self.data, finding, self.outcome)
+        """Return the rows behind a pair: one part for each claim about it."""
+        data, given = self.data, finding.given
+        by, of = self._directions(finding.pair)
+        two_states = all(data.domain.cardinalities[data.domain.position(v)] == 2 for v in (by, of))
+        whole = pair_rows.standardised(data, by, of, given, finding.inside)
+        first = whole.gap.high if whole and whole.gap else ""
+        parts = []
+        for claim in sorted(finding.claims, key=lambda c: c.verdict not in SHOWN):
+            inside = pair_rows.rows_where(data, claim.region) if claim.region else None
+            groups = shares = None
+            if two_states:
+                groups = pair_rows.two_state_groups(data, by, of, given, inside, first=first)
+            else:
+                shares = pair_rows.standardised(data, by, of, given, inside)
+            parts.append(CardPart(claim, groups, shares))
+        return Card(finding, by, of, tuple(parts), whole)
 
+    def _directions(self, pair: Pair) -> Pair:
+        """Return the variable that groups, and the one whose share is shown.
 
-# -- the rows behind a pair ------------------------------------------------------------------------
-
-
-def card_of(data: Data, finding: PairFinding, outcome: str | None = None) -> Card:
-    """Return the rows behind a pair: one part for each claim about it."""
-    by, of = _directions(data, finding.pair, outcome)
-    sizes = [data.domain.cardinalities[data.domain.position(name)] for name in (by, of)]
-    whole = pair_rows.standardised(data, by, of, finding.given, _inside(data, finding))
-    first = whole.gap.high if whole and whole.gap else ""
-    parts = []
-    for claim in sorted(finding.claims, key=lambda c: c.verdict not in (SUPPORTED, CONTRADICTED)):
-        inside = pair_rows.rows_where(data, claim.region) if claim.region else None
-        given = finding.given
-        groups = shares = None
-        if sizes == [2, 2]:
-            groups = pair_rows.two_state_groups(data, by, of, given, inside, first=first)
-        else:
-            shares = pair_rows.standardised(data, by, of, given, inside)
-        parts.append(CardPart(claim, groups, shares))
-    return Card(finding, by, of, tuple(parts), whole)
-
-
-def _directions(data: Data, pair: Pair, outcome: str | None) -> Pair:
-    """Return the variable that groups, and the one whose share is shown.
-
-    That is the outcome, else the one with fewer states, else the later one.
-    """
-    first, second = pair
-    if outcome in pair:
-        return (second, first) if outcome == first else (first, second)
-    sizes = [data.domain.cardinalities[data.domain.position(name)] for name in pair]
-    return (second, first) if sizes[0] < sizes[1] else (first, second)
-
-
-def _inside(data: Data, finding: PairFinding) -> BoolArray | None:
-    """Mask the distinct rows in which the pair is taken as associated; None for all."""
-    if not finding.partly:
-        return None
-    inside = np.zeros(len(data.rows), dtype=bool)
-    for claim in finding.claims:
-        if claim.dependent or claim.verdict == CONTRADICTED:
-            inside |= pair_rows.rows_where(data, claim.region)
-    return inside
+        That is the outcome, else the one with fewer states, else the later one.
+        """
+        first, second = pair
+        sizes = [self.domain.cardinalities[self.domain.position(name)] for name in pair]
+        swap = first == self.outcome or (second != self.outcome and sizes[0] < sizes[1])
+        return (second, first) if swap else (first, second)
 
 
 # -- findings --------------------------------------------------------------------------------------
 
 
-def findings_of(
-    data: Data, model: Structure, evidence: Evidence, outcome: str | None = None
-) -> list[PairFinding]:
+def findings_of(data: Data, model: Structure, evidence: Evidence) -> list[PairFinding]:
     """Decide what each pair is, and measure its strength."""
     names = data.domain.names
+    crude = pair_rows.crude_strengths(data)
+    values = {frozenset(pair): each.value for pair, each in crude.items() if each}
     covers = CoverSource(model.features)
-    crude = {
-        pair: pair_rows.strength(data, pair) if len(names) <= MOST_VARIABLES else None
-        for pair in combinations(names, 2)
-    }
+    claims: dict[Pair, tuple[ClaimEvidence, ...]] = {}
+    kinds: dict[Pair, Kind] = {}
+    near: dict[str, set[str]] = {name: set() for name in names}
+    for pair in crude:
+        about = evidence.about(*pair)
+        claims[pair] = tuple(c for c in about if c.claim != "d-separated")
+        kinds[pair] = _kind(claims[pair])
+        if kinds[pair] not in ("none", "skipped"):
+            near[pair[0]].add(pair[1])
+            near[pair[1]].add(pair[0])
 
     def closeness(name: str, pair: Pair) -> float:
-        values = [crude[_ordered(data.domain, (name, end))] for end in pair]
-        return min(value.value if value else 0.0 for value in values)
+        return min(values.get(frozenset((name, end)), 0.0) for end in pair)
 
-    about = {
-        pair: tuple(c for c in evidence.about(*pair) if c.claim != "d-separated") for pair in crude
-    }
-    kinds = {pair: _kind(claims) for pair, claims in about.items()}
-    near: dict[str, set[str]] = {name: set() for name in names}
-    for (first, second), kind in kinds.items():
-        if kind != "none":
-            near[first].add(second)
-            near[second].add(first)
     findings = []
-    for pair, claims in about.items():
-        dependent = _dependent_rows(data, covers, pair)
-        for claim in claims:
-            if claim.verdict == CONTRADICTED:
-                dependent |= pair_rows.rows_where(data, claim.region)
-        holds = float(data.weights[dependent].sum() / len(data)) if len(data) else 0.0
-        held = {r.variable for c in claims for r in c.region} | near[pair[0]] | near[pair[1]]
+    for pair, kind in kinds.items():
+        inside = _associated_rows(data, covers, pair, claims[pair])
+        held = {r.variable for c in claims[pair] for r in c.region} | near[pair[0]] | near[pair[1]]
         ranked = sorted(held - set(pair), key=lambda v: (-closeness(v, pair), names.index(v)))
         given = _held_fixed(data, ranked)
-        findings.append(PairFinding(pair, kinds[pair], claims, holds, given, crude[pair]))
-    order = sorted(findings, key=lambda f: (f.kind == "none", -_value(f.crude)))
+        finding = PairFinding(pair, kind, claims[pair], None, 1.0, given, crude[pair])
+        if not inside.all():
+            holds = float(data.weights[inside].sum() / len(data))
+            finding = replace(finding, holds=holds, **_region(data, claims[pair], inside))
+            finding = replace(finding, inside=inside) if finding.associated else finding
+        findings.append(finding)
+    order = sorted(findings, key=lambda f: (not f.noted, -values.get(frozenset(f.pair), 0.0)))
     wanted = {f.pair for f in order[:MOST_ADJUSTED]}
     return [_adjusted(data, f) if f.pair in wanted else f for f in findings]
 
@@ -346,18 +314,11 @@ def _held_fixed(data: Data, given: list[str]) -> tuple[str, ...]:
     return ()
 
 
-def _value(estimate: Estimate | None) -> float:
-    return estimate.value if estimate else 0.0
-
-
-def _ordered(domain: Domain, pair: Pair) -> Pair:
-    first, second = sorted(pair, key=domain.position)
-    return first, second
-
-
 def _kind(claims: Iterable[ClaimEvidence]) -> Kind:
     verdicts = {c.verdict for c in claims}
     of_dependence = {c.verdict for c in claims if c.dependent}
+    if not verdicts:
+        return "skipped"
     if SUPPORTED in verdicts:
         return "associated"
     if CONTRADICTED in verdicts:
@@ -367,21 +328,43 @@ def _kind(claims: Iterable[ClaimEvidence]) -> Kind:
     return "untested" if of_dependence == {UNTESTABLE} else "not shown"
 
 
-def _dependent_rows(data: Data, covers: CoverSource, pair: Pair) -> BoolArray:
-    """Mask the distinct rows in whose context the structure has the pair depend."""
+def _associated_rows(
+    data: Data, covers: CoverSource, pair: Pair, claims: Iterable[ClaimEvidence]
+) -> BoolArray:
+    """Mask the distinct rows in which the pair is associated: by the model, but rows overrule it.
+
+    If a region is supported or contradicted, regions whose dependence is not shown do not count.
+    """
     inside = np.zeros(len(data.rows), dtype=bool)
     for cube in covers.cubes(0, data.domain.pair(pair)):
         inside |= rows_in(data.rows, tuple(cube))
+    shown = [c for c in claims if c.verdict in SHOWN]
+    for claim in claims if shown else ():
+        if claim.dependent and claim not in shown:
+            inside &= ~pair_rows.rows_where(data, claim.region)
+    for claim in shown:
+        inside |= pair_rows.rows_where(data, claim.region)
     return inside
+
+
+def _region(data: Data, claims: Iterable[ClaimEvidence], inside: BoolArray) -> dict[str, Region]:
+    """Find the region that says in which rows the pair is associated; rather one without "not"."""
+    for claim in sorted(claims, key=lambda c: (any(r.negated for r in c.region), not c.dependent)):
+        within = pair_rows.rows_where(data, claim.region)
+        if np.array_equal(within, inside):
+            return {"only_where": claim.region}
+        if np.array_equal(within, ~inside):
+            return {"not_where": claim.region}
+    return {}
 
 
 def _adjusted(data: Data, finding: PairFinding) -> PairFinding:
     """Measure the strength with as much held fixed as leaves groups that carry information."""
-    inside, given = _inside(data, finding), finding.given
-    value = pair_rows.strength(data, finding.pair, given, inside)
+    given = finding.given
+    value = pair_rows.strength(data, finding.pair, given, finding.inside)
     while value is None and given:
         given = given[:-1]
-        value = pair_rows.strength(data, finding.pair, given, inside)
+        value = pair_rows.strength(data, finding.pair, given, finding.inside)
     return replace(finding, adjusted=value, given=given)
 
 
@@ -446,16 +429,26 @@ def analyse(
     configured = as_learner(DEFAULT_LEARNER if learner is None else learner)
     with effort.showing("learning"):
         configured.fit(train, time_limit=effort.deadline.left())
-    structure, finished = configured.structure_, configured.finished_
-    evidence, interrupted = _judged(structure, data, test, configured, level, effort)
+    structure = configured.structure_
+    unfinished = [] if configured.finished_ else ["the learner had not finished"]
+    evidence = _judged(structure, data, test, configured, level, effort)
+    if evidence.unfinished:
+        late = evidence.unfinished + evidence.pairs_left_out
+        unfinished.append(f"{plural(late, 'pair')} not tested")
     halves = None
-    if resamples and not interrupted:
-        halves, interrupted = _halves(data, configured, evidence, resamples, seed, effort)
+    if resamples and not unfinished:
+        halves, finished = _halves(data, configured, evidence, resamples, seed, effort)
+        if not finished:
+            count = halves.count if halves else 0
+            unfinished.append(f"{count} of at most {resamples} random halves learned")
     compared = None
-    if columns and not interrupted:
+    if columns and not unfinished:
         how = {field: getattr(options, field) for field in FLAGS}
         how |= {"learner": configured, "rng": seed, "time_limit": effort.deadline.left()}
-        compared = groups(rows, columns, **how)
+        with suppress(OpenResult, KeyboardInterrupt):
+            compared = groups(rows, columns, **how)
+    if columns and compared is None:
+        unfinished.append(f"the groups of {listed(columns)} not compared")
     return Analysis(
         title=Path(rows).name if isinstance(rows, str | Path) else "the rows",
         data=data,
@@ -466,26 +459,26 @@ def analyse(
         seed=seed,
         outcome=outcome,
         smallest_count=smallest_count,
-        findings=tuple(findings_of(data, structure, evidence, outcome)),
+        findings=tuple(findings_of(data, structure, evidence)),
         halves=halves,
         summary=summary,
         decided=_added(chosen, options),
         groups=compared,
-        interrupted=interrupted or not finished,
+        unfinished=tuple(unfinished),
     )
 
 
 def _judged(
     structure: Structure, data: Data, test: Data | None, learner: Any, level: float, effort: Effort
-) -> tuple[Evidence, bool]:
-    """Test all claims on the rows held out, or on all; the flag is True after Ctrl-C."""
+) -> Evidence:
+    """Test all claims on the rows held out, or on all; none after Ctrl-C."""
     rows, seen = (data, True) if test is None else (test, False)
     how: dict[str, Any] = {"level": level, "seen_by_learner": seen}
     how["used_by_learner"] = seen and getattr(learner, "decides_by_test", False)
     try:
-        return judge(structure, rows, deadline=effort.deadline, **how), False
+        return judge(structure, rows, deadline=effort.deadline, **how)
     except KeyboardInterrupt:
-        return judge(structure, rows, deadline=Deadline.after(0.0), **how), True
+        return judge(structure, rows, deadline=Deadline.after(0.0), **how)
 
 
 def analysis_of(model: Model, data: Data, title: str, effort: Effort) -> Analysis:
@@ -495,6 +488,7 @@ def analysis_of(model: Model, data: Data, title: str, effort: Effort) -> Analysi
     if evidence is None or evidence.fingerprint != data.fingerprint:
         evidence = check(structure, data, time_limit=effort.deadline.left()).evidence
     few = len(structure.domain) <= MOST_VARIABLES
+    late = plural(evidence.unfinished, "pair")
     return Analysis(
         title=title,
         data=data,
@@ -503,6 +497,7 @@ def analysis_of(model: Model, data: Data, title: str, effort: Effort) -> Analysi
         learner=str(structure.info.get("learner", "")),
         held_out=0 if evidence.seen_by_learner else evidence.count,
         findings=tuple(findings_of(data, structure, evidence)) if few else (),
+        unfinished=(f"{late} not tested",) if evidence.unfinished else (),
     )
 
 
@@ -577,14 +572,9 @@ def _random_part(data: Data, share: float, seed: int | Sequence[int]) -> BoolArr
 
 
 def _halves(
-    data: Data,
-    learner: Any,
-    evidence: Evidence,
-    resamples: int,
-    seed: int,
-    effort: Effort,
+    data: Data, learner: Any, evidence: Evidence, resamples: int, seed: int, effort: Effort
 ) -> tuple[Halves | None, bool]:
-    """Learn from random halves, and count the claims that come out again."""
+    """Learn from random halves, and count the claims found again; False if there was no time."""
     claims = {
         c: Claim(
             data.domain.pair(c.pair),
@@ -596,14 +586,14 @@ def _halves(
     }
     found = dict.fromkeys(claims, 0)
     pairs: dict[Pair, int] = {c.pair: 0 for c in claims}
-    done, end, interrupted = 0, monotonic() + HALVES_SECONDS, False
+    done, end, finished = 0, monotonic() + HALVES_SECONDS, True
     with effort.showing("halves") as shown:
         try:
             while done < resamples and (done < FEWEST_HALVES or monotonic() < end):
                 half = data.take(_random_part(data, 0.5, [seed, 1, done]))
                 learner.fit(half, time_limit=effort.deadline.left())
                 if not learner.finished_:
-                    interrupted = True
+                    finished = False
                     break
                 covers = CoverSource(learner.structure_.features)
                 for claim, indexed in claims.items():
@@ -611,8 +601,7 @@ def _halves(
                 for pair in pairs:
                     pairs[pair] += bool(covers.cubes(0, data.domain.pair(pair)))
                 done += 1
-                if callable(shown.show_progress):
-                    shown.show_progress(done, resamples)
+                shown.report(done, resamples)
         except KeyboardInterrupt:
-            interrupted = True
-    return (Halves(done, found, pairs) if done else None), interrupted
+            finished = False
+    return (Halves(done, found, pairs) if done else None), finished

@@ -26,6 +26,7 @@ from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 Z = 1.959963984540054
 COVERED = 0.6
 """Standardised shares are over groups with at least this share of the rows."""
+ROWS_AT_ONCE = 10_000
 POSITIVE = frozenset({"yes", "true", "1", "y", "t", "positive", "present", "1.0", "ja", "oui"})
 
 
@@ -155,12 +156,45 @@ def strength(
     useful = tests.variance > 1e-12
     if not useful.any():
         return None
-    occur = [(tables[useful].sum(axis=axis) > 0).sum(axis=1) for axis in (2, 1)]
-    scale = (tables[useful].sum(axis=(1, 2)) * (np.minimum(*occur) - 1)).sum(keepdims=True)
     whole = tests.together()
     statistic, mean = (np.array([float(part)]) for part in (whole.statistic, whole.mean))
+    return _estimates(statistic, mean, _scales(tables[useful]).sum(keepdims=True))[0]
+
+
+def crude_strengths(data: Data) -> dict[Pair, Estimate | None]:
+    """Return Cramér's V of each pair of variables with nothing held fixed, in their order."""
+    sizes = np.array(data.domain.cardinalities)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    joint = np.zeros((starts[-1], starts[-1]))
+    for part in range(0, len(data.rows), ROWS_AT_ONCE):
+        rows = data.rows[part : part + ROWS_AT_ONCE]
+        hot = np.zeros((len(rows), starts[-1]))
+        hot[np.arange(len(rows))[:, None], starts[:-1] + rows] = 1.0
+        joint += hot.T @ (hot * data.weights[part : part + ROWS_AT_ONCE, None])
+    found: dict[Pair, Estimate | None] = dict.fromkeys(combinations(data.domain.names, 2))
+    names = data.domain.names
+    places = np.stack(np.triu_indices(len(sizes), 1), axis=1)
+    shapes = sizes[places]
+    for shape in np.unique(shapes, axis=0):
+        chosen = places[(shapes == shape).all(axis=1)]
+        first, second = (starts[chosen[:, k], None] + np.arange(shape[k]) for k in (0, 1))
+        tables = joint[first[:, :, None], second[:, None, :]]
+        tests = evaluate_tables(tables)
+        estimates = _estimates(tests.statistic, tests.mean, _scales(tables))
+        for (i, j), estimate, variance in zip(chosen, estimates, tests.variance, strict=True):
+            found[names[i], names[j]] = estimate if variance > 1e-12 else None
+    return found
+
+
+def _scales(tables: FloatArray) -> FloatArray:
+    """Return n (k - 1) of each table, where k is the smaller number of states that occur."""
+    occur = [(tables.sum(axis=axis) > 0).sum(axis=1) for axis in (2, 1)]
+    return np.asarray(tables.sum(axis=(1, 2)) * (np.minimum(*occur) - 1))
+
+
+def _estimates(statistic: FloatArray, mean: FloatArray, scale: FloatArray) -> list[Estimate]:
     ends = cramers_v(statistic, mean, scale)
-    return Estimate(*(float(end[0]) for end in ends))
+    return [Estimate(*each) for each in zip(*(end.tolist() for end in ends), strict=True)]
 
 
 def wilson(part: float, whole: float) -> CountedShare:

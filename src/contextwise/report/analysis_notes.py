@@ -7,11 +7,10 @@ from contextwise.models.evidence import CONTRADICTED, NOT_CONTRADICTED, UNTESTAB
 from contextwise.report.analysis_words import (
     claim_phrase,
     context_phrase,
-    disagreement_sentence,
     first_sentence,
+    next_sentences,
     percent,
     plain,
-    strongest_sentence,
     v_text,
 )
 from contextwise.support.formatting import listed, plural
@@ -27,26 +26,34 @@ CITE = (
 
 def facts(analysis: Analysis) -> list[tuple[str, str]]:
     """Return the four facts a reader needs first."""
-    evidence, domain = analysis.evidence, analysis.domain
-    several = len(domain) > 2
     meaning = "Associations with the other variables held fixed. Not causes."
-    independent = [c for c in evidence.claims if c.claim == "independent"]
-    wrong = sum(c.verdict == CONTRADICTED for c in independent)
-    learner = f"{analysis.learner}. " if analysis.learner else ""
-    if independent:
-        claims = plural(len(independent), "claim")
-        learner += f"The rows contradict {wrong or 'none'} of its {claims} of independence."
-    else:
-        learner += "It claims no independence."
     tests = "On the rows it was learned from, so the claims look better than on new rows."
-    if analysis.held_out:
+    if not analysis.evidence.claims:
+        tests = "No claim was tested."
+    elif analysis.held_out:
         tests = f"On {analysis.held_out:,} rows that the {analysis.maker} did not see."
+    learner = f"{analysis.learner}. " if analysis.learner else ""
     return [
-        ("Meaning", meaning if several else "An association is not a cause."),
+        ("Meaning", meaning if len(analysis.domain) > 2 else "An association is not a cause."),
         ("Rows", rows_fact(analysis)),
-        ("Learner" if analysis.learner else "Model", learner),
+        ("Learner" if analysis.learner else "Model", learner + _independencies(analysis)),
         ("Tests", tests),
     ]
+
+
+def _independencies(analysis: Analysis) -> str:
+    """Say how many claims of independence the rows contradict, of those that could be tested."""
+    evidence = analysis.evidence
+    independent = [c for c in evidence.claims if c.claim == "independent"]
+    tested = [c for c in independent if c.verdict != UNTESTABLE]
+    if not independent:
+        return "" if evidence.unfinished else "It claims no independence."
+    claims = plural(len(independent), "claim")
+    if not tested:
+        return f"None of its {claims} of independence could be tested."
+    wrong = sum(c.verdict == CONTRADICTED for c in tested) or "none"
+    some = f"{len(tested):,} tested ones of its {claims}" if len(tested) < len(independent) else ""
+    return f"The rows contradict {wrong} of {some or f'its {claims}'} of independence."
 
 
 def rows_fact(analysis: Analysis) -> str:
@@ -130,8 +137,8 @@ def cautions(analysis: Analysis, smallest_shown: int) -> list[str]:
     data, evidence = analysis.data, analysis.evidence
     names = data.domain.names
     told: list[str] = []
-    if evidence.unfinished:
-        told.append(f"The analysis was stopped: {plural(evidence.unfinished, 'pair')} not tested.")
+    if analysis.unfinished:
+        told.append(f"The analysis was stopped: {listed(analysis.unfinished)}.")
     if 0 < smallest_shown < SMALL:
         told.append(
             f"Some groups on this page show fewer than {SMALL} rows. If rows are people, "
@@ -167,7 +174,7 @@ def cautions(analysis: Analysis, smallest_shown: int) -> list[str]:
         )
     else:
         told.append("Variables that are not in the file can explain an association.")
-    if any(f.absent for f in analysis.findings):
+    if any(c.verdict in (NOT_CONTRADICTED, USED) for c in evidence.claims):
         told.append(
             "“No association shown” means that the rows do not show one. The interval says how "
             "large it could still be."
@@ -245,8 +252,7 @@ HOW_COMPUTED = (
 
 def terminal_lines(analysis: Analysis, page: str, model: str) -> list[str]:
     """Return ten to fifteen lines: the answer, findings, decisions, and the next commands."""
-    phrases = map(plain, (strongest_sentence(analysis), disagreement_sentence(analysis)))
-    lines = [plain(first_sentence(analysis)), *filter(None, phrases), ""]
+    lines = [plain(first_sentence(analysis)), *map(plain, next_sentences(analysis)), ""]
     associated = sorted((f for f in analysis.ranked if f.associated), key=lambda f: -f.strength)
     if len(associated) > 1:
         lines.append("Strongest (Cramér's V with the others held fixed, 95 % interval):")

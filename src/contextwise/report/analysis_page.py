@@ -17,7 +17,7 @@ from importlib.metadata import version
 import numpy as np
 
 from contextwise.evaluation.analysis import Analysis, Card, CardPart, Halves, PairFinding
-from contextwise.evaluation.pair_rows import Group, Standardised
+from contextwise.evaluation.pair_rows import Group, Standardised, state_order
 from contextwise.models.evidence import CONTRADICTED, USED, ClaimEvidence
 from contextwise.report import analysis_notes as notes
 from contextwise.report import analysis_words as words
@@ -126,10 +126,7 @@ def _header(analysis: Analysis, origin: str) -> Markup:
 
 
 def _next_sentences(analysis: Analysis) -> Markup:
-    sentences = [words.strongest_sentence(analysis), words.disagreement_sentence(analysis)]
-    if analysis.interrupted:
-        sentences.append(("The analysis was interrupted; the page shows what was finished.",))
-    return joined(filled("<p>{}</p>", phrase_html(s)) for s in sentences if s)
+    return joined(filled("<p>{}</p>", phrase_html(s)) for s in words.next_sentences(analysis))
 
 
 def answer_html(analysis: Analysis) -> Markup:
@@ -145,18 +142,14 @@ def answer_html(analysis: Analysis) -> Markup:
 def findings_html(analysis: Analysis) -> Markup:
     """Return the picture, the cards and the decisions, for a page that has its own heading."""
     cards = [analysis.card(finding) for finding in _with_cards(analysis)]
-    return joined(
-        [
-            _picture(analysis),
-            _cards(analysis, cards),
-            _data(analysis),
-            _cautions(analysis, cards),
-        ]
-    )
+    parts = _picture(analysis), _cards(analysis, cards), _data(analysis), _cautions(analysis, cards)
+    return joined(parts)
 
 
-def score_line(claims: Sequence[ClaimEvidence]) -> Markup:
+def score_line(claims: Sequence[ClaimEvidence]) -> Markup | None:
     """Count the verdicts; the line is also the key to their marks."""
+    if not claims:
+        return None
     counts = dict.fromkeys(words.VERDICT_MARKS, 0)
     for claim in claims:
         counts[claim.verdict] += 1
@@ -197,12 +190,12 @@ def facts_html(entries: Iterable[tuple[str, str]]) -> Markup:
 
 def _picture(analysis: Analysis) -> Markup | None:
     variables = len(analysis.domain)
-    shown = [f for f in analysis.ranked if f.kind != "none" or variables <= 5]
+    shown = [f for f in analysis.ranked if f.noted or variables <= 5]
     shown.sort(key=lambda f: (not analysis.is_about_outcome(f), -f.strength))
     linked = {f.pair for f in _with_cards(analysis)}
     plot = strength_plot(shown, linked=linked)
-    if variables == 2:
-        return None  # the card shows it all
+    if variables == 2 or not analysis.findings:
+        return None  # the card shows it all, or there are too many pairs
     if variables <= GRAPH:
         both = filled('<div class="two">{}{}</div>', graph_figure(analysis), plot)
         return section("The picture", both)
@@ -218,7 +211,8 @@ def _picture(analysis: Analysis) -> Markup | None:
 def graph_figure(analysis: Analysis) -> Markup:
     """Return the graph with its caption."""
     kinds = {f.kind for f in analysis.findings}
-    caption = [words.GRAPH_CAPTION if kinds != {"none"} else "The rows show no association. "]
+    is_empty = kinds <= {"none", "skipped"}
+    caption = ["The page knows of no association. " if is_empty else words.GRAPH_CAPTION]
     if any(f.partly for f in analysis.findings):
         caption.append(filled("<b>An interrupted line</b> {}", words.INTERRUPTED))
     if "left out" in kinds:
@@ -356,7 +350,7 @@ def _sample(kind: str) -> Markup:
 
 def _with_cards(analysis: Analysis) -> list[PairFinding]:
     """Return the findings that have a card, in the order of the page."""
-    chosen = [f for f in analysis.ranked if f.kind != "none" or len(analysis.findings) <= 3]
+    chosen = [f for f in analysis.ranked if f.noted or len(analysis.findings) <= 3]
     return chosen[: MOST_CARDS + MOST_FOLDED]
 
 
@@ -381,7 +375,7 @@ def card_html(card: Card, *, smallest_count: int = 0) -> Markup:
         '<article class="pair {}" id="{}"><div class="ch"><h3>{} and {}</h3>'
         '<span class="chip mu">{}</span>{}</div>'
         '<p class="say">{}</p><div class="claims {}">{}</div></article>',
-        "wide" if card.is_wide else "narrow",
+        "wide" if _is_wide(card) else "narrow",
         anchor(finding),
         first,
         second,
@@ -391,6 +385,12 @@ def card_html(card: Card, *, smallest_count: int = 0) -> Markup:
         "rows" if any(part.groups for part in card.parts) else "",
         joined(_card_part(card, part, smallest_count) for part in card.parts),
     )
+
+
+def _is_wide(card: Card) -> bool:
+    """Return whether a card shows groups of rows, several claims, or several panels."""
+    panels = max((len(p.shares.of_states) for p in card.parts if p.shares), default=0)
+    return any(p.groups for p in card.parts) or len(card.parts) > 1 or panels > 1
 
 
 def _card_part(card: Card, part: CardPart, smallest_count: int) -> Markup:
@@ -473,7 +473,7 @@ def _panels_html(card: Card, shares: Standardised) -> Markup:
     end = _round_up(max(ends + [shares.crude[k][r] for k in chosen for r in rows]))
     panels = joined(_panel(card, shares, k, rows, end) for k in chosen)
     heads = [short(card.by), *(f"{short(card.of)} = {short(state)}" for state in shares.of_states)]
-    cells = [[state, *words.share_texts(shares, r)] for r, state in enumerate(shares.states)]
+    cells = [[state, *_share_texts(shares, r)] for r, state in enumerate(shares.states)]
     texts = words.panel_notes(shares)
     if len(shares.of_states) > MOST_PANELS or len(shares.states) > MOST_STATES:
         texts += " States with few rows are in the table."
@@ -482,6 +482,13 @@ def _panels_html(card: Card, shares: Standardised) -> Markup:
         folded("The numbers", table_html(heads, cells, "The numbers")),
     )
     return filled('<div class="panels">{}</div>{}{}', panels, note(texts), numbers)
+
+
+def _share_texts(shares: Standardised, row: int) -> list[str]:
+    return [
+        f"{percent(e.value)} ({percent(e.low)} to {percent(e.high)}), crude {percent(crude[row])}"
+        for e, crude in zip((each[row] for each in shares.shares), shares.crude, strict=True)
+    ]
 
 
 def _panel(card: Card, shares: Standardised, k: int, rows: Iterable[int], end: float) -> Markup:
@@ -513,7 +520,9 @@ def _panel(card: Card, shares: Standardised, k: int, rows: Iterable[int], end: f
 # -- evidence --------------------------------------------------------------------------------------
 
 
-def _evidence(analysis: Analysis) -> Markup:
+def _evidence(analysis: Analysis) -> Markup | None:
+    if not analysis.evidence.claims:
+        return None
     return section(
         "The claims and their evidence",
         note(words.evidence_lede(analysis), "lede"),
@@ -615,8 +624,8 @@ def _data(analysis: Analysis) -> Markup:
     data = analysis.data
     boxes = []
     columns = zip(data.domain.names, data.domain.states, data.counts(), strict=True)
-    for (name, states, counts), order in zip(columns, analysis.state_orders, strict=True):
-        entries = [(states[k], int(counts[k])) for k in order]
+    for name, states, counts in columns:
+        entries = [(states[k], int(counts[k])) for k in state_order(data, name)]
         boxes.append(_variable(name, entries, len(data), analysis.smallest_count))
     shown = filled('<div class="vars">{}</div>', joined(boxes))
     if len(boxes) > GRAPH:
@@ -657,17 +666,9 @@ def decisions_html(entries: Iterable[tuple[str, str, str]]) -> Markup:
 
 
 def _cautions(analysis: Analysis, cards: Sequence[Card]) -> Markup:
-    smallest = min(
-        (
-            group.smallest
-            for card in cards
-            for part in card.parts
-            for group in (part.groups.groups[:MOST_GROUPS] if part.groups else ())
-            if group.smallest >= analysis.smallest_count
-        ),
-        default=0,
-    )
-    texts = notes.cautions(analysis, smallest)
+    least = analysis.smallest_count
+    shown = [g.smallest for card in cards for g in card.groups if g.smallest >= least]
+    texts = notes.cautions(analysis, min(shown, default=0))
     items = joined(filled("<li>{}</li>", marked(text)) for text in texts)
     return section("Before you quote this", filled('<ul class="cav">{}</ul>', items))
 

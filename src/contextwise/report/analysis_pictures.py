@@ -26,7 +26,7 @@ ALONG = (0.5, 0.4, 0.6, 0.33, 0.67, 0.27, 0.73)  # where a label can be on its l
 def graph_of_findings(analysis: Analysis) -> Markup:
     """Draw all variables; lines are associations, as wide as they are strong."""
     names = analysis.domain.names
-    drawn = [f for f in analysis.findings if f.kind != "none"]
+    drawn = [f for f in analysis.findings if f.noted]
     drawn.sort(key=lambda f: f.strength)
     places, height = _places(names, drawn)
     font = 17 if len(names) <= 6 else 15 if len(names) <= 9 else 13
@@ -150,7 +150,7 @@ def _edge_label(
     (x1, y1), (x2, y2) = (places[name] for name in finding.pair)
     note = ""
     if notes:
-        note = words.not_where(finding)
+        note = words.plain(words.context_phrase(finding))
         note = "left out by the model" if finding.kind == "left out" else note
     note = note if len(note) <= 34 else f"{note[:33]}…"
     half = max(19.0, 7.2 * len(note) / 2)
@@ -261,7 +261,9 @@ def _cells(finding: PairFinding, above: Point, below: Point, cell: float) -> lis
     x, y = below
     cells.append(tag("rect", tag("title", _told(finding)), x=_n(x), y=_n(y), class_="cell", **size))
     middle, radius = (x + cell / 2, y + cell / 2), 0.3 * cell
-    kind = {"associated": "yes", "left out": "bad", "none": ""}.get(finding.kind, "weak")
+    kind = {"associated": "yes", "left out": "bad"}.get(
+        finding.kind, "weak" if finding.noted else ""
+    )
     if not kind:
         return cells
     circle = {"cx": _n(middle[0]), "cy": _n(middle[1]), "r": _n(radius)}

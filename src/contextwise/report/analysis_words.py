@@ -6,10 +6,10 @@ A `Phrase` is a sequence of texts in which a `Name` is a variable, which pages p
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import inf
 
 from contextwise.evaluation.analysis import Analysis, Card, PairFinding
 from contextwise.evaluation.pair_rows import Estimate, Group, Groups, Standardised
+from contextwise.learning.evidence import SAMPLE, STRONGEST
 from contextwise.models.evidence import (
     CONTRADICTED,
     NOT_CONTRADICTED,
@@ -59,12 +59,6 @@ def points(value: float) -> str:
     return f"{'−' if rounded < 0 else '+'}{abs(rounded)}"
 
 
-def points_text(estimate: Estimate) -> str:
-    """Write a difference with its interval: ``+52 points (+46 to +58)``."""
-    ends = f"{points(estimate.low)} to {points(estimate.high)}"
-    return f"{points(estimate.value)} points ({ends})"
-
-
 def p_value(p: float | None) -> str:
     """Write a p-value: ``< 0.001``, ``0.049``, ``0.32``."""
     if p is None:
@@ -72,7 +66,7 @@ def p_value(p: float | None) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.2g}" if p < 0.995 else "1"
 
 
-def v_text(estimate: Estimate | None) -> str:
+def v_text(estimate: Estimate | Effect | None) -> str:
     """Write Cramér's V with its interval: ``0.14 (0.08 to 0.21)``."""
     if estimate is None:
         return "–"
@@ -83,20 +77,9 @@ def effect_text(effect: Effect | None) -> str:
     """Write an effect: ``OR 1.4 (0.82 to 2.3)``, ``OR above 27``, ``V 0.14 (0.08 to 0.21)``."""
     if effect is None:
         return "–"
-    if effect.measure == "V":
-        return f"V {v_text(Estimate(effect.value, effect.low, effect.high))}"
-    if effect.value == inf:
-        return f"OR above {_ratio(effect.low)}"
-    if effect.value == 0:
-        return f"OR below {_ratio(effect.high)}"
-    return f"OR {_ratio(effect.value)} ({_ratio(effect.low)} to {_ratio(effect.high)})"
-
-
-def _ratio(value: float) -> str:
-    """Write an odds ratio with two digits, without exponents where it can be read."""
-    if value >= 10_000:
-        return "10,000 or more"
-    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+    return (
+        f"V {v_text(effect)}" if effect.measure == "V" else str(effect).replace("odds ratio", "OR")
+    )
 
 
 # -- regions and pairs -----------------------------------------------------------------------------
@@ -112,163 +95,209 @@ def region_phrase(literals: Sequence[Literal]) -> Phrase:
     return tuple(words)
 
 
-def listed_names(names: Sequence[str], last: str = "and") -> Phrase:
-    """List variables: ``class, sex and age``."""
-    words: list[str] = []
-    for k, name in enumerate(names):
-        if k:
-            words.append(f" {last} " if k == len(names) - 1 else ", ")
-        words.append(Name(name))
-    return tuple(words)
+def _listed(phrases: Iterable[Phrase]) -> Phrase:
+    """List phrases: ``class, sex and age``."""
+    *others, last = phrases
+    words = [text for phrase in others for text in (", ", *phrase)][1:]
+    return (*words, " and ", *last) if words else last
+
+
+def _names(names: Iterable[str]) -> Phrase:
+    return _listed((Name(name),) for name in names)
+
+
+def _pairs(findings: Iterable[PairFinding]) -> Phrase:
+    return _listed((Name(f.pair[0]), " with ", Name(f.pair[1])) for f in findings)
 
 
 def context_phrase(finding: PairFinding) -> Phrase:
     """Say where an association holds: ``not where class is 3rd``; empty if everywhere."""
     if not finding.partly:
         return ()
-    absent = [c for c in finding.absent if c.region]
-    present = [c for c in finding.present if c.region]
-    if len(present) == 1:
-        return ("only where ", *region_phrase(present[0].region))
-    if len(absent) == 1:
-        return ("not where ", *region_phrase(absent[0].region))
+    if finding.only_where:
+        return ("only where ", *region_phrase(finding.only_where))
+    if finding.not_where:
+        return ("not where ", *region_phrase(finding.not_where))
     return (f"only in {percent(finding.holds)} of the rows",)
-
-
-def not_where(finding: PairFinding) -> str:
-    """Return the label of an interrupted line: where the association does not hold."""
-    absent = [c for c in finding.absent if c.region]
-    if finding.partly and len(absent) == 1 and not any(r.negated for r in absent[0].region):
-        negated = [r.negated for c in finding.present for r in c.region]
-        if any(negated) or len(finding.present) != 1:
-            return plain(("not where ", *region_phrase(absent[0].region)))
-    return plain(context_phrase(finding))
 
 
 # -- the answer ------------------------------------------------------------------------------------
 
 
 def first_sentence(analysis: Analysis) -> Phrase:
-    """Say how many pairs are associated, and the exception by context."""
-    names = analysis.domain.names
-    if len(names) == 2:
-        return _two_variables(analysis.findings[0])
-    if analysis.outcome is not None:
-        return _outcome_sentence(analysis, analysis.outcome)
-    associated = [f for f in analysis.ranked if f.associated]
-    every, count = len(analysis.findings), len(associated)
-    held = _held_fixed(len(names))
-    if not count:
-        return (f"The rows show no association between any of the {len(names)} variables{held}.",)
-    if count == every:
-        start: Phrase = (f"Every pair of the {len(names)} variables is associated{held}",)
-    elif count <= 2:
-        pairs = _listed_pairs(associated)
-        verb = "is" if count == 1 else "are"
-        start = (f"{count} of the {every} pairs of variables {verb} associated{held}: ", *pairs)
-    elif every - count <= 2:
-        others = _listed_pairs([f for f in analysis.findings if not f.associated])
-        start = ("All pairs of variables but ", *others, f" are associated{held}")
-    else:
-        start = (f"{count} of the {every} pairs of variables are associated{held}",)
-    return (*start, *_exceptions(associated), ".")
+    """Say which pairs are associated, the exception by context, and how many were not tested."""
+    variables, outcome = len(analysis.domain), analysis.outcome
+    findings = [f for f in analysis.ranked if analysis.is_about_outcome(f)]
+    if not findings:
+        return (f"{variables} variables are too many to look at each pair of them.",)
+    if variables == 2:
+        return _two_variables(findings[0])
+    others = "the third is" if variables == 3 else "the rest are" if outcome else "the others are"
+    if variables == 4 and outcome is None:
+        others = "the other two are"
+    held = f" when {others} held fixed"
+    associated = [f for f in findings if f.associated]
+    if not associated:
+        return (*_none_associated(findings, outcome, variables, held), ".")
+    start = _some_pairs(associated, findings, variables, held)
+    if outcome is not None:
+        start = _some_of_outcome(associated, len(findings), outcome, held)
+    return (*start, *_exceptions(associated, outcome), *_untested(findings, outcome), ".")
 
 
 def _two_variables(finding: PairFinding) -> Phrase:
-    first, second = map(Name, finding.pair)
+    both = _names(finding.pair)
     if finding.associated:
-        return (first, " and ", second, " are associated.")
-    if finding.kind == "untested" or all(c.verdict == UNTESTABLE for c in finding.claims):
-        return ("The rows cannot show whether ", first, " and ", second, " are associated.")
-    return ("The rows show no association of ", first, " and ", second, ".")
+        return (*both, " are associated.")
+    if finding.kind == "skipped":
+        return ("It was not tested whether ", *both, " are associated.")
+    if finding.undecided:
+        return ("The rows cannot show whether ", *both, " are associated.")
+    return ("The rows show no association of ", *both, ".")
 
 
-def _held_fixed(variables: int) -> str:
-    words = {3: "the third", 4: "the other two"}
-    return (
-        f" when {words.get(variables, 'the others')} {'is' if variables == 3 else 'are'} held fixed"
+def _none_associated(
+    findings: Sequence[PairFinding], outcome: str | None, variables: int, held: str
+) -> Phrase:
+    """Say that no association is shown, and in how many pairs one could have been."""
+    every = len(findings)
+    tested = sum(f.kind != "skipped" and not f.undecided for f in findings)
+    claimed = sum(f.kind == "not shown" for f in findings)
+    of: Phrase = () if outcome is None else (" of ", Name(outcome))
+    pairs: Phrase = (
+        (" pairs of variables",) if not of else (" pairs", *of, " with another variable")
     )
+    if not tested:
+        tried = sum(f.undecided for f in findings)
+        if not tried:
+            return (f"None of the {every:,}", *pairs, " was tested")
+        count = f"{tried:,} of {every:,}" if tried < every else f"{every:,}"
+        return (f"The rows cannot show an association in any of the {count}", *pairs)
+    if claimed:
+        one = claimed == 1
+        count = "one association" if one else f"{claimed:,} associations"
+        shown = f"{held}, which {'does' if one else 'do'} not show in the tests"
+        return (f"The model has {count}", *of, shown, *_untested(findings, outcome))
+    if tested < every:
+        start = f"Among the {tested:,} of {every:,}"
+        return (start, *pairs, f" that could be tested, the rows show no association{held}")
+    rest = " with any other variable" if of else f" between any of the {variables} variables"
+    return ("The rows show no association", *of, rest, held)
 
 
-def _listed_pairs(findings: Sequence[PairFinding]) -> Phrase:
-    words: list[str] = []
-    for k, finding in enumerate(findings):
-        if k:
-            words.append(" and " if k == len(findings) - 1 else ", ")
-        words += [Name(finding.pair[0]), " with ", Name(finding.pair[1])]
-    return tuple(words)
+def _some_pairs(
+    associated: Sequence[PairFinding], findings: Sequence[PairFinding], variables: int, held: str
+) -> Phrase:
+    every, count = len(findings), len(associated)
+    if count == every:
+        return (f"Every pair of the {variables} variables is associated{held}",)
+    if every - count <= 2 < count:
+        others = _pairs(f for f in findings if not f.associated)
+        return ("All pairs of variables but ", *others, f" are associated{held}")
+    verb = "is" if count == 1 else "are"
+    start = f"{count:,} of the {every:,} pairs of variables {verb} associated{held}"
+    return (f"{start}: ", *_pairs(associated)) if count <= 2 else (start,)
 
 
-def _exceptions(associated: Sequence[PairFinding], outcome: str | None = None) -> Phrase:
+def _some_of_outcome(
+    associated: Sequence[PairFinding], every: int, outcome: str, held: str
+) -> Phrase:
+    strongest = sorted(associated, key=lambda f: -f.strength)
+    others = [next(n for n in f.pair if n != outcome) for f in strongest]
+    start: Phrase = (Name(outcome), " is associated with ")
+    if len(others) == every:
+        return (*start, f"{'both' if every == 2 else f'all {every}'} other variables{held}")
+    if len(others) <= MOST_LISTED:
+        return (*start, *_names(others), held)
+    text = f"{len(others)} of the {every} other variables{held}, most with "
+    return (*start, text, *_names(others[:2]))
+
+
+def _exceptions(associated: Sequence[PairFinding], outcome: str | None) -> Phrase:
     """Name the pair that is associated in some contexts only, and count the others."""
     partly = [f for f in associated if f.partly]
     if not partly:
         return ()
     first, *others = partly
-    who = listed_names([n for n in first.pair if n != outcome])
+    who = _names(n for n in first.pair if n != outcome)
     words = [", but ", *(("with ",) if outcome else ()), *who, " ", *context_phrase(first)]
     if others:
         words.append(f", and {plural(len(others), 'other pair')} only in some contexts")
     return tuple(words)
 
 
-def _outcome_sentence(analysis: Analysis, outcome: str) -> Phrase:
-    own = [f for f in analysis.ranked if outcome in f.pair]
-    associated = sorted((f for f in own if f.associated), key=lambda f: -f.strength)
-    others = [next(n for n in f.pair if n != outcome) for f in associated]
-    held = f" when {'the third is' if len(own) == 2 else 'the rest are'} held fixed"
-    if not associated:
-        return (
-            "The rows show no association of ",
-            Name(outcome),
-            f" with any other variable{held}.",
+def _untested(findings: Sequence[PairFinding], outcome: str | None) -> Phrase:
+    """Count the pairs that could not be tested, and those that were not."""
+    words: list[str] = []
+    for verb, chosen in (
+        ("could not be tested", [f for f in findings if f.undecided]),
+        ("not tested", [f for f in findings if f.kind == "skipped"]),
+    ):
+        count = len(chosen)
+        if not count:
+            continue
+        words.append(", " if words else "; ")
+        if outcome is None:
+            told: Phrase = (plural(count, "pair"),)
+        elif count <= MOST_LISTED:
+            others = _names(n for f in chosen for n in f.pair if n != outcome)
+            told = (plural(count, "pair"), " (with ", *others, ")")
+        else:
+            told = (f"its pairs with {count} others",)
+        be = "" if verb.startswith("could") else "was " if count == 1 else "were "
+        words += [*told, f" {be}{verb}"]
+    return tuple(words)
+
+
+def next_sentences(analysis: Analysis) -> list[Phrase]:
+    """Return the sentences after the first one, which may be none."""
+    sentences = [strongest_sentence(analysis), disagreement_sentence(analysis)]
+    if analysis.evidence.pairs_left_out and not analysis.evidence.unfinished:
+        text = (
+            "Of so many pairs the tests took the associations of the model, the "
+            f"{STRONGEST} others with the strongest crude association, and {SAMPLE} at random."
         )
-    if len(others) == len(own):
-        everything = "both" if len(own) == 2 else f"all {len(own)}"
-        start: Phrase = (Name(outcome), f" is associated with {everything} other variables{held}")
-    elif len(others) <= MOST_LISTED:
-        start = (Name(outcome), " is associated with ", *listed_names(others), held)
-    else:
-        start = (
-            Name(outcome),
-            f" is associated with {len(others)} of the {len(own)} other variables{held}, "
-            "most with ",
-            *listed_names(others[:2]),
-        )
-    return (*start, *_exceptions(associated, outcome), ".")
+        sentences.append((text,))
+    if analysis.unfinished:
+        text = "The analysis was stopped, by its time limit or by you: "
+        sentences.append((text, listed(analysis.unfinished), "."))
+    return [sentence for sentence in sentences if sentence]
 
 
 def strongest_sentence(analysis: Analysis) -> Phrase:
-    """Describe the strongest association in shares; empty if there is none."""
-    associated = [f for f in analysis.findings if f.associated]
-    if analysis.outcome is not None:
-        associated = [f for f in associated if analysis.outcome in f.pair] or associated
+    """Describe the strongest association in shares, or the strongest crude one."""
+    findings = [f for f in analysis.findings if analysis.is_about_outcome(f)]
+    associated = [f for f in findings if f.associated]
     if not associated:
-        return ()
+        return _crude_sentence(findings) if len(analysis.domain) > 2 else ()
     strongest = max(associated, key=lambda f: f.strength)
-    card = analysis.card(strongest)
-    first, second = map(Name, strongest.pair)
     only = len(associated) == 1
-    start: Phrase = (
-        ("", "")
-        if len(analysis.domain) == 2
-        else (
-            "The association" if only else "The strongest association",
-            " is ",
-            first,
-            " with ",
-            second,
-            ": ",
-        )
-    )
-    gap = card.whole.gap if card.whole else None
-    if gap is None or card.whole is None:
+    start: Phrase = ()
+    if len(analysis.domain) > 2:
+        noun = "The association" if only else "The strongest association"
+        start = (f"{noun} is ", *_pairs([strongest]), ": ")
+    card = analysis.card(strongest)
+    if card.whole is None or card.whole.gap is None:
         return (*start, f"V {strongest.strength:.2f}.")
-    held = _standardised_for(card.whole)
+    given = card.whole.given
+    held: Phrase = ()
+    if given:
+        many = (f"{len(given)} variables",)
+        held = (", standardised for ", *(many if len(given) > MOST_LISTED else _names(given)))
     words = (*start, *gap_phrase(card, card.whole), *held, f" (V {strongest.strength:.2f}).")
     if strongest.strength < WEAK and not only:
         return (*words, f" All associations are weak: V is at most {strongest.strength:.2f}.")
     return words
+
+
+def _crude_sentence(findings: Sequence[PairFinding]) -> Phrase:
+    """Name the strongest crude association if it is clear."""
+    clear = [f for f in findings if f.crude is not None and f.crude.low > WEAK]
+    if not clear:
+        return ()
+    first = max(clear, key=lambda f: f.crude.value if f.crude else 0.0)
+    held = "With nothing held fixed, the strongest association in all rows is "
+    return (held, *_pairs([first]), f": V {v_text(first.crude)}.")
 
 
 def gap_phrase(card: Card, shares: Standardised) -> Phrase:
@@ -277,69 +306,44 @@ def gap_phrase(card: Card, shares: Standardised) -> Phrase:
     assert gap is not None
     high, low = map(percent, gap.shares)
     of, by = Name(card.of), Name(card.by)
-    return (
-        of,
-        f" is {gap.state} for {high} where ",
-        by,
-        f" is {gap.high}, for {low} where it is {gap.low}",
-    )
-
-
-def groups_phrase(high: Group, low: Group) -> Phrase:
-    """Write two groups: ``The difference depends on the group: +8 points where …``."""
-    told = [(points(group.points), _group_phrase(group)) for group in (high, low)]
-    (first, where), (second, elsewhere) = told
-    return (
-        f"The difference depends on the group: {first} points where ",
-        *where,
-        f", {second} points where ",
-        *elsewhere,
-        ".",
-    )
-
-
-def _group_phrase(group: Group) -> Phrase:
-    return region_phrase([Literal(name, (state,)) for name, state in group.states])
-
-
-def _standardised_for(shares: Standardised) -> Phrase:
-    if not shares.given:
-        return ()
-    if len(shares.given) > MOST_LISTED:
-        return (f", standardised for {len(shares.given)} variables",)
-    return (", standardised for ", *listed_names(shares.given))
+    where = (f" is {gap.state} for {high} where ", by, f" is {gap.high}")
+    return (of, *where, f", for {low} where it is {gap.low}")
 
 
 def disagreement_sentence(analysis: Analysis) -> Phrase:
     """Name the pairs about which model and rows disagree; empty if there are none."""
     left_out = [f for f in analysis.ranked if f.kind == "left out"]
-    absent = [f for f in analysis.ranked if f.kind == "not shown"]
-    words: list[str] = []
-    if left_out:
-        noun = "One association was" if len(left_out) == 1 else f"{len(left_out)} associations were"
-        shows = "it" if len(left_out) == 1 else "them"
-        words += [f"{noun} left out by the model, but the rows show {shows}"]
-        words += _some_pairs(left_out)
     wider = [f for f in analysis.ranked if f.wider]
+    absent = [f for f in analysis.ranked if f.kind == "not shown"]
+    sentences: list[Phrase] = []
+    if left_out:
+        one = len(left_out) == 1
+        noun = "One association was" if one else f"{len(left_out)} associations were"
+        text = f"{noun} left out by the model, but the rows show {'it' if one else 'them'}"
+        sentences.append((text, *_such_as(left_out)))
     if wider:
-        words += [" "] if words else []
-        words += ["The rows show "]
-        words += [*_listed_pairs(wider[:2]), " in more contexts than the model does."]
+        where = " in more contexts than the model does."
+        sentences.append(("The rows show ", *_pairs(wider[:2]), where))
     if absent:
-        noun = "One association" if len(absent) == 1 else f"{len(absent)} associations"
-        verb = "does" if len(absent) == 1 else "do"
-        words += [" "] if words else []
-        words += [f"{noun} of the model {verb} not show in the rows of the tests"]
-        words += _some_pairs(absent)
+        one = len(absent) == 1
+        noun = (
+            "One association of the model does"
+            if one
+            else f"{len(absent)} associations of the model do"
+        )
+        text = f"{noun} not show in the rows of the tests"
+        sentences.append((text, *_such_as(absent)))
         seen = sum(f.in_all_rows for f in absent)
-        words += [f" In all rows {seen} of them can be seen."] if seen else []
-    return tuple(words)
+        if seen:
+            which = "it" if one else f"{seen} of them" if seen > 1 else "one of them"
+            sentences.append((f"In all rows {which} can be seen.",))
+    return tuple(text for sentence in sentences for text in (" ", *sentence))[1:]
 
 
-def _some_pairs(findings: Sequence[PairFinding]) -> Phrase:
-    if len(findings) > MOST_LISTED - 1:
-        return (", such as ", *_listed_pairs(findings[:2]), ".")
-    return (": ", *_listed_pairs(findings), ".")
+def _such_as(findings: Sequence[PairFinding]) -> Phrase:
+    if len(findings) >= MOST_LISTED:
+        return (", such as ", *_pairs(findings[:2]), ".")
+    return (": ", *_pairs(findings), ".")
 
 
 # -- captions and notes ----------------------------------------------------------------------------
@@ -365,13 +369,18 @@ STRENGTH_CAPTION = (
     "explain a part of the crude association."
 )
 VANISHES = ". The association differs between groups, so that little of it is left on average."
+KINDS = {
+    "left out": "associated, left out by the model",
+    "none": "no association shown",
+    "not shown": "not shown by the tests",
+    "untested": "could not be tested",
+    "skipped": "not tested",
+}
 
 
 def finding_text(finding: PairFinding) -> str:
     """Return what a pair is, in a few words."""
-    special = {"left out": "associated, left out by the model", "none": "no association shown"}
-    special |= {"not shown": "not shown by the tests", "untested": "could not be tested"}
-    return special.get(finding.kind, finding.kind)
+    return "could not be tested" if finding.undecided else KINDS.get(finding.kind, finding.kind)
 
 
 def remark(finding: PairFinding) -> str:
@@ -380,7 +389,7 @@ def remark(finding: PairFinding) -> str:
         return "left out by the model"
     if finding.in_all_rows:
         return "seen in all rows, not shown by the tests"
-    return not_where(finding) if finding.associated else finding_text(finding)
+    return plain(context_phrase(finding)) if finding.associated else finding_text(finding)
 
 
 def cards_lede(analysis: Analysis) -> str:
@@ -392,27 +401,46 @@ def cards_lede(analysis: Analysis) -> str:
     return f"Pairs with {analysis.outcome} first. {order}" if analysis.outcome else order
 
 
+CARD_STARTS = {
+    "left out": "The model has no association here; the rows contradict it. ",
+    "not shown": "The model has an association here; the tests do not show it. ",
+    "untested": "Too few rows carry information about this pair. ",
+    "none": "The rows show no association. ",
+    "skipped": "This pair was not tested. ",
+}
+
+
 def card_sentence(card: Card) -> Phrase:
     """Return the sentence of a card: the largest gap, or how groups differ."""
     finding, shares = card.finding, card.whole
-    starts = {
-        "left out": "The model has no association here; the rows contradict it. ",
-        "not shown": "The model has an association here; the tests do not show it. ",
-        "untested": "Too few rows carry information about this pair. ",
-        "none": "The rows show no association. ",
-    }
-    start: Phrase = (starts.get(finding.kind, ""),)
+    kind = "untested" if finding.undecided else finding.kind
+    start: Phrase = (CARD_STARTS[kind],) if kind in CARD_STARTS else ()
     if finding.wider:
         start = ("The model limits the association; the rows show it elsewhere too. ",)
     elif finding.partly:
         first, *rest = context_phrase(finding)
         start = (f"{first[:1].upper()}{first[1:]}", *rest, ": ")
-    if finding.differs and card.extremes is not None:
-        return (*start, *groups_phrase(*card.extremes))
+    groups = sorted(card.groups, key=lambda group: -group.points)
+    if finding.differs and groups and groups[-1].points < 0 < groups[0].points:
+        return (*start, *_groups_phrase(groups[0], groups[-1]))
     if shares is None or shares.gap is None:
         return start
-    end = "." if shares.gap.points.low > 0 or not finding.associated else VANISHES
-    return (*start, *gap_phrase(card, shares), f"; {points_text(shares.gap.points)}{end}")
+    ends = shares.gap.points
+    end = "." if ends.low > 0 or not finding.associated else VANISHES
+    interval = f"{points(ends.value)} points ({points(ends.low)} to {points(ends.high)})"
+    return (*start, *gap_phrase(card, shares), f"; {interval}{end}")
+
+
+def _groups_phrase(high: Group, low: Group) -> Phrase:
+    """Write two groups: ``The difference depends on the group: +8 points where …``."""
+    first, second = (
+        (
+            f"{points(g.points)} points where ",
+            *region_phrase([Literal(n, (s,)) for n, s in g.states]),
+        )
+        for g in (high, low)
+    )
+    return ("The difference depends on the group: ", *first, ", ", *second, ".")
 
 
 def group_notes(groups: Groups, fit: Sequence[Group], most: int, smallest_count: int) -> list[str]:
@@ -440,17 +468,8 @@ def panel_notes(shares: Standardised) -> str:
         names = listed(shares.left_out)
         notes.insert(0, f"Not held fixed, because groups would be too small: {names}.")
     if shares.given:
-        rows = f"over {shares.rows:,} rows"
-        notes.insert(0, f"Standardised for {listed(shares.given)}, {rows}.")
+        notes.insert(0, f"Standardised for {listed(shares.given)}, over {shares.rows:,} rows.")
     return " ".join(notes)
-
-
-def share_texts(shares: Standardised, row: int) -> list[str]:
-    """Return the standardised shares of one state with their intervals, and the crude ones."""
-    return [
-        f"{percent(e.value)} ({percent(e.low)} to {percent(e.high)}), crude {percent(crude[row])}"
-        for e, crude in zip((each[row] for each in shares.shares), shares.crude, strict=True)
-    ]
 
 
 def evidence_lede(analysis: Analysis) -> str:
@@ -478,15 +497,7 @@ def evidence_notes(analysis: Analysis) -> list[str]:
             "half of the rows, and counted how often the same claim came out. This shows how much "
             "the learner depends on which rows it saw, not whether the claim is true."
         )
-    if analysis.evidence.pairs_left_out:
-        left = analysis.evidence.pairs_left_out
-        notes.append(f"{left:,} pairs claimed independent were not tested.")
     return notes
-
-
-def effect_remark(claim: ClaimEvidence) -> str:
-    """Return what a reader must know about an effect."""
-    return "differs between groups" if claim.effect and claim.effect.differs else claim.reason
 
 
 # -- verdicts --------------------------------------------------------------------------------------
@@ -500,46 +511,48 @@ VERDICT_MARKS = {
     USED: "none",
 }
 """The shape of each verdict, in the order of the score line."""
+PART_TITLES = {
+    SUPPORTED: "Associated",
+    CONTRADICTED: "Association that the model left out",
+    NOT_CONTRADICTED: "No association shown",
+    USED: "No association shown",
+    NOT_SUPPORTED: "Association of the model that the tests do not show",
+    UNTESTABLE: "Could not be tested",
+}
 
 
 def claim_phrase(claim: ClaimEvidence) -> Phrase:
     """Write a claim: ``sex and age are independent where class is 3rd``."""
-    first, second = map(Name, claim.pair)
-    verb = " are associated" if claim.dependent else " are independent"
-    words: Phrase = (first, " and ", second, verb)
+    words = (*_names(claim.pair), f" are {'associated' if claim.dependent else 'independent'}")
     if claim.region:
         return (*words, " where ", *region_phrase(claim.region))
-    return (*words, "" if not claim.given else " everywhere" if claim.dependent else "")
+    return (*words, " everywhere") if claim.given and claim.dependent else words
 
 
 def part_title(claim: ClaimEvidence) -> Phrase:
     """Return the heading of the rows behind a claim: ``Associated where class is not 3rd``."""
-    titles = {
-        SUPPORTED: "Associated",
-        CONTRADICTED: "Association that the model left out",
-        NOT_CONTRADICTED: "No association shown",
-        USED: "No association shown",
-        NOT_SUPPORTED: "Association of the model that the tests do not show",
-        UNTESTABLE: "Could not be tested",
-    }
-    place: Phrase = (", where ", *region_phrase(claim.region)) if claim.region else ()
-    if place and claim.verdict in (SUPPORTED, NOT_CONTRADICTED, USED, UNTESTABLE):
-        place = (" where ", *place[1:])
-    return (titles[claim.verdict], *place)
+    title = PART_TITLES[claim.verdict]
+    if not claim.region:
+        return (title,)
+    comma = "," if claim.verdict in (CONTRADICTED, NOT_SUPPORTED) else ""
+    return (title, f"{comma} where ", *region_phrase(claim.region))
+
+
+def effect_remark(claim: ClaimEvidence) -> str:
+    """Return what a reader must know about an effect."""
+    effect = claim.effect
+    if effect is None or claim.verdict not in (SUPPORTED, CONTRADICTED):
+        return "differs between groups" if effect and effect.differs else claim.reason
+    if effect.differs:
+        return "differs between groups"
+    none = 1.0 if effect.measure == "odds ratio" else 0.0
+    return "shown in the groups, not on average" if effect.low <= none <= effect.high else ""
 
 
 def part_numbers(claim: ClaimEvidence) -> str:
-    """Return the test behind a heading: ``odds ratio 1.4 (0.82 to 2.3) · p = 0.32``."""
+    """Return the test behind a heading: ``test: OR 1.4 (0.82 to 2.3), p = 0.32``."""
     if claim.p is None:
         return claim.reason
-    parts = [f"test: {effect_text(claim.effect)}", f"p {_equals(claim.adjusted)}"]
-    if claim.effect is not None and claim.effect.differs:
-        parts.append("differs between groups")
-    if claim.verdict == UNTESTABLE:
-        parts.append(claim.reason)
-    return ", ".join(parts)
-
-
-def _equals(p: float | None) -> str:
-    text = p_value(p)
-    return text if text.startswith("<") else f"= {text}"
+    p = p_value(claim.adjusted)
+    parts = [f"test: {effect_text(claim.effect)}", f"p {p if p.startswith('<') else f'= {p}'}"]
+    return ", ".join(filter(None, [*parts, effect_remark(claim)]))
