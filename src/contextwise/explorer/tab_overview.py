@@ -21,9 +21,9 @@ from contextwise.independence.model_claims import explain_model
 from contextwise.models.evidence import ClaimEvidence, Evidence
 from contextwise.report.analysis_page import answer_html, claims_html, evidence_table
 from contextwise.report.analysis_words import claim_phrase, plain
+from contextwise.report.claims import explanation_parts
 from contextwise.report.comparisons import Guess, comparison_parts
 from contextwise.report.html import Markup, as_html
-from contextwise.report.model_claims import explanation_parts
 from contextwise.report.page import model_page, terms_note
 from contextwise.report.parts import Cell, Column, Note, Part, cell_text
 from contextwise.report.pictures import (

@@ -19,6 +19,8 @@ from contextwise.comparison.roles import ALONE
 from contextwise.evaluation.compare_groups import compare_groups
 from contextwise.independence.model_claims import ModelExplanation
 from contextwise.models.structure import Structure
+from contextwise.report.claims import check_parts
+from contextwise.report.claims import explanation_parts as model_parts
 from contextwise.report.comparisons import (
     Guess,
     comparison_parts,
@@ -30,10 +32,8 @@ from contextwise.report.evaluations import (
     chances_table,
     guess_groups_parts,
 )
-from contextwise.report.evidence import check_parts
 from contextwise.report.explanations import explanation_parts
 from contextwise.report.html import as_html, page_html, tag
-from contextwise.report.model_claims import explanation_parts as model_parts
 from contextwise.report.parts import TOP, Note, Part, Section, Style, Table, table
 from contextwise.report.pictures import arcs_of, graph_picture, pairs_picture, plane_picture
 from contextwise.report.shares import Shares, shares_of

@@ -195,8 +195,7 @@ RENDERED = (
     "comparisons",
     "explanations",
     "evaluations",
-    "evidence",
-    "model_claims",
+    "claims",
     "group_parts",
 )
 """The modules of this package whose functions make parts, those that load fastest first."""

@@ -1,0 +1,239 @@
+"""Show the claims of a model, and what rows say about them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from contextwise.independence.independencies import PairClaims
+from contextwise.independence.model_claims import ModelExplanation, explain_model
+from contextwise.models.evidence import (
+    CONTRADICTED,
+    NOT_CONTRADICTED,
+    NOT_SUPPORTED,
+    UNTESTABLE,
+    ClaimEvidence,
+    Evidence,
+)
+from contextwise.models.notation import in_words, quoted
+from contextwise.models.structure import Model
+from contextwise.report.parts import (
+    TOP,
+    Cell,
+    Note,
+    PairName,
+    Part,
+    Style,
+    Table,
+    makes_parts,
+    table,
+)
+from contextwise.support.formatting import listed, name, plural
+
+if TYPE_CHECKING:
+    from contextwise.evaluation.check import Check
+
+HEADS: dict[str, Style] = {
+    "pair": "name",
+    "claim": "text",
+    "when": "text",
+    "given": "text",
+    "of contexts": "share",
+    "rows": "text",
+}
+Row = tuple[Cell, ...]
+NOTEBOOK_LIMIT = 2.0  # seconds to find the claims of a model that a notebook shows
+
+
+@makes_parts("models.structure", "Structure", "LogLinear")
+def model_parts(model: Model, *, top: int = TOP) -> list[Part]:
+    """Show the claims of a model in a notebook, as far as they are found within seconds."""
+    if sum(states > 1 for states in model.domain.cardinalities) < 2:
+        variables = plural(len(model.domain), "variable")
+        return [Note("verdict", f"The model has {variables}, and no pair of them can depend.")]
+    return explanation_parts(explain_model(model, top=top, time_limit=NOTEBOOK_LIMIT))
+
+
+@makes_parts("independence.model_claims", "ModelExplanation")
+def explanation_parts(explained: ModelExplanation, *, top: int = TOP) -> list[Part]:
+    """Show how many pairs depend, and list the claims, those that hold in some contexts first."""
+    counts, word = explained.counts, explained.word.capitalize()
+    somewhere = [row for claims in explained.somewhere for row in _region_rows(explained, claims)]
+    never: list[Row] = []
+    for claims in explained.never if not counts["separations"] else ():
+        (statement,) = claims.independent  # the separations of a network have smaller sets
+        tested = explained.evidence(claims.pair, "independent")
+        never.append(_row(claims.pair, given=statement.given, tested=tested))
+    always = [
+        _row(one.pair, tested=explained.evidence(one.pair, "dependent")) for one in explained.always
+    ]
+    separated = [_row((one.first, one.second), given=one.given) for one in explained.separations]
+    separation = "Independent by d-separation; parents of one child first, which depend given it"
+    parts: list[Part] = [Note("verdict", " ".join(_sentences(explained)))]
+    for title, rows, shown, count in (
+        ("Depend in some contexts only", somewhere, len(explained.somewhere), counts["somewhere"]),
+        (f"{word} in every context", never, len(never), counts["never"]),
+        (separation, separated, len(separated), counts["separations"]),
+        ("Depend in every context", always, len(always), counts["always"]),
+    ):
+        if rows:
+            part_of_all = "" if shown == count else f", {shown:,} of {plural(count, 'pair')}"
+            parts.append(_listing(title + part_of_all, rows))
+    return parts
+
+
+def _sentences(explained: ModelExplanation) -> Iterator[str]:
+    """Yield the verdict: how many pairs there are of each kind, and what rows say about them."""
+    word = explained.word
+    words = {
+        "somewhere": ("depends in some contexts only", "depend in some contexts only"),
+        "always": ("depends in every context", "depend in every context"),
+        "never": (f"is {word} in every context", f"are {word} in every context"),
+    }
+    counts = {kind: explained.counts[kind] for kind in words}
+    told = [f"{n:,} {words[kind][n != 1]}" for kind, n in counts.items() if n]
+    yield f"{plural(sum(counts.values()), 'pair')}: {', '.join(told)}."
+    if len(explained.constants) == 1:
+        yield f"{listed(explained.constants)} has one state; its pairs are left out."
+    elif explained.constants:
+        yield f"{listed(explained.constants)} have one state each; their pairs are left out."
+    known = explained.structure.evidence
+    if known is None:
+        yield "This is what the model claims; contextwise check MODEL ROWS --out MODEL tests it."
+    else:
+        yield known.summary
+    if explained.partial:
+        yield "The time limit left some contexts or pairs undecided."
+
+
+def _region_rows(explained: ModelExplanation, claims: PairClaims) -> Iterator[Row]:
+    """Yield a row for each region of a pair, and one for those that are not listed."""
+    pair, independent = claims.pair, claims.independent
+    claim = explained.word
+    for one in independent:
+        tested = explained.evidence(pair, "independent", one.region)
+        yield _row(pair, claim, in_words(one.region), one.given, one.share, tested)
+    if independent.unlisted:
+        yield _row(pair, claim, f"… {plural(independent.unlisted, 'more region')}")
+    for region in claims.dependent:
+        tested = explained.evidence(pair, "dependent", region.region)
+        yield _row(pair, "dependent", in_words(region.region), (), region.share, tested)
+    if claims.unlisted:
+        yield _row(pair, "dependent", f"… {plural(claims.unlisted, 'more region')}")
+
+
+def _row(
+    pair: tuple[str, str],
+    claim: str = "",
+    when: str = "",
+    given: Sequence[str] = (),
+    share: float | None = None,
+    tested: ClaimEvidence | None = None,
+) -> Row:
+    rows = ""
+    if tested is not None:
+        rows = ": ".join(filter(None, [tested.verdict, tested.finding]))
+    return PairName(*pair), claim, when, ", ".join(map(quoted, given)), share, rows
+
+
+def _listing(title: str, rows: Sequence[Row]) -> Part:
+    """Make a table without the columns that would be empty; a list of pairs is a sentence."""
+    columns = [k for k in range(len(HEADS)) if any(row[k] not in ("", None) for row in rows)]
+    if columns == [0]:
+        return Note("pairs", f"{title}: {', '.join(str(row[0]) for row in rows)}.")
+    heads = list(HEADS.items())
+    shown = [[row[k] for k in columns] for row in rows]
+    return table(title, dict(heads[k] for k in columns), shown)
+
+
+# -- the verdicts of rows --------------------------------------------------------------------------
+
+MEANING = (
+    "A contradicted independence means that a dependence is missing near this pair: between the "
+    "two variables, or between one of them and a variable connected to the other."
+)
+COLUMNS = (
+    "The test is Pearson's X² within groups of rows with equal states of the variables in the "
+    "column 'given': the neighbours of both variables in the model, or (marked *) of one of them "
+    "where both leave too few rows per group. Rows used: those in groups where both variables "
+    "vary. Effect: the odds ratio, or Cramér's V, with its 95 % interval. Could show: the effect "
+    "that this test finds with probability 0.8. p is not corrected; the verdicts use corrected "
+    "values."
+)
+SEEN = (
+    "The model was learned from these rows, so they agree with it more than other rows would. "
+    "Check it against rows that the learner did not see."
+)
+UNSEEN = "The rows must be independent observations, and not those that the model was learned from."
+
+
+@makes_parts("evaluation.check", "Check")
+def check_parts(check: Check, *, top: int = TOP) -> list[Part]:
+    """Show the verdict, the claims that rows contradict, and what else they could have shown."""
+    parts: list[Part] = [Note("verdict", check.verdict)]
+    if check.overall is not None:
+        simulated = plural(len(check.overall.simulated), "simulated data set")
+        how = "" if check.overall.exact else " Gibbs sampling drew them, which is not exact."
+        text = "Overall test: the sum of -log p over all claims of independence, compared with "
+        parts.append(Note("overall", f"{text}{simulated}.{how}"))
+    return [*parts, *evidence_parts(check.evidence, top=top)]
+
+
+def evidence_parts(evidence: Evidence, *, top: int = TOP) -> list[Part]:
+    """Show the rows, tables of the claims by verdict, and what was left out."""
+    about = f"{plural(evidence.count, 'row')}. {SEEN if evidence.seen_by_learner else UNSEEN}"
+    parts: list[Part] = [Note("rows", about, warns=evidence.seen_by_learner)]
+    tables = [
+        claims_table(title, evidence.with_verdict(verdict), top)
+        for title, verdict in (
+            ("Contradicted by the rows, clearest first", CONTRADICTED),
+            ("Dependences without support, smallest p first", NOT_SUPPORTED),
+            ("Independencies not contradicted, smallest p first", NOT_CONTRADICTED),
+        )
+        if top and evidence.with_verdict(verdict)
+    ]
+    parts += tables
+    if evidence.contradicted:
+        parts.append(Note("meaning", MEANING))
+    if tables:
+        parts.append(Note("columns", COLUMNS))
+    return [*parts, *_left_out(evidence)]
+
+
+def _left_out(evidence: Evidence) -> Iterator[Part]:
+    reasons = Counter(claim.reason for claim in evidence.with_verdict(UNTESTABLE))
+    if reasons:
+        listed = "; ".join(f"{reason} ({count:,})" for reason, count in reasons.most_common(4))
+        more = "" if len(reasons) <= 4 else "; …"
+        yield Note("untestable", f"Could not be tested: {listed}{more}.")
+    if evidence.regions_left_out:
+        left_out = plural(evidence.regions_left_out, "region")
+        yield Note("left out", f"{left_out} not tested: the pair has others with more rows.")
+    if evidence.pairs_left_out:
+        left_out = plural(evidence.pairs_left_out, "pair")
+        text = f"{left_out} that the model claims to be independent not tested: of so many pairs, "
+        yield Note("sample", f"{text}those with the strongest association and a sample are.")
+    if evidence.unfinished:
+        late = f"{plural(evidence.unfinished, 'pair')} not tested within the time limit."
+        yield Note("unfinished", late, warns=True)
+
+
+def claims_table(title: str, claims: Sequence[ClaimEvidence], top: int = TOP) -> Table:
+    """Show the first ``top`` claims with their tests, one row each."""
+    columns: dict[str, Style] = {"pair": "text", "when": "text", "given": "text"}
+    columns |= {"rows used": "text", "p": "text", "effect": "text", "could show": "text"}
+    rows = (
+        (
+            "–".join(name(quoted(v), 24) for v in claim.pair),
+            name(in_words(claim.region), 48) or "always",
+            name(", ".join(map(quoted, claim.given)), 32) + ("*" if claim.smaller_blanket else ""),
+            f"{claim.informative:,} of {claim.rows:,}",
+            "–" if claim.p is None else f"{claim.p:.2g}",
+            str(claim.effect or "–"),
+            "–" if claim.could_show is None else f"{claim.could_show:.2g}",
+        )
+        for claim in claims[:top]
+    )
+    more = f" ({top:,} of {len(claims):,})" if len(claims) > top else ""
+    return table(f"{title}{more}", columns, rows, "checked claims")
