@@ -23,7 +23,7 @@ from contextwise.convert import (
     to_generators,
     to_graphs,
 )
-from contextwise.errors import ContextwiseError, DomainError, TooLargeError
+from contextwise.errors import ContextwiseError, DomainError, NotRepresentable, TooLargeError
 from contextwise.models.structure import structure_of
 from convert_oracle import (
     Pair,
@@ -116,6 +116,12 @@ def test_equal_claims_of_different_generators() -> None:
         ("B", "C"),
     ]
     assert to_generators(from_generators("", ABC)) == []
+
+
+def test_generators_of_a_pair_that_depends_in_some_contexts() -> None:
+    message = "^A and B are independent when C=1 and depend elsewhere: generators cannot say that$"
+    with pytest.raises(NotRepresentable, match=message):
+        to_generators(Structure(ABC, ["A=1 & B=1 & C=0"]))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from contextwise.distributions import (
 from contextwise.distributions.conditionals import Conditionals, log_conditionals_of
 from contextwise.distributions.fitting import ConvergenceWarning, Method
 from contextwise.distributions.inference import exact_inference, states
-from contextwise.distributions.potentials import distinct_rows, encode_rows
+from contextwise.distributions.potentials import distinct_rows
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
@@ -44,7 +44,7 @@ def test_conditionals_are_ratios_of_joint_probabilities(model: LogLinear, seed: 
         [own[k] for own, k in zip(domain.states, row, strict=True)]
         for row in some_positions(domain, 5, seed)
     ]
-    found = log_conditionals_of(model, encode_rows(domain, rows))
+    found = log_conditionals_of(model, as_data(rows, domain).rows)
     for row, logs in zip(rows, found, strict=True):
         for v, name in enumerate(domain.names):
             rest = {n: s for n, s in zip(domain.names, row, strict=True) if n != name}
@@ -105,7 +105,7 @@ def test_the_optimum_cannot_be_improved(method: Method) -> None:
         logs = (
             log_probability(model, rows)
             if method == "likelihood"
-            else log_conditionals_of(model, encode_rows(model.domain, rows)).sum(axis=1)
+            else log_conditionals_of(model, as_data(rows, model.domain).rows).sum(axis=1)
         )
         return float(logs.sum()) - 0.25 * float(weights @ weights)
 

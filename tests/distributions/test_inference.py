@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contextwise.data.rows import as_data
 from contextwise.distributions import (
     log_probability,
     marginal,
@@ -19,7 +20,7 @@ from contextwise.distributions.inference import (
     log_partition,
     plan,
 )
-from contextwise.distributions.potentials import encode_rows, log_potential_of
+from contextwise.distributions.potentials import log_potential_of
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
@@ -47,7 +48,7 @@ def test_inference_is_what_sums_over_all_states_say(model: LogLinear) -> None:
     table = potentials(model)
     rows = list(table)
     assert np.allclose(
-        log_potential_of(model, encode_rows(model.domain, rows)), list(table.values()), atol=1e-12
+        log_potential_of(model, as_data(rows, model.domain).rows), list(table.values()), atol=1e-12
     )
     log_z = log(sum(map(exp, table.values())))
     assert abs(log_partition(model) - log_z) < 1e-9

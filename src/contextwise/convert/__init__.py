@@ -15,10 +15,10 @@ from contextwise.convert.hierarchical import (
     from_split_model,
     to_generators,
 )
-from contextwise.convert.ising import from_ising
-from contextwise.convert.model_string import from_model_string
 from contextwise.convert.packages import (
     from_causal_learn,
+    from_ising,
+    from_model_string,
     from_pgmpy,
     from_pyagrum,
     to_pgmpy,

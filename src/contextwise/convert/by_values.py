@@ -29,7 +29,7 @@ from contextwise.convert.from_claims import CubeMap, WantedIndependence, cubes_w
 from contextwise.errors import DomainError, OpenResult, TooLargeError
 from contextwise.models.claims import claims_of_cubes
 from contextwise.models.domain import Domain
-from contextwise.models.factors import Factor, factors_of, log_odds_ratio
+from contextwise.models.factors import Factor, factors_of, log_odds_ratio, spread
 from contextwise.models.features import PairIndex
 from contextwise.models.structure import ROUNDING, LogLinear, Structure
 from contextwise.support.effort import Deadline
@@ -128,9 +128,7 @@ def _summed(
     axes = [*pair, *others]
     logs = np.zeros([domain.cardinalities[v] for v in axes])
     for factor in factors:
-        order = sorted(range(len(factor.scope)), key=lambda k: axes.index(factor.scope[k]))
-        shape = [domain.cardinalities[v] if v in factor.scope else 1 for v in axes]
-        logs += factor.logs.transpose(order).reshape(shape)
+        logs += spread(factor.logs, factor.scope, axes)
     return logs
 
 

@@ -41,7 +41,7 @@ from contextwise.convert.hierarchical import leaves_of
 from contextwise.errors import DomainError
 from contextwise.models.directions import directions_of
 from contextwise.models.domain import Domain, listed
-from contextwise.models.factors import check_scopes
+from contextwise.models.factors import check_scopes, spread
 from contextwise.models.features import PairIndex
 from contextwise.models.notation import write_literals
 from contextwise.models.structure import Feature, Structure
@@ -345,7 +345,5 @@ def _independent(
     check_scopes(domain, [variables])
     anywhere = np.zeros([domain.cardinalities[v] for v in variables], dtype=bool)
     for scope, where in terms:
-        shape = [domain.cardinalities[v] if v in scope else 1 for v in variables]
-        # Axes in rising order of variables, with length 1 for variables that are not in it.
-        anywhere |= where.transpose(np.argsort(scope)).reshape(shape)
+        anywhere |= spread(where, scope, variables)
     return cubes_where(variables, ~anywhere)

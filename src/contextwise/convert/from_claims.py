@@ -6,8 +6,8 @@ no features: an edge A–B that exists only under C=0 needs a feature on A, B an
 interact with both.
 
 The rule: take the conjunctions that make no pair depend where it is claimed independent. If they
-cover all claimed dependencies, they are the structure. Otherwise `features_for` raises
-`NotRepresentable`, which names a pair and a context, and `model_for` returns the claims themselves.
+cover all claimed dependencies, they are the structure. Otherwise, or if the search for them is too
+long, the model is given by the claims themselves.
 
 The search looks for shortest conjunctions of single values, which suffice: a literal with several
 values covers the union of its values, and a conjunction covers no more than its parts. It starts,
@@ -17,8 +17,7 @@ tries each variable of Q with each value outside Q, if the variable interacts wi
 conjunction. It does not extend a conjunction that satisfies the claims.
 
 Cost: a pair that depends everywhere costs one step per pair of values; otherwise the search is
-exponential in the number of variables that the claims around the pair mention, and stops with an
-error at `STEPS`.
+exponential in the number of variables that the claims around the pair mention, and ends at `STEPS`.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.counting.contract import DEFAULT, get_engine
-from contextwise.counting.cover import class_space
+from contextwise.counting.cover import Cube, class_space, cover_of
 from contextwise.counting.regions import complement
-from contextwise.errors import DomainError, NotRepresentable, TooLargeError
+from contextwise.errors import DomainError, TooLargeError
 from contextwise.models.claims import claims_of_cubes
 from contextwise.models.domain import Domain, State, listed
-from contextwise.models.features import PairIndex, members
-from contextwise.models.notation import quoted, write_literals
+from contextwise.models.features import Features, PairIndex, members
+from contextwise.models.notation import quoted
 from contextwise.models.structure import Feature, Structure, features_of, literals_of
 from contextwise.support.effort import NEVER, Deadline
 
@@ -137,9 +136,8 @@ class WantedIndependence:
     does not. Below, A and B would interact where C=0, and C with neither of them.
 
     >>> domain = Domain({"A": 2, "B": 2, "C": 2})
-    >>> features_for(WantedIndependence(domain, {(0, 1): [{2: 0b10}]}))
-    Traceback (most recent call last):
-    contextwise.errors.NotRepresentable: no features make A and B depend where C=0 ...
+    >>> model_for(WantedIndependence(domain, {(0, 1): [{2: 0b10}]}))
+    Claims(3 variables, 1 region: A–B where C=0)
     """
 
     domain: Domain
@@ -163,13 +161,12 @@ def model_for(
     ``dependent`` has the same claims the other way round, if they are known: for each pair the
     cubes where it depends. ``about`` are ``info`` and ``directions`` of the model.
     """
-    try:
-        features = features_for(wanted, deadline).features
-    except (NotRepresentable, TooLargeError):
-        if dependent is None:
-            dependent = {pair: _dependent(wanted, pair) for pair in wanted.pairs()}
-        return claims_of_cubes(wanted.domain, dependent, **about)
-    return Structure(wanted.domain, features, **about)
+    features = features_for(wanted, deadline)
+    if features is not None:
+        return Structure(wanted.domain, features, **about)
+    if dependent is None:
+        dependent = {pair: _dependent(wanted, pair) for pair in wanted.pairs()}
+    return claims_of_cubes(wanted.domain, dependent, **about)
 
 
 def _dependent(wanted: WantedIndependence, pair: PairIndex) -> Iterator[CubeMap]:
@@ -187,16 +184,24 @@ def _dependent(wanted: WantedIndependence, pair: PairIndex) -> Iterator[CubeMap]
         yield dict(region.literals)
 
 
-def features_for(claims: WantedIndependence, deadline: Deadline = NEVER) -> Structure:
-    """Return the structure that makes exactly these claims, or raise `NotRepresentable`."""
+def features_for(claims: WantedIndependence, deadline: Deadline = NEVER) -> Features | None:
+    """Return features that make exactly these claims; None if none do or none are found in time."""
     search = _Search(claims, deadline)
     features: dict[Conjunction, None] = {}
     for pair in claims.pairs():
-        conjunctions = list(search.conjunctions(pair))
-        _require_covered(claims, pair, conjunctions)
+        try:
+            conjunctions = list(search.conjunctions(pair))
+        except _TooLong:
+            return None
+        if not _make_all_dependent(claims, pair, conjunctions):
+            return None
         features.update(dict.fromkeys(conjunctions))
     literals = ([(v, 1 << state) for v, state in conjunction] for conjunction in features)
-    return Structure(claims.domain, features_of(claims.domain, literals))
+    return features_of(claims.domain, literals)
+
+
+class _TooLong(Exception):
+    """The search for conjunctions has reached its limit."""
 
 
 class _Search:
@@ -227,11 +232,7 @@ class _Search:
             seen.add(key)
             self.steps += 1
             if self.steps > STEPS or self.deadline.passed:
-                first, second = (quoted(self.domain.names[v]) for v in start)
-                raise TooLargeError(
-                    f"the claims about {first} and {second} need more than {STEPS} conjunctions; "
-                    "convert a model over fewer variables, or with simpler contexts"
-                )
+                raise _TooLong
             cube = self.clash(conjunction)
             if cube is None:
                 allowed.add(key)
@@ -269,40 +270,22 @@ def _shortest(conjunctions: Iterable[Conjunction]) -> list[Conjunction]:
     return kept
 
 
-def _require_covered(
+def _make_all_dependent(
     claims: WantedIndependence, pair: PairIndex, conjunctions: Iterable[Conjunction]
-) -> None:
-    """Raise `NotRepresentable` unless the conjunctions cover the dependencies of the pair."""
+) -> bool:
+    """Return whether the conjunctions make the pair depend wherever it is claimed to."""
     cubes = [
         [(v, 1 << state) for v, state in conjunction if v not in pair]
         for conjunction in conjunctions
     ]
-    if not all(cubes):
-        return  # a conjunction of the pair alone covers every context
-    cubes += [list(cube.items()) for cube in claims.independent[pair]]
-    place = uncovered(claims.domain, pair, cubes)
-    if place is not None:
-        first, second = (quoted(claims.domain.names[v]) for v in pair)
-        raise NotRepresentable(
-            f"no features make {first} and {second} depend {place} without making a pair depend "
-            "that must not"
-        )
-
-
-def uncovered(
-    domain: Domain, pair: PairIndex, cubes: Sequence[Sequence[tuple[int, int]]]
-) -> str | None:
-    """Describe contexts of a pair that no cube covers; return None if all are covered."""
-    cardinalities = [1 if v in pair else c for v, c in enumerate(domain.cardinalities)]
-    space = class_space(cardinalities, cubes)
-    cover = space.cover(cubes)
-    if get_engine(DEFAULT).count_union(cover) == cover.total:
-        return None
-    for region in complement(space, cubes):
-        literals = write_literals(domain.literal(v, allowed) for v, allowed in region.literals)
-        return f"where {literals}" if literals else "in every context"
-    first, second = (quoted(domain.names[v]) for v in pair)
-    raise TooLargeError(
-        f"too many regions in the contexts of {first} and {second}; "
-        "convert a model over fewer variables"
+    return covers_all(
+        claims.domain, pair, cubes + [list(cube.items()) for cube in claims.independent[pair]]
     )
+
+
+def covers_all(domain: Domain, pair: PairIndex, cubes: Sequence[Cube]) -> bool:
+    """Return whether every context of a pair is in some cube."""
+    if not all(cubes):
+        return True  # a cube without literals
+    cover = cover_of([1 if v in pair else c for v, c in enumerate(domain.cardinalities)], cubes)
+    return get_engine(DEFAULT).count_union(cover) == cover.total

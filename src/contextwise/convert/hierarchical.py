@@ -25,16 +25,18 @@ from contextwise.convert.from_claims import (
     CubeMap,
     DomainLike,
     converter,
+    covers_all,
     cube_of,
     domain_of,
-    uncovered,
 )
+from contextwise.counting.cover import class_space
 from contextwise.counting.extraction import CoverSource, covered_pairs
+from contextwise.counting.regions import complement
 from contextwise.errors import DomainError, NotRepresentable, ParseError
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.domain import Domain, listed
 from contextwise.models.factors import check_scopes, tables
-from contextwise.models.notation import quoted
+from contextwise.models.notation import quoted, where
 from contextwise.models.structure import Feature, Structure, features_of, require_features
 
 Generators = str | Iterable[Iterable[str]]
@@ -82,9 +84,13 @@ def to_generators(model: ModelLike) -> list[tuple[str, ...]]:
     domain = structure.domain
     source = CoverSource(structure.features)
     for i, j in covered_pairs(structure.features).tolist():
-        place = uncovered(domain, (i, j), source.cubes(0, (i, j)))
-        if place is not None:
+        cubes = source.cubes(0, (i, j))
+        if not covers_all(domain, (i, j), cubes):
             first, second = quoted(domain.names[i]), quoted(domain.names[j])
+            regions = complement(class_space(domain.cardinalities, cubes), cubes).regions
+            place = "in some contexts"
+            if regions:
+                place = where(domain.literal(*literal) for literal in regions[0].literals)
             raise NotRepresentable(
                 f"{first} and {second} are independent {place} and depend elsewhere: generators "
                 "cannot say that"

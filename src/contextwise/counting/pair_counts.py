@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from math import gcd, prod
+from math import prod
 from sys import getsizeof
 from typing import Any
 
@@ -136,34 +136,6 @@ class PairCounts:
         weights = np.array([*sizes, None], dtype=object)[:-1].astype(kind)[pairs]
         of_pairs = weights.prod(axis=1)[:, None]
         return replace(self, low=self.low * of_pairs, high=self.high * of_pairs, unit=unit)
-
-    def refine(self, places: IntArray, later: PairCounts) -> PairCounts:
-        """Combine with later counts of the pairs at ``places``."""
-        # Unions that were finished before must not be counted twice.
-        again = int((self.low[places] == self.high[places]).sum())
-        more = {name: count - again for name, count in later.counted.items()}
-        unit = gcd(int(self.unit), int(later.unit))
-        (low, high), (later_low, later_high) = self._in_unit(unit), later._in_unit(unit)
-        low[places] = np.maximum(low[places], later_low)
-        high[places] = np.minimum(high[places], later_high)
-        return PairCounts(
-            low,
-            high,
-            _added(self.counted, more),
-            _added(self.seconds, later.seconds),
-            self.interrupted or later.interrupted,
-            _added(self.work, later.work),
-            unit,
-        )
-
-    def _in_unit(self, unit: int) -> tuple[CountArray, CountArray]:
-        """Return copies of the counts in a smaller unit, as Python ints."""
-        times = int(self.unit) // unit
-        return self.low.astype(object) * times, self.high.astype(object) * times
-
-
-def _added(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: ours.get(name, 0) + theirs.get(name, 0) for name in {**ours, **theirs}}
 
 
 def exact_sum(numbers: CountArray) -> Any:

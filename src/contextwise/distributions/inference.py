@@ -28,11 +28,13 @@ from typing import Any
 
 import numpy as np
 
-from contextwise.distributions.potentials import encode_rows, log_potential_of
+from contextwise.data.rows import as_data
+from contextwise.distributions.potentials import log_potential_of
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.box import Box
 from contextwise.models.domain import Assignment, Domain
+from contextwise.models.factors import spread
 from contextwise.models.features import Features, members
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.support.arrays import FloatArray, IntArray
@@ -79,7 +81,8 @@ def log_probability(model: ModelLike, rows: Any) -> FloatArray:
     [0.125, 0.625]
     """
     loaded = as_log_linear(model)
-    return log_potential_of(loaded, encode_rows(loaded.domain, rows)) - log_partition(loaded)
+    encoded = as_data(rows, loaded.domain).expanded.rows
+    return log_potential_of(loaded, encoded) - log_partition(loaded)
 
 
 def probabilities(model: ModelLike) -> FloatArray:
@@ -420,13 +423,6 @@ def log_sum_exp(table: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore"):
         total: FloatArray = np.log(np.exp(table - safe).sum(axis=0)) + safe
     return total
-
-
-def spread(table: FloatArray, scope: Sequence[int], onto: Sequence[int]) -> FloatArray:
-    """Reshape a table to broadcast over a larger scope."""
-    order = sorted(range(len(scope)), key=lambda k: onto.index(scope[k]))
-    sizes: Mapping[int, int] = dict(zip(scope, table.shape, strict=True))
-    return table.transpose(order).reshape([sizes.get(v, 1) for v in onto])
 
 
 def project(table: FloatArray, scope: Sequence[int], onto: Sequence[int]) -> FloatArray:

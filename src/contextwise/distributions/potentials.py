@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.data.rows import as_data
-from contextwise.models.domain import Domain
 from contextwise.models.features import Features
 from contextwise.models.structure import LogLinear
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
@@ -25,11 +23,6 @@ Bytes = npt.NDArray[np.uint8]
 
 CELLS = 2**23
 """Largest number of (literal, row) cells in memory."""
-
-
-def encode_rows(domain: Domain, rows: Any) -> IntArray:
-    """Return encoded rows from anything that `as_data` takes; counted rows are repeated."""
-    return as_data(rows, domain).expanded.rows
 
 
 def allowed_values(features: Features) -> BoolArray:

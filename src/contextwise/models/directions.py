@@ -101,14 +101,6 @@ class Directions:
         return [(p, child) for child, parents in enumerate(self.parents) for p in parents]
 
     @cached_property
-    def children(self) -> tuple[tuple[int, ...], ...]:
-        """The children of each variable."""
-        children: list[list[int]] = [[] for _ in self.parents]
-        for parent, child in self.arcs:
-            children[parent].append(child)
-        return tuple(map(tuple, children))
-
-    @cached_property
     def order(self) -> tuple[int, ...]:
         """A topological order: parents come before their children."""
         return tuple(TopologicalSorter(dict(enumerate(self.parents))).static_order())
@@ -147,11 +139,6 @@ class Directions:
         undirected = {(over.variables[p], over.variables[c]) for p, c in self.undirected}
         return Directions(tuple(parents), tuple(tables), frozenset(undirected))
 
-    @property
-    def has_all_tables(self) -> bool:
-        """Whether all tables are known."""
-        return all(table is not None for table in self.tables)
-
     def scopes(self) -> list[tuple[int, ...]]:
         """Return the scopes of the features of the network.
 
@@ -165,7 +152,7 @@ class Directions:
         """Return the logs of the tables, or None if one is not known."""
         with np.errstate(divide="ignore"):
             logs = [np.log(table) for table in self.tables if table is not None]
-        return logs if self.has_all_tables else None
+        return logs if len(logs) == len(self.tables) else None
 
 
 def bayesian_network(

@@ -23,6 +23,7 @@ from contextwise.models.structure import LogLinear, Model, Structure, require_fe
 from contextwise.support.arrays import FloatArray, IntArray, WordArray
 
 Scope = TypeVar("Scope", bound=Sequence[int])
+T = TypeVar("T", bound=np.generic)
 
 LITERALS = 2**23
 """The most literals (cells times variables) of all tables that are made at once."""
@@ -153,6 +154,13 @@ def numbers(factor: Factor, what: str) -> FloatArray:
             f"a weight is too large or too small for {what}, which holds probabilities, not logs"
         )
     return np.asarray(values)
+
+
+def spread(table: npt.NDArray[T], scope: Sequence[int], onto: Sequence[int]) -> npt.NDArray[T]:
+    """Reshape a table over ``scope`` so that it broadcasts over the variables ``onto``."""
+    order = sorted(range(len(scope)), key=lambda k: onto.index(scope[k]))
+    sizes = dict(zip(scope, table.shape, strict=True))
+    return table.transpose(order).reshape([sizes.get(v, 1) for v in onto])
 
 
 def log_odds_ratio(logs: FloatArray) -> FloatArray:

@@ -54,7 +54,8 @@ class Deadline:
         """Return the deadline ``seconds`` from now, or one that never passes for None."""
         if seconds is None:
             return NEVER
-        if not isinstance(seconds, Real):
+        number: Any = seconds  # callers in Python can pass anything
+        if not isinstance(number, Real):
             raise ContextwiseError(f"time limit must be a number of seconds, got {seconds!r}")
         if not seconds >= 0:
             raise ContextwiseError(f"time limit must be >= 0 seconds, got {seconds}")
