@@ -120,8 +120,8 @@ def test_pairs_of_states_cover_a_table() -> None:
 def test_copies_of_a_subjects_rows_are_no_evidence() -> None:
     cells = np.random.default_rng(3).integers(8, size=800)
     subjects = np.repeat(np.arange(400), 2)
-    once = paired_p(cells, 1, subjects, RNG)
-    often = paired_p(np.tile(cells, 10), 1, np.tile(subjects, 10), RNG)
+    once = paired_p(cells, subjects, RNG)
+    often = paired_p(np.tile(cells, 10), np.tile(subjects, 10), RNG)
     assert often == pytest.approx(once, abs=1e-9)
 
 
@@ -134,5 +134,5 @@ def test_the_level_holds_for_few_subjects() -> None:
         cells = np.concatenate([of_subject, 4 + of_subject])
         changed = rng.random(100) < 0.3
         cells[changed] = cells[changed] // 4 * 4 + rng.integers(4, size=changed.sum())
-        p.append(paired_p(cells, 1, np.tile(np.arange(50), 2), rng))
+        p.append(paired_p(cells, np.tile(np.arange(50), 2), rng))
     assert np.mean(np.array(p) <= 0.05) <= 0.05 + 3 * (0.05 * 0.95 / 60) ** 0.5

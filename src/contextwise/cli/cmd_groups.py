@@ -63,9 +63,8 @@ def groups(
     configured = make_learner(learner, parameters)
     from contextwise.evaluation.groups import read_grouped
 
-    subject = row_options.subject
-    rows = read_grouped(partial(load_data, data), row_options._replace(subject=None), by, subject)
-    result = cw.groups(rows, list(by), configured, subject=subject, show_progress=True, **keywords)
+    rows = read_grouped(partial(load_data, data), row_options, by)
+    result = cw.groups(rows, list(by), configured, show_progress=True, **keywords)
     if picture is not None:
         cw.report.plots.save(cw.report.plots.plot_odds(result[0]), picture)
     shown = result[0] if len(result) == 1 else result

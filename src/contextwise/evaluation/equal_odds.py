@@ -28,9 +28,10 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.learning.effect_size import GROUP_SIGNS, LARGEST_LOG, Estimate, Moves
+from contextwise.support.arrays import IntArray
 
 Floats = npt.NDArray[np.float64]
-Method = Literal["exact", "chi-square", "draws"]
+Method = Literal["exact", "chi-square", "draws", "subjects"]
 
 DENSE = 5.0
 """Smallest fitted count of a stratum that follows a chi-square distribution."""
@@ -95,14 +96,14 @@ def _draw(tables: Floats, steps: int, rng: np.random.Generator) -> Floats:
     flat = tables.reshape(-1, groups * a * b).copy()
     every = np.arange(len(flat))
 
-    def two(count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def two(count: int) -> tuple[IntArray, IntArray]:
         first, second = rng.integers(count, size=len(flat)), rng.integers(count - 1, size=len(flat))
         return first, second + (second >= first)
 
     for _ in range(steps):
         chosen = two(groups), two(a), two(b)
-        plus: list[npt.NDArray[np.int64]] = []
-        minus: list[npt.NDArray[np.int64]] = []
+        plus: list[IntArray] = []
+        minus: list[IntArray] = []
         for corner in product((0, 1), repeat=3):
             g, i, j = (pair[k] for pair, k in zip(chosen, corner, strict=True))
             (plus if sum(corner) % 2 else minus).append((g * a + i) * b + j)
@@ -263,12 +264,7 @@ FEW_SUBJECTS = 200
 """Below this number, labels are exchanged within subjects instead of a normal distribution."""
 
 
-def paired_p(
-    cells: npt.NDArray[np.int64],
-    strata: int,
-    subjects: npt.NDArray[np.int64],
-    rng: np.random.Generator,
-) -> float:
+def paired_p(cells: IntArray, subjects: IntArray, rng: np.random.Generator) -> float:
     """Test equal odds ratios in two groups whose rows belong to the same subjects.
 
     Each row is in one cell of a 2 x 2 x 2 table, ``((stratum * 2 + group) * 2 + a) * 2 + b``. The
@@ -276,7 +272,9 @@ def paired_p(
     """
     from scipy.stats import chi2
 
-    def statistic(cells: npt.NDArray[np.int64]) -> float:
+    strata = int(cells.max(initial=-1)) // 8 + 1
+
+    def statistic(cells: IntArray) -> float:
         tables = np.bincount(cells, minlength=8 * strata).reshape(strata, 2, 2, 2).astype(float)
         fit = fit_without_interaction(tables)
         with np.errstate(divide="ignore"):

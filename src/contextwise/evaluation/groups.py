@@ -16,10 +16,9 @@ margin, on average over the strata. *undecided*: everything else.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations
 from math import exp, log, sqrt
 from typing import Any, Literal, NamedTuple, overload
@@ -31,6 +30,7 @@ from contextwise.comparison.explain import explain
 from contextwise.comparison.question import Pair
 from contextwise.data.options import RowOptions, find_names, row_options
 from contextwise.data.rows import Data, DataLike, as_data
+from contextwise.distributions.potentials import distinct_rows
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
 from contextwise.evaluation.equal_odds import (
     Floats,
@@ -41,8 +41,12 @@ from contextwise.evaluation.equal_odds import (
     trend_test,
     two_state_tables,
 )
+from contextwise.evaluation.pair_rows import grouped_tables, is_scale, numeric_order, rows_where
+from contextwise.independence.claims import group_rows
 from contextwise.learning.base import as_learner, fresh
+from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.effect_size import GROUP_SIGNS, PAIR_SIGNS, Estimate, Moves
+from contextwise.learning.independence_test import evaluate_pairs
 from contextwise.learning.p_values import holm
 from contextwise.learning.run import Run
 from contextwise.models.domain import Domain
@@ -50,7 +54,7 @@ from contextwise.models.evidence import Effect
 from contextwise.models.notation import Literal as ValueLiteral
 from contextwise.models.notation import in_words
 from contextwise.models.structure import Structure, structure_of
-from contextwise.support.arrays import IntArray
+from contextwise.support.arrays import BoolArray, IntArray
 from contextwise.support.effort import Effort
 from contextwise.support.formatting import Printed, listed, plural
 
@@ -91,12 +95,10 @@ class GroupPair:
     given: tuple[str, ...]  #: held fixed
     left_out: tuple[str, ...]  #: should be held fixed, but there are too few rows
     p_value: float
-    method: Method | Literal["subjects"]
+    method: Method
     odds: tuple[Effect, ...]  #: of each group, on average over the strata
     states: tuple[Pair, Pair]  #: that the odds compare, as (reference, other) of each variable
-    ratio: (
-        Effect | None
-    )  #: of the second group's odds ratio to the first's, if there are two groups
+    ratio: Effect | None  #: of the odds ratios of the second and the first of two groups
     verdict: Verdict = "undecided"
     adjusted: float = 1.0  #: by Holm's correction over all pairs of variables
     places: tuple[Place, ...] = ()
@@ -119,8 +121,7 @@ class Groups(Printed):
     alpha: float
     margin: float
     learner: str
-    subject: str | None
-    ordered: bool
+    subject: str | None  #: the column of the subjects, if the groups share subjects
     adjusted: float | None = None  #: p after Holm's correction, if there are several columns
 
     @property
@@ -243,92 +244,19 @@ def separator(edges: Iterable[tuple[int, int]], variables: int, a: int, b: int) 
     return {v for v in range(variables) if v in reached and v + variables not in reached}
 
 
-class _Rows(NamedTuple):
-    """The distinct rows of all groups with their counts; subjects, if rows are paired."""
-
-    domain: Domain
-    values: IntArray
-    group: IntArray
-    counts: IntArray
-    names: tuple[str, ...]
-    subjects: IntArray | None
-
-    def strata(self, given: Sequence[int]) -> tuple[IntArray, int]:
-        """Return the stratum of each row, and the number of strata."""
-        codes = np.zeros(len(self.values), dtype=np.int64)
-        for v in given:
-            codes = codes * self.domain.cardinalities[v] + self.values[:, v]
-        _, codes = np.unique(codes, return_inverse=True)
-        return codes.ravel(), int(codes.max(initial=-1)) + 1
-
-    def cells(self, a: int, b: int, given: Sequence[int]) -> tuple[IntArray, tuple[int, ...]]:
-        """Return the cell of each row in the table of (stratum, group, a, b), and its shape."""
-        cards = self.domain.cardinalities
-        codes, count = self.strata(given)
-        shape = (count, len(self.names), cards[a], cards[b])
-        cells = np.ravel_multi_index(
-            (codes, self.group, self.values[:, a], self.values[:, b]), shape
-        )
-        return cells, shape
-
-    def table(self, a: int, b: int, given: Sequence[int]) -> Floats:
-        """Count the rows by stratum, group and the states of a and b."""
-        cells, shape = self.cells(a, b, given)
-        counts = np.bincount(cells, self.counts, minlength=int(np.prod(shape)))
-        return counts.astype(float).reshape(shape)
-
-    def among(self, chosen: Any) -> _Rows:
-        """Return the rows of a mask."""
-        parts = (self.values, self.group, self.counts)
-        values, group, counts = (part[chosen] for part in parts)
-        subjects = None if self.subjects is None else self.subjects[chosen]
-        return self._replace(values=values, group=group, counts=counts, subjects=subjects)
-
-    def matching(self, literals: Iterable[ValueLiteral]) -> _Rows:
-        """Return the rows in which literals hold."""
-        chosen = np.ones(len(self.values), dtype=bool)
-        for literal in literals:
-            v = self.domain.position(literal.variable)
-            states = [self.domain.states[v].index(state) for state in literal.states]
-            chosen &= np.isin(self.values[:, v], states) != literal.negated
-        return self.among(chosen)
-
-
-def _associations(rows: _Rows) -> Floats:
-    """Return Cramér's V of each pair of variables."""
-    cards = rows.domain.cardinalities
+def _associations(data: Data) -> Floats:
+    """Return the square of Cramér's V of each pair of variables, times the number of rows."""
+    counted, cards = CountedRows.of(data), data.domain.cardinalities
+    pairs = list(combinations(range(len(cards)), 2))
+    one_group = np.zeros(len(counted.rows), dtype=np.int64)
+    tests = evaluate_pairs(counted, pairs, one_group, 1)
     values = np.zeros((len(cards), len(cards)))
-    for a, b in combinations(range(len(cards)), 2):
-        cells = rows.values[:, a] * cards[b] + rows.values[:, b]
-        table = np.bincount(cells, rows.counts, minlength=cards[a] * cards[b])
-        table = table.reshape(cards[a], cards[b])
-        expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
-        terms = np.divide(
-            (table - expected) ** 2, expected, out=np.zeros_like(expected), where=expected > 0
-        )
-        smaller = max(1, min(np.count_nonzero(table.sum(axis=k)) for k in (0, 1)) - 1)
-        values[a, b] = values[b, a] = np.sqrt(terms.sum() / table.sum() / smaller)
+    for (a, b), statistic in zip(pairs, tests.statistic[:, 0].tolist(), strict=True):
+        values[a, b] = values[b, a] = statistic / max(1, min(cards[a], cards[b]) - 1)
     return values
 
 
-def _held_fixed(
-    rows: _Rows, edges: set[tuple[int, int]], strengths: Floats, a: int, b: int
-) -> tuple[list[int], list[int]]:
-    """Return the variables to hold fixed, and those for which there are too few rows."""
-    sizes = np.bincount(rows.group, rows.counts, minlength=len(rows.names))
-    near = [{v for edge in edges if w in edge for v in edge} for w in (a, b)]
-    common = near[0] & near[1]
-    wanted = sorted(
-        separator(edges, len(rows.domain), a, b),
-        key=lambda v: (v not in common, -min(strengths[a, v], strengths[b, v])),
-    )
-    strata, used = 1, 0
-    for v in wanted:
-        strata *= rows.domain.cardinalities[v]
-        if sizes.min() < LEAST_ROWS * strata:
-            break
-        used += 1
-    return wanted[:used], wanted[used:]
+# -- one pair of variables -------------------------------------------------------------------------
 
 
 def _block(table: Floats, states: Any) -> Floats:
@@ -337,10 +265,14 @@ def _block(table: Floats, states: Any) -> Floats:
     return table[:, :, list(first)][..., list(second)]
 
 
+def _of_groups(table: Floats) -> list[Moves]:
+    """Return the distribution of the odds ratio of each group."""
+    return [Moves(each, PAIR_SIGNS) for each in np.moveaxis(table, 1, 0)]
+
+
 def _odds(table: Floats, level: float = 0.95) -> tuple[Effect, ...]:
     """Return the odds ratio of each group."""
-    moves = (Moves(each, PAIR_SIGNS) for each in np.moveaxis(table, 1, 0))
-    return tuple(_effect(each.estimate(level)) for each in moves)
+    return tuple(_effect(moves.estimate(level)) for moves in _of_groups(table))
 
 
 def _effect(logs: Estimate) -> Effect:
@@ -349,7 +281,7 @@ def _effect(logs: Estimate) -> Effect:
 
 def _spread(table: Floats) -> float:
     """Return the largest difference of two groups' log odds ratios, in standard errors."""
-    logs = [Moves(each, PAIR_SIGNS) for each in np.moveaxis(table, 1, 0)]
+    logs = _of_groups(table)
     known = [(-each.means.sum(), each.variances.sum()) for each in logs if each.variances.sum() > 0]
     return max(
         (abs(x / v - y / w) / sqrt(1 / v + 1 / w) for (x, v), (y, w) in combinations(known, 2)),
@@ -364,98 +296,139 @@ def _upright(table: Floats, states: Any) -> Any:
     return (first, second[::-1]) if overall < 0 else states
 
 
-# -- one pair of variables -------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
-class _Pairs:
+class _Task:
     """Tests pairs of variables; holds what all pairs share."""
 
-    rows: _Rows
-    edges: set[tuple[int, int]]
-    strengths: Floats
-    structures: Sequence[Structure]
+    data: Data  # with the column of the groups, whose states all occur
+    by: str
+    ordered: bool
+    structures: Sequence[Structure]  # of the groups
+    edges: set[tuple[int, int]]  # of all rows, or of a group
+    associations: Floats
     alpha: float
     margin: float
-    ordered: bool
     rng: np.random.Generator
 
-    def tested(self, a: int, b: int) -> GroupPair | None:
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the groups."""
+        domain = self.data.domain
+        return domain.states[domain.position(self.by)]
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """The number of rows of each group."""
+        return self.data.counts()[self.data.domain.position(self.by)]
+
+    def tested(self, pair: Pair) -> GroupPair | None:
         """Test one pair; None if one of its variables has one state."""
-        given, left_out = _held_fixed(self.rows, self.edges, self.strengths, a, b)
-        table = self.rows.table(a, b, given)
+        given, left_out = self._held_fixed(pair)
+        table = self._table(pair, given)
         if min(np.count_nonzero(table.any(axis=axes)) for axes in ((0, 1, 3), (0, 1, 2))) < 2:
             return None
-        p, _, method = equality_test(table, self.rng)
-        how: Any = method
-        if self.rows.subjects is not None:
-            p, how = self._paired(a, b, given), "subjects"
-        names, states = self.rows.domain.names, self.rows.domain.states
+        p_value, method = self._test(pair, given)
+        states = [self.data.domain.states[self.data.domain.position(v)] for v in pair]
         choices = two_state_tables(table)
         level = 1 - self.alpha / len(choices)
         (i, k), (j, m) = _upright(table, max(choices, key=lambda c: _spread(_block(table, c))))
         block = _block(table, ((i, k), (j, m)))
-        ratio = None
-        if len(self.rows.names) == 2:
+        ratio = trend = None
+        if len(self.names) == 2:
             ratio = _effect(Moves(block, GROUP_SIGNS).estimate(level))
-        two_states = table.shape[2:] == (2, 2)
+        if self.ordered and table.shape[2:] == (2, 2) and self.data.subjects is None:
+            trend = trend_test(block)
         return GroupPair(
-            first=names[a],
-            second=names[b],
-            given=tuple(names[v] for v in given),
-            left_out=tuple(names[v] for v in left_out),
-            p_value=p,
-            method=how,
+            first=pair[0],
+            second=pair[1],
+            given=given,
+            left_out=left_out,
+            p_value=p_value,
+            method=method,
             odds=_odds(block, level),
-            states=((states[a][i], states[a][k]), (states[b][j], states[b][m])),
+            states=((states[0][i], states[0][k]), (states[1][j], states[1][m])),
             ratio=ratio,
-            trend=trend_test(block) if self.ordered and two_states else None,
+            trend=trend,
         )
 
-    def _paired(self, a: int, b: int, given: Sequence[int]) -> float:
-        """Return the p-value for paired rows: the smallest of all 2 x 2 tables, corrected."""
-        tests = []
-        for two in combinations(range(len(self.rows.names)), 2):
-            rows = self.rows.among(np.isin(self.rows.group, two))
-            rows = rows._replace(group=(rows.group == two[1]).astype(np.int64))
-            table = rows._replace(names=rows.names[:2]).table(a, b, given)
-            states = [np.unique(self.rows.values[:, v]) for v in (a, b)]
-            for first, second in two_state_tables(table):
-                pairs = zip((a, b), (states[0][list(first)], states[1][list(second)]), strict=True)
-                inside = np.ones(len(rows.values), dtype=bool)
-                for v, kept in pairs:
-                    inside &= np.isin(rows.values[:, v], kept)
-                part = rows.among(inside)
-                strata, count = part.strata(given)
-                one, other = (part.values[:, v] for v in (a, b))
-                cells = (strata * 2 + part.group) * 2 + (one == states[0][first[1]])
-                cells = cells * 2 + (other == states[1][second[1]])
-                assert part.subjects is not None
-                tests.append(paired_p(cells, count, part.subjects, self.rng))
-        return min(1.0, len(tests) * min(tests, default=1.0))
+    def _held_fixed(self, pair: Pair) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the variables to hold fixed, and those for which there are too few rows."""
+        domain = self.data.domain
+        a, b = (domain.position(v) for v in pair)
+        near = [{v for edge in self.edges if w in edge for v in edge} for w in (a, b)]
+        wanted = sorted(
+            separator(self.edges, len(domain), a, b),
+            key=lambda v: (
+                v not in near[0] & near[1],
+                -min(self.associations[a, v], self.associations[b, v]),
+            ),
+        )
+        strata, used = 1, 0
+        for v in wanted:
+            strata *= domain.cardinalities[v]
+            if self.sizes.min() < LEAST_ROWS * strata:
+                break
+            used += 1
+        ordered = tuple(domain.names[v] for v in wanted)
+        return ordered[:used], ordered[used:]
+
+    def _table(self, pair: Pair, given: Sequence[str], inside: BoolArray | None = None) -> Floats:
+        """Count the rows by stratum, group and the states of the pair."""
+        return grouped_tables(self.data, (self.by, *pair), given, inside)[0]
+
+    def _test(
+        self,
+        pair: Pair,
+        given: Sequence[str],
+        inside: BoolArray | None = None,
+        groups: tuple[int, ...] | None = None,
+    ) -> tuple[float, Method]:
+        """Test a pair among some rows and groups; by default among all."""
+        groups = groups or tuple(range(len(self.names)))
+        table = self._table(pair, given, inside)[:, list(groups)]
+        if self.data.subjects is None:
+            result = equality_test(table, self.rng)
+            return result.p_value, result.method
+        # The smallest p of all 2 x 2 x 2 tables, times their number.
+        p_values = [
+            self._paired(given, {self.by: two, pair[0]: first, pair[1]: second}, inside)
+            for two in combinations(groups, 2)
+            for first, second in two_state_tables(table)
+        ]
+        return min(1.0, len(p_values) * min(p_values)), "subjects"
+
+    def _paired(
+        self, given: Sequence[str], two: Mapping[str, tuple[int, int]], inside: BoolArray | None
+    ) -> float:
+        """Test two states of each of three variables, among paired rows."""
+        domain, rows = self.data.domain, self.data.rows
+        chosen = np.ones(len(rows), dtype=bool) if inside is None else inside.copy()
+        for name, states in two.items():
+            chosen &= np.isin(rows[:, domain.position(name)], states)
+        part = self.data.take(chosen)
+        cells = group_rows(part.rows, [domain.position(name) for name in given])
+        for name, (_, second) in two.items():
+            cells = 2 * cells + (part.rows[:, domain.position(name)] == second)
+        assert part.subjects is not None
+        return paired_p(cells, part.subjects, self.rng)
 
     def judged(self, pair: GroupPair, adjusted: float) -> GroupPair:
         """Add the verdict, and for a pair that differs where and between which groups."""
         pair = replace(pair, adjusted=adjusted)
         if adjusted <= self.alpha:
-            return replace(
-                pair, verdict="differs", places=self._places(pair), between=self._between(pair)
-            )
-        if pair.p_value > self.alpha and self.rows.subjects is None and self._alike(pair):
+            places, between = self._places(pair), self._between(pair)
+            return replace(pair, verdict="differs", places=places, between=between)
+        if pair.p_value > self.alpha and self.data.subjects is None and self._alike(pair):
             return replace(pair, verdict="about the same")
         return pair
 
-    def _table(self, pair: GroupPair, rows: _Rows) -> Floats:
-        a, b, *given = (rows.domain.position(name) for name in (*pair.pair, *pair.given))
-        return rows.table(a, b, given)
-
     def _alike(self, pair: GroupPair) -> bool:
         """Check that all 90 % intervals of ratios of odds ratios are inside the margin."""
-        table = self._table(pair, self.rows)
-        for two in combinations(range(table.shape[1]), 2):
+        table = self._table(pair.pair, pair.given)
+        for two in combinations(range(len(self.names)), 2):
             part = table[:, list(two)]
-            for first, second in two_state_tables(part):
-                moves = Moves(_block(part, (first, second)), GROUP_SIGNS)
+            for states in two_state_tables(part):
+                moves = Moves(_block(part, states), GROUP_SIGNS)
                 _, low, high = moves.estimate(1 - 2 * self.alpha)
                 if not -log(self.margin) < low <= high < log(self.margin):
                     return False
@@ -463,19 +436,18 @@ class _Pairs:
 
     def _between(self, pair: GroupPair) -> tuple[tuple[str, str, float], ...]:
         """Return the corrected p-value of each pair of groups, if there are more than two."""
-        names = self.rows.names
-        if len(names) == 2:
+        if len(self.names) == 2:
             return ()
-        table = self._table(pair, self.rows)
-        twos = list(combinations(range(len(names)), 2))
-        p_values = [equality_test(table[:, list(two)], self.rng).p_value for two in twos]
+        twos = list(combinations(range(len(self.names)), 2))
+        p_values = [self._test(pair.pair, pair.given, groups=two)[0] for two in twos]
         return tuple(
-            (names[i], names[j], p) for (i, j), p in zip(twos, holm(p_values), strict=True)
+            (self.names[i], self.names[j], p)
+            for (i, j), p in zip(twos, holm(p_values), strict=True)
         )
 
     def _places(self, pair: GroupPair) -> tuple[Place, ...]:
         """Test the pair in each state of what is held fixed, and where the structures differ."""
-        domain = self.rows.domain
+        domain = self.data.domain
         where: list[tuple[ValueLiteral, ...]] = [
             (ValueLiteral(name, (state,)),)
             for name in pair.given
@@ -490,92 +462,70 @@ class _Pairs:
         ]
         places = []
         for literals in dict.fromkeys(where):
-            table = self._table(pair, self.rows.matching(literals))
-            p = equality_test(table, self.rng).p_value
-            places.append(Place(literals, p, 1.0, _odds(_block(table, states))))
+            inside = rows_where(self.data, literals)
+            odds = _odds(_block(self._table(pair.pair, pair.given, inside), states))
+            p_value, _ = self._test(pair.pair, pair.given, inside)
+            places.append(Place(literals, p_value, 1.0, odds))
         corrected = holm([place.p_value for place in places])
-        return tuple(
-            sorted(
-                (place._replace(adjusted=p) for place, p in zip(places, corrected, strict=True)),
-                key=lambda place: place.adjusted,
-            )
-        )
+        adjusted = (p._replace(adjusted=c) for p, c in zip(places, corrected, strict=True))
+        return tuple(sorted(adjusted, key=lambda place: place.adjusted))
 
 
 # -- reading the groups ----------------------------------------------------------------------------
 
 
 def read_grouped(
-    read: Callable[[RowOptions], Data], options: RowOptions, by: Sequence[str], subject: str | None
+    read: Callable[[RowOptions], Data], options: RowOptions, by: Sequence[str]
 ) -> Data:
-    """Read rows with the columns of groups and subjects as categories, not as IDs."""
-    needed = [*by, *([subject] if subject else [])]
-    for name in needed:
+    """Read rows with the columns of the groups as categories, not as IDs."""
+    for name in by:
         if name in options.drop:
             raise ContextwiseError(f"the column {name!r} is needed for the groups; do not drop it")
     binned = {text.rpartition("=")[0] for text in options.bins}
     how = options._replace(
-        category=(*options.category, *(name for name in needed if name not in binned)),
-        columns=(*options.columns, *needed) if options.columns else (),
+        category=(*options.category, *(name for name in by if name not in binned)),
+        columns=(*options.columns, *by) if options.columns else (),
     )
     try:
         rows = read(how)
     except DomainError as error:
         if not str(error).startswith("category: there is no column"):
             raise
-        option = "subject" if f"column {subject!r}" in str(error) else "by"
-        raise DomainError(f"{option}{str(error).removeprefix('category')}") from None
-    find_names(needed, rows.domain.names, "by")
+        raise DomainError(f"by{str(error).removeprefix('category')}") from None
+    find_names(by, rows.domain.names, "by")
     return rows
 
 
-def _grouped(data: Data, by: str, subject: str | None) -> _Rows:
+def _grouped(data: Data, by: str) -> tuple[Data, bool]:
+    """Return the rows with the groups that occur, in their order, and whether that is a scale."""
     domain, column = data.domain, data.domain.position(by)
-    apart = [column]
-    if subject is not None:
-        data = data.expanded
-        apart.append(domain.position(subject))
-    sizes = np.bincount(data.rows[:, column], data.multiplicity).astype(int)
-    present = _in_order(np.flatnonzero(sizes).tolist(), domain.states[column])
-    names = tuple(domain.states[column][state] for state in present)
+    states, sizes = domain.states[column], data.counts()[column]
+    in_order = numeric_order(states) or list(range(len(states)))
+    present = [state for state in in_order if sizes[state]]
+    names = [states[state] for state in present]
     _check_groups(by, dict(zip(names, sizes[present].tolist(), strict=True)))
-    variables = domain.without(apart)
-    if len(variables) < 2:
+    if len(domain) < 3:
         raise ContextwiseError(
-            f"there is nothing to compare: {plural(len(variables), 'variable')} next to {by!r}"
+            f"there is nothing to compare: {plural(len(domain) - 1, 'variable')} next to {by!r}"
         )
-    place = np.zeros(len(domain.states[column]), dtype=np.int64)
+    rows = data.rows.copy()
+    place = np.zeros(len(states), dtype=np.int64)
     place[present] = np.arange(len(present))
-    values, group = np.delete(data.rows, apart, axis=1), place[data.rows[:, column]]
-    if subject is None:
-        rows, inverse = np.unique(np.column_stack([group, values]), axis=0, return_inverse=True)
-        counts = np.bincount(inverse.ravel(), data.multiplicity).astype(np.int64)
-        return _Rows(variables, rows[:, 1:], rows[:, 0], counts, names, None)
-    subjects = data.rows[:, apart[1]]
-    both = np.unique(np.column_stack([subjects, group]), axis=0)
-    if len(both) == len(np.unique(subjects)):
-        raise ContextwiseError(
-            f"no value of {subject!r} has rows in two groups of {by!r}, so rows are not paired; "
-            "leave out the subject"
-        )
-    return _Rows(variables, values, group, np.ones(len(values), dtype=np.int64), names, subjects)
-
-
-def _in_order(present: list[int], states: Sequence[str]) -> list[int]:
-    """Sort groups whose names begin with numbers by them; bins are in order already."""
-    if all(_number(states[state]) is not None for state in present):
-        present.sort(key=lambda state: _number(states[state]) or 0.0)
-    return present
-
-
-def _number(text: str) -> float | None:
-    match = re.match(r"\s*-?\d+(\.\d+)?", text)
-    return float(match[0]) if match else None
-
-
-def _is_ordered(names: Sequence[str]) -> bool:
-    """Check for numbers or bins: ``20-24``, ``2019``, or ``up to 25``."""
-    return names[0].startswith("up to ") or all(_number(name) is not None for name in names)
+    rows[:, column] = place[rows[:, column]]
+    known = dict(zip(domain.names, domain.states, strict=True)) | {by: names}
+    if data.subjects is not None:
+        both = np.unique(np.column_stack([data.subjects, rows[:, column]]), axis=0)
+        if len(both) == len(np.unique(data.subjects)):
+            subject = data.decisions.get("subject")
+            raise ContextwiseError(
+                f"no value of {subject!r} has rows in two groups of {by!r}, so rows are not "
+                "paired; leave out the subject"
+            )
+    counts = None
+    if data.subjects is None:
+        rows, counts = distinct_rows(rows, data.multiplicity)
+    grouped = replace(data, domain=Domain(known), rows=rows, multiplicity=counts)
+    return grouped, len(names) > 2 and is_scale(names)
 
 
 def _check_groups(by: str, sizes: Mapping[str, int]) -> None:
@@ -595,13 +545,6 @@ def _check_groups(by: str, sizes: Mapping[str, int]) -> None:
         )
 
 
-def _constant(rows: _Rows, group: int) -> tuple[str, ...]:
-    """Return the variables that vary, but not in this group."""
-    inside = rows.values[rows.group == group]
-    alike = (inside == inside[0]).all(axis=0) & (rows.values != rows.values[0]).any(axis=0)
-    return tuple(rows.domain.names[v] for v in np.flatnonzero(alike).tolist())
-
-
 @overload
 def groups(data: DataLike, by: str, learner: Any = ..., **options: Any) -> Groups: ...
 @overload
@@ -613,7 +556,6 @@ def groups(
     by: str | Sequence[str],
     learner: Any = None,
     *,
-    subject: str | None = None,
     margin: float = 2.0,
     alpha: float = 0.05,
     rng: Any = 0,
@@ -628,12 +570,12 @@ def groups(
     data : frame, array, list of rows, path, name of a data set, or Data
     by : column of the groups, or several; each column is tested, the others stay variables
     learner : Learner, class or name; finds what to hold fixed, and the structure of each group
-    subject : column of the subjects, if the groups have rows of the same subjects
     margin : odds ratios that differ by less than this factor are called about the same
     alpha : level of the tests
     rng : seed of the draws, which tables of several states or groups with few rows need
     time_limit, show_progress : as in `stability`
-    **reading : keywords of `read_data`, such as ``missing`` and ``bins``
+    **reading : keywords of `read_data`, such as ``missing``, ``bins`` and ``subject``
+        With subjects, the rows of one subject count together.
 
     Returns
     -------
@@ -660,7 +602,7 @@ def groups(
     columns = [by] if isinstance(by, str) else list(by)
     if not columns:
         raise ContextwiseError("by must name at least one column of groups")
-    if len({*columns, subject}) != len(columns) + 1:
+    if len({*columns}) < len(columns) or reading.get("subject") in columns:
         raise ContextwiseError(f"by and subject name a column twice: {', '.join(columns)}")
     if not 0 < alpha < 1:
         raise ContextwiseError(f"alpha must be between 0 and 1, got {alpha}")
@@ -668,12 +610,9 @@ def groups(
         raise ContextwiseError(f"margin must be > 1, got {margin}")
     chosen = fresh(as_learner(learner or DEFAULT_LEARNER))
     effort = Effort.of(time_limit, show_progress=show_progress)
-    data = read_grouped(partial(as_data, data, None), row_options(**reading), columns, subject)
+    data = read_grouped(partial(as_data, data, None), row_options(**reading), columns)
     results = GroupsOfColumns(
-        _compared(
-            _grouped(data, column, subject), column, chosen, effort, (alpha, margin, rng, subject)
-        )
-        for column in columns
+        _compared(data, column, chosen, alpha, margin, rng, effort) for column in columns
     )
     if isinstance(by, str):
         return results[0]
@@ -684,47 +623,62 @@ def groups(
 
 
 def _compared(
-    rows: _Rows, by: str, learner: Any, effort: Effort, settings: tuple[float, float, Any, Any]
+    data: Data, by: str, learner: Any, alpha: float, margin: float, rng: Any, effort: Effort
 ) -> Groups:
-    alpha, margin, rng, subject = settings
-    structures = []
-    parts = [rows, *(rows.among(rows.group == g) for g in range(len(rows.names)))]
+    data, ordered = _grouped(data, by)
+    column = data.domain.position(by)
+    names = data.domain.states[column]
+    # Without the column of the groups.
+    variables = data.domain.without([column])
+    rows = Data(variables, np.delete(data.rows, column, axis=1), data.weights)
+    in_group = [data.rows[:, column] == g for g in range(len(names))]
+    parts = [rows, *(Data(variables, rows.rows[m], data.weights[m]) for m in in_group)]
     run = Run(effort.deadline, effort.show_progress)
-    for part in run.steps(parts, "learning"):
-        found = learner.learn(Data(rows.domain, part.values, part.counts), run)
-        structures.append(structure_of(found).aligned_to(rows.domain))
-    edges = {
-        (rows.domain.position(a), rows.domain.position(b))
-        for structure in structures
-        for a, b in structure.pairs()
-    }
-    ordered = len(rows.names) > 2 and _is_ordered(rows.names)
-    generator = np.random.default_rng(rng)
-    task = _Pairs(
-        rows, edges, _associations(rows), structures[1:], alpha, margin, ordered, generator
+    structures = [
+        structure_of(learner.learn(part, run)).aligned_to(variables)
+        for part in run.steps(parts, "learning")
+    ]
+    edges = {data.domain.pair(pair) for structure in structures for pair in structure.pairs()}
+    task = _Task(
+        data,
+        by,
+        ordered,
+        structures[1:],
+        edges,
+        _associations(data),
+        alpha,
+        margin,
+        np.random.default_rng(rng),
     )
-    every = list(combinations(range(len(rows.domain)), 2))
-    tested = [task.tested(a, b) for a, b in run.steps(every, "testing pairs")]
+    every = list(combinations(variables.names, 2))
+    tested = [task.tested(pair) for pair in run.steps(every, "testing pairs")]
     if not run.finished:
         raise OpenResult("not all pairs were tested within the time limit; allow more time")
     pairs = [pair for pair in tested if pair is not None]
     if not pairs:
         raise ContextwiseError("there is nothing to compare: fewer than two variables vary")
+    varies = [len(np.unique(values)) > 1 for values in rows.rows.T]
+    groups = [
+        Group(
+            name,
+            len(part),
+            structure,
+            tuple(
+                variables.names[v]
+                for v, values in enumerate(part.rows.T)
+                if varies[v] and len(np.unique(values)) == 1
+            ),
+        )
+        for name, part, structure in zip(names, parts[1:], structures[1:], strict=True)
+    ]
     corrected = holm([pair.p_value for pair in pairs])
     judged = [task.judged(pair, p) for pair, p in zip(pairs, corrected, strict=True)]
-    sizes = np.bincount(rows.group, rows.counts).astype(int).tolist()
     return Groups(
         by=by,
-        groups=tuple(
-            Group(name, size, structure, _constant(rows, g))
-            for g, (name, size, structure) in enumerate(
-                zip(rows.names, sizes, structures[1:], strict=True)
-            )
-        ),
+        groups=tuple(groups),
         pairs=tuple(sorted(judged, key=lambda pair: (pair.adjusted, pair.p_value))),
         alpha=alpha,
         margin=margin,
         learner=learner.name,
-        subject=subject,
-        ordered=ordered,
+        subject=None if data.subjects is None else data.decisions.get("subject"),
     )

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import sqrt
+from math import prod, sqrt
 
 import numpy as np
 
@@ -123,20 +123,20 @@ def rows_where(data: Data, literals: Sequence[Literal]) -> BoolArray:
 
 
 def grouped_tables(
-    data: Data, pair: Pair, given: Sequence[str], inside: BoolArray | None = None
+    data: Data, names: Sequence[str], given: Sequence[str], inside: BoolArray | None = None
 ) -> tuple[FloatArray, IntArray]:
-    """Return the table of a pair in each group, and the states of the group's variables."""
+    """Return the table of some variables in each group, and the states of the group's variables."""
     domain = data.domain
-    first, second = (domain.position(name) for name in pair)
+    shape = tuple(domain.cardinalities[domain.position(name)] for name in names)
     held = [domain.position(name) for name in given]
     rows, weights = data.rows, data.weights
     if inside is not None:
         rows, weights = rows[inside], weights[inside]
-    groups = group_rows(rows, held)
-    shape = (domain.cardinalities[first], domain.cardinalities[second])
-    codes = (groups * shape[0] + rows[:, first]) * shape[1] + rows[:, second]
+    groups = codes = group_rows(rows, held)
+    for name, cardinality in zip(names, shape, strict=True):
+        codes = codes * cardinality + rows[:, domain.position(name)]
     count = int(groups.max(initial=-1)) + 1
-    cells = np.bincount(codes, weights, minlength=count * shape[0] * shape[1])
+    cells = np.bincount(codes, weights, minlength=count * prod(shape))
     states = np.zeros((count, len(held)), dtype=np.int64)
     states[groups] = rows[:, held]
     return cells.reshape(count, *shape).astype(np.float64), states
@@ -224,15 +224,25 @@ def state_order(data: Data, name: str) -> list[int]:
     """
     v = data.domain.position(name)
     states = data.domain.states[v]
+    in_order = list(range(len(states)))
     if name in data.decisions.get("bins", {}):
-        return list(range(len(states)))
+        return in_order
     if data.multiplicity is not None:
         found, first = np.unique(data.rows[:, v], return_index=True)
         seen = dict(zip(found.tolist(), first.tolist(), strict=True))
-        return sorted(range(len(states)), key=lambda k: seen.get(k, len(data.rows)))
-    numbers = [re.search(r"\d+(\.\d+)?", state) for state in states]
-    if not all(numbers):
-        return list(range(len(states)))
+        return sorted(in_order, key=lambda k: seen.get(k, len(data.rows)))
+    return numeric_order(states) or in_order
+
+
+def numeric_order(states: Sequence[str]) -> list[int] | None:
+    """Sort states by the first number of each; None if a state has none, or for bins.
+
+    >>> numeric_order(["65+", "20-24", "<20"]), numeric_order(["up to 3", "3 to 5", "above 5"])
+    ([2, 1, 0], None)
+    """
+    numbers = [re.search(r"(?<!\w)-?\d+(\.\d+)?|\d+(\.\d+)?", state) for state in states]
+    if not all(numbers) or states[0].startswith("up to "):
+        return None
 
     def place(k: int) -> tuple[float, int]:
         match = numbers[k]
@@ -241,6 +251,16 @@ def state_order(data: Data, name: str) -> list[int]:
         return float(match[0]), -1 if sign in "<≤" else 1 if sign in ">≥" else 0
 
     return sorted(range(len(states)), key=place)
+
+
+def is_scale(states: Sequence[str]) -> bool:
+    """Check for numbers or bins: ``20-24``, ``2019``, ``<20``, or ``up to 25``.
+
+    >>> is_scale(["<20", "20-24", "65+"]), is_scale(["site 1", "site 2"])
+    (True, False)
+    """
+    numbers = all(re.match(r"\s*[<≤>≥]?\s*-?\d", state) for state in states)
+    return numbers or states[0].startswith("up to ")
 
 
 def two_state_groups(
