@@ -41,7 +41,7 @@ compare fitted.json fitted.json --kl --score sample.csv
 check learned.json berkeley
 check learned.json berkeley --overall
 stability titanic --learner mpl --resamples 5
-matrix six six-guess six-graph --store runs/matrix
+matrix six six-guess six-graph --folder runs/matrix
 stability titanic --learner mpl --resamples 5 --folder runs/stability
 groups titanic --by age --learner mpl
 report six six-guess --out report.html

@@ -159,7 +159,7 @@ def main() -> None:
     wanted.out.mkdir(parents=True, exist_ok=True)
     arguments, shots = models, list[Shot]()
     if wanted.one:
-        arguments, shots = [learned(), "--data", "titanic"], list(ONE)
+        arguments, shots = [learned(), "--check", "titanic"], list(ONE)
     else:
         shots = views(models)
     with running(arguments) as address, sync_playwright() as playwright:

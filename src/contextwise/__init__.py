@@ -122,23 +122,21 @@ _HOMES = {
 }
 """The module of each name; a module is its own home."""
 
-_REMOVED: dict[str, str] = {
+_REMOVED = {
     "populations": "contextwise.groups(data, by=...)",
-    "score": "compare; contextwise.distributions has divergences and likelihoods",
-    "summarize": "compare_groups",
+    "score": "contextwise.evaluation.scores.score, or contextwise.distributions",
+    "summarize": "contextwise.compare_groups",
 }
 """What to use instead of a name that earlier versions had."""
 
 if not TYPE_CHECKING:
     from contextwise.support.loading import lazy_names
 
-    _load, __dir__ = lazy_names(__name__, _HOMES)
+    _load, __dir__ = lazy_names(__name__, _HOMES, _REMOVED)
 
     def __getattr__(name):
         if name == "__version__":
             from importlib.metadata import version
 
             return version(__name__)
-        if name in _REMOVED:
-            raise AttributeError(f"contextwise.{name} was removed; use {_REMOVED[name]}")
         return _load(name)

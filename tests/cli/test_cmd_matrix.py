@@ -110,9 +110,9 @@ def test_a_suffix_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_store_keeps_the_matrix(tmp_path: Path) -> None:
-    options = [*SIX, "--store", str(tmp_path / "run"), "--json"]
+    options = [*SIX, "--folder", str(tmp_path / "run"), "--json"]
     first = run(*options).stdout
     assert json.loads(first)["distances"] == DISTANCES
     assert run(*options).stdout == first
     with pytest.raises(ContextwiseError, match="run with another configuration: fingerprint of m"):
-        run("six", "six", "six", "--store", str(tmp_path / "run"))
+        run("six", "six", "six", "--folder", str(tmp_path / "run"))

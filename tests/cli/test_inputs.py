@@ -83,12 +83,12 @@ def test_rows_of_other_variables_say_which_are_expected() -> None:
 
 
 def test_a_folder_of_another_run_is_refused_in_few_words() -> None:
-    assert run("matrix", "lung", "lung-learned", "--store", "matrix").exit_code == 0
-    message = said(run("matrix", "six", "six-guess", "six-graph", "--store", "matrix"))
+    assert run("matrix", "lung", "lung-learned", "--folder", "matrix").exit_code == 0
+    message = said(run("matrix", "six", "six-guess", "six-graph", "--folder", "matrix"))
     assert "models is 2 there and 3 here" in message
     with Store("study", {"structures": 5, "seed": 1, "sizes": [10], "l2": 0.1}) as store:
         store.add("all", [])
-    message = said(run("matrix", "lung", "lung-learned", "--store", "study"))
+    message = said(run("matrix", "lung", "lung-learned", "--folder", "study"))
     assert message == "study holds a run of another kind. Choose another folder"
 
 
@@ -177,7 +177,7 @@ def test_more_processes_than_units_are_not_started(monkeypatch: pytest.MonkeyPat
     [
         ("studies.study.run_units", ["study", "six", "--learners", "mpl", "--out", "kept"]),
         ("evaluation.stability.run_units", [*STABILITY, "--folder", "kept"]),
-        ("support.store.run_units", ["matrix", "six", "six-guess", "--store", "kept"]),
+        ("support.store.run_units", ["matrix", "six", "six-guess", "--folder", "kept"]),
     ],
 )
 def test_a_run_that_is_stopped_says_that_it_goes_on(

@@ -8,8 +8,10 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 from commands import run
-from contextwise.cli import COMMANDS, contextwise
+from contextwise.cli import COMMANDS, REMOVED, contextwise
+from contextwise.cli.cmd_plot import Plots
 from contextwise.cli.options import COMPARED, ROWS, SECTIONS, sections
+from contextwise.cli.options import REMOVED as REMOVED_OPTIONS
 from contextwise.formats import FORMATS
 
 
@@ -120,3 +122,45 @@ def test_an_option_without_the_one_it_belongs_to(arguments: list[str], message: 
     found = CliRunner().invoke(contextwise, arguments)
     assert found.exit_code == 2
     assert message in found.output
+
+
+class TestRemoved:
+    """What earlier versions had answers with one line that names its successor."""
+
+    @pytest.mark.parametrize("command", REMOVED)
+    def test_a_command(self, command: str) -> None:
+        found = run(command, "a", "b")
+        assert found.exit_code == 2
+        assert f"was removed; use: contextwise {REMOVED[command]}" in found.stderr
+
+    @pytest.mark.parametrize("command", Plots.removed)
+    def test_a_plot(self, command: str) -> None:
+        assert f"use: contextwise {Plots.removed[command]}" in run("plot", command).stderr
+
+    @pytest.mark.parametrize(
+        ("command", "option"),
+        [(command, option) for command, options in REMOVED_OPTIONS.items() for option in options],
+    )
+    def test_an_option(self, command: str, option: str) -> None:
+        words = ["plot", command] if command == "graph" else [command]
+        found = run(*words, "lung", option, "1")
+        assert found.exit_code == 2
+        assert f"{option} was removed; use {REMOVED_OPTIONS[command][option]}" in found.stderr
+
+    def test_a_learner_before_the_data(self) -> None:
+        assert "learn d.csv --learner trees" in run("learn", "trees", "d.csv").stderr
+        assert "learn d.csv --learner pair-blocks" in run("learn", "edge-trees", "d.csv").stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["Compare", "a", "b"], "did you mean 'compare'?"),
+        (["plot", "Grahp", "lung"], "did you mean 'graph'?"),
+        (["compare", "a", "b", "--CSV"], "did you mean '--csv'?"),
+        (["plot", "graph", "lung", "--around", "Smoker", "--out", "g.svg"], "mean 'smoker'?"),
+    ],
+)
+def test_a_wrong_name_gets_the_nearest(words: list[str], message: str) -> None:
+    found = CliRunner().invoke(contextwise, words)
+    assert message in f"{found.output}{found.exception}"

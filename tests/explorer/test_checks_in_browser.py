@@ -50,7 +50,7 @@ def with_rows(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     lines = [",".join(domain.names), *(",".join(row) for row in rows_of(true, 600))]
     (folder / "rows.csv").write_text("\n".join(lines))
     models = [str(folder / name) for name in ("true.json", "guess.json")]
-    with explorer(folder, *models, "--data", str(folder / "rows.csv")) as address:
+    with explorer(folder, *models, "--check", str(folder / "rows.csv")) as address:
         yield address
 
 

@@ -13,6 +13,7 @@ import io
 import os
 import sys
 import warnings
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -71,8 +72,30 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells report SIGINT."""
 
 
-class Commands(click.Group):
-    """A group that imports a command when it is used."""
+class SuggestingGroup(click.Group):
+    """A group that names the successor of a removed command, and the nearest name of a wrong one.
+
+    ``removed`` has what replaces each command that earlier versions had.
+    """
+
+    removed: Mapping[str, str] = {}
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, known = args[0], self.list_commands(ctx)
+        if name in self.removed:
+            ctx.fail(f"{name!r} was removed; use: contextwise {self.removed[name]}")
+        near = cw.support.formatting.suggested(name, known)
+        if name not in known and near:
+            ctx.fail(f"No such command {name!r}; {near}")
+        return super().resolve_command(ctx, args)
+
+
+class Commands(SuggestingGroup):
+    """The command: it imports a subcommand when it is used."""
+
+    removed = REMOVED
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -91,17 +114,6 @@ class Commands(click.Group):
                 formatter.write_dl(
                     [(name.ljust(width), text) for name, (_, text) in commands.items()]
                 )
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] in REMOVED:
-            ctx.fail(f"{args[0]!r} was removed; use: contextwise {REMOVED[args[0]]}")
-        if args[0] not in COMMANDS:
-            near = cw.support.formatting.suggested(args[0], COMMANDS)
-            if near:
-                ctx.fail(f"No such command {args[0]!r}; {near}")
-        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         # Catch this before click does: click would exit with 1, which means "different" here.

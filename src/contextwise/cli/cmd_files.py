@@ -262,14 +262,14 @@ TARGETS = [*(known.name for known in FORMATS if known.writer), *GRAPHS]
 @click.option(
     "--from",
     "format_name",
-    type=click.Choice(options.format_names),
+    type=options.words(options.format_names),
     metavar="FORMAT",
     help=f"Format of IN: {', '.join(options.format_names)}.",
 )
 @click.option(
     "--to",
     "target_format",
-    type=click.Choice(TARGETS),
+    type=options.words(TARGETS),
     metavar="FORMAT",
     help=f"Format of OUT: {', '.join(TARGETS)}.",
 )

@@ -17,7 +17,7 @@ import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.inputs import load, load_data
 from contextwise.errors import ContextwiseError
-from contextwise.learning import DEFAULT_LEARNER, LEARNERS, learner_groups, learner_named
+from contextwise.learning import DEFAULT_LEARNER, LEARNERS, REMOVED, learner_groups, learner_named
 from contextwise.support.effort import Deadline
 from contextwise.support.formatting import columns, plural, printable
 
@@ -40,12 +40,11 @@ class LearnCommand(options.SectionedCommand):
     """A command whose help lists the learners, or describes the one that ``--learner`` names."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[0] in LEARNERS:
+        learner = REMOVED.get(args[0], args[0]) if args else None
+        if learner in LEARNERS:
             data = args[1] if len(args) > 1 else "DATA"
-            raise click.UsageError(
-                f"name the learner after the data: contextwise learn {data} --learner {args[0]}",
-                ctx,
-            )
+            text = f"name the learner after the data: contextwise learn {data} --learner {learner}"
+            raise click.UsageError(text, ctx)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -155,7 +154,7 @@ def learner_options(default: str | None = DEFAULT_LEARNER) -> options.Decorator:
 )
 @click.option(
     "--select-by",
-    type=click.Choice(RULES),
+    type=options.words(RULES),
     help="With --grid: how to choose; bic is that of the pseudo-likelihood.  "
     "[default: pseudo-likelihood with --valid, bic without]",
 )

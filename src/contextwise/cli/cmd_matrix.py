@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 @options.output("json", "csv")
 @options.parallel
 @options.engine
-@options.path(
-    "--store", metavar="FOLDER", help="Keep finished blocks here; an interrupted run resumes."
-)
+@options.path("--folder", "store", help="Keep finished blocks here; an interrupted run resumes.")
 @options.time_limit()
 @options.scope
 @click.pass_context
@@ -53,7 +51,7 @@ def matrix(
     \b
     Examples:
       contextwise matrix first.mn second.mn third.mn
-      contextwise matrix *.mn --store runs/matrix --jobs -1 --out distances.csv
+      contextwise matrix *.mn --folder runs/matrix --jobs -1 --out distances.csv
     """
     if out is not None:
         suffix = options.check_out(out, [".csv", ".json"])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import contextwise as cw
-from contextwise.cli import options
+from contextwise.cli import SuggestingGroup, options
 from contextwise.cli.inputs import (
     load_all,
     load_guesses,
@@ -25,6 +25,7 @@ from contextwise.support.files import check_target
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from contextwise.models.domain import Domain
     from contextwise.models.structure import Align
     from contextwise.report.comparisons import Guess
 
@@ -118,7 +119,7 @@ def edge_options(default: str, top: int) -> options.Decorator:
     return options.stacked(
         click.option(
             "--edges",
-            type=click.Choice(["all", "differences", "strongest"]),
+            type=options.words(["all", "differences", "strongest"]),
             help="Draw all edges, those where the models differ most, or those where either "
             f"depends most.  [default: {default}]",
         ),
@@ -133,10 +134,14 @@ def edge_options(default: str, top: int) -> options.Decorator:
     )
 
 
-class Plots(click.Group):
+class Plots(SuggestingGroup):
     """A group whose commands list their options in sections."""
 
     command_class = options.SectionedCommand
+    removed = {  # noqa: RUF012
+        "neighbours": "plot graph MODEL --around VARIABLE",
+        "replicates": "plot groups TRUE --group NAME=FILES",
+    }
 
 
 @click.group(cls=Plots)
@@ -208,14 +213,14 @@ def graph(
     if guess is None:
         (label,) = picture.labels([true])
         (model,) = load_all([true], by_values=picture.by_values)
+        _check_names(names, model.domain)
         how |= {"which": edges or "strongest", "context": context, "title": label}
         picture.save(cw.report.plots.plot_structure, model, **how)
         return
     contexts = [None] if context is None else [None, context]
     compared, *restricted = picture.compare([true, guess], contexts)
     comparison, in_context = compared.comparison, [guess.comparison for guess in restricted]
-    for name in names:
-        comparison.domain.position(name)  # raises for an unknown name
+    _check_names(names, comparison.domain)
     selection = cw.report.shares.select_edges(
         cw.report.shares.edges_of(comparison),
         **how,
@@ -232,6 +237,12 @@ def graph(
         selection=selection,
         title=_title(compared),
     )
+
+
+def _check_names(names: Sequence[str], domain: Domain) -> None:
+    """Raise for a name of no variable."""
+    for name in names:
+        domain.position(name)
 
 
 @plot.command(short_help="Draw the confusion matrix, errors and rates.")

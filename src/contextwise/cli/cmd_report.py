@@ -250,10 +250,11 @@ def _model_page(
 @options.command()
 @options.model("models", metavar="[MODEL...] | DATA", nargs=-1)
 @click.option(
-    "--data",
+    "--check",
+    "data",
     type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Learn from the rows of this file, and show the evidence in them.",
+    metavar="ROWS",
+    help="Test the claims of the model against these rows, and offer to learn from them.",
 )
 @options.option("--host", default="127.0.0.1", help="Network address to listen on.")
 @click.option(
@@ -286,7 +287,7 @@ def explore(
       contextwise explore learned.json
       contextwise explore rows.csv
       contextwise explore true.mn learned.mn other.mn
-      contextwise explore true.mn learned.mn --data test.csv
+      contextwise explore true.mn learned.mn --check test.csv
       contextwise explore controls.json patients.json --peers
     """
     require("shiny", "explorer")

@@ -47,8 +47,59 @@ SECTIONS = ("Options", COMPARED, MODELS, ROWS, EFFORT)
 """The sections of a help text, in order; `section` puts options into one of them."""
 
 
+EXACT = "matrix without it: the distances are exact"
+REMOVED: dict[str, dict[str, str]] = {
+    "compare": {
+        "--data": "--contexts-of ROWS",
+        "--null": "--chance without it",
+        "--threads": "--jobs N",
+    },
+    "matrix": {
+        "--approximate": EXACT,
+        "--assertions": EXACT,
+        "--seed": EXACT,
+        "--data": "--contexts-of ROWS",
+        "--nearest": "contextwise compare MODEL MODELS..., which names the nearest",
+        "--top": "contextwise compare MODEL MODELS..., which names the nearest",
+        "--probabilities": "contextwise compare TRUE ENSEMBLE --probabilities",
+        "--store": "--folder FOLDER",
+    },
+    "explain": {"--data": "--contexts-of ROWS"},
+    "check": {"--draws": "check without it: the p-values need no draws"},
+    "stability": {
+        "--consensus": "--medoid FILE",
+        "--true": "--ensemble FILE, then contextwise compare TRUE FILE",
+    },
+    "report": {
+        "--data": "--check ROWS for evidence, --contexts-of ROWS to restrict contexts",
+        "--null": "--chance without it",
+        "--populations": "contextwise groups DATA --by COLUMN",
+        **dict.fromkeys(
+            ("--learner", "--resamples", "--set", "--stability"), "contextwise analyse DATA"
+        ),
+    },
+    "explore": {"--data": "--check ROWS", "--run": "contextwise study"},
+    "graph": {"--most": "--top N"},
+}
+"""The successors of options that earlier versions had, by the name of the command."""
+
+
 class SectionedCommand(click.Command):
     """A command whose help lists its options in sections."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            name = error.option_name
+            successor = REMOVED.get(str(ctx.info_name), {}).get(name)
+            if successor is not None:
+                raise click.UsageError(f"{name} was removed; use {successor}", ctx) from None
+            known = [flag for param in self.get_params(ctx) for flag in param.opts]
+            near = cw.support.formatting.suggested(name, known)
+            if near:
+                raise click.UsageError(f"No such option {name!r}; {near}", ctx) from None
+            raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, records in sections(ctx):
@@ -116,7 +167,10 @@ option = partial(click.option, show_default=True)
 
 def choice(name: str, *choices: str, help: str) -> Decorator:
     """Add an option that takes one of some words; the first is the default."""
-    return option(name, type=click.Choice(choices), default=choices[0], help=help)
+    return option(name, type=words(choices), default=choices[0], help=help)
+
+
+words = partial(click.Choice, case_sensitive=False)
 
 
 def number(*names: str, least: int = 1, **more: Any) -> Decorator:
@@ -168,7 +222,7 @@ format_names = [known.name for known in FORMATS]
 format_name = click.option(
     "--format",
     "format_name",
-    type=click.Choice(format_names),
+    type=words(format_names),
     metavar="FORMAT",
     help=f"Read every model file in this format: {', '.join(format_names)}.",
 )
@@ -264,7 +318,7 @@ def _row_option(field: str) -> Decorator:
     if "/" in flag:
         return click.option(flag, field, default=None, help=help)
     if "|" in metavar:
-        return click.option(flag, field, type=click.Choice(metavar.split("|")), help=help)
+        return click.option(flag, field, type=words(metavar.split("|")), help=help)
     repeatable = isinstance(default, tuple)
     return click.option(flag, field, metavar=metavar, multiple=repeatable, help=help)
 

@@ -54,4 +54,12 @@ if not TYPE_CHECKING:
             "stability": "stability",
             "compare_groups": "compare_groups",
         },
+        removed={
+            "compare_ensembles": "score_ensembles",
+            "consensus": "contextwise.distance_matrix, whose medoid is the most typical model",
+            "ensemble_matrix": "contextwise.distance_matrix for the medoids",
+            "populations": "groups",
+            "score": "contextwise.evaluation.scores.score",
+            "summarize": "compare_groups",
+        },
     )

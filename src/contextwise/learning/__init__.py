@@ -142,4 +142,8 @@ def learner_named(name: str) -> "type[Learner]":
 if not TYPE_CHECKING:
     homes = {entry.class_name: entry.module for entry in LEARNERS.values()}
     homes |= dict.fromkeys(("Data", "Learner", "as_data", "learn"), "base")
-    __getattr__, __dir__ = lazy_names(__name__, {**homes, "select": "selection"})
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {**homes, "select": "selection"},
+        removed=dict.fromkeys(("EdgeTrees", "TreesAndPairs"), "PairBlocks"),
+    )

@@ -30,13 +30,14 @@ def lazy_modules(package: str) -> Callable[[str], object]:
 
 
 def lazy_names(
-    package: str, homes: Mapping[str, str]
+    package: str, homes: Mapping[str, str], removed: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` of a package that imports names at first use.
 
     ``homes`` maps a name to its module inside the package, or to ``module:other_name``. A name that
     its module does not define is the module itself. A function may have the name of its module:
-    importing the module sets the attribute of the package to the function.
+    importing the module sets the attribute of the package to the function. ``removed`` has the
+    successor of each name that earlier versions had.
     """
     module = sys.modules[package]
     content = module.__dict__
@@ -51,6 +52,8 @@ def lazy_names(
     load_module = lazy_modules(package)
 
     def load(name: str) -> object:
+        if removed and name in removed:
+            raise AttributeError(f"{package}.{name} was removed; use {removed[name]}")
         if name not in homes:
             return load_module(name)
         home, _, other = homes[name].partition(":")
