@@ -113,8 +113,8 @@ def test_a_sample_of_the_pairs_is_not_taken_for_all() -> None:
     data = Data(Domain({f"v{k}": 2 for k in range(100)}), rows)
     result = analysed(data, learner="independent", resamples=0)
     assert plain(first_sentence(result)) == (
-        "Among the 1,000 of 4,950 pairs of variables that could be tested, the rows show no "
-        "association when the others are held fixed."
+        "Only 1,000 of the 4,950 pairs of variables could be tested; the rows show no association "
+        "there when the others are held fixed."
     )
     assert "500 at random" in text_of(analysis_page(result))
 

@@ -21,7 +21,7 @@ import numpy as np
 from contextwise.comparison.question import Pair
 from contextwise.counting.extraction import CoverSource
 from contextwise.data.columns import DataSummary
-from contextwise.data.options import FLAGS, RowOptions, row_options
+from contextwise.data.options import FLAGS, row_options
 from contextwise.data.rows import Data, DataLike, as_advised
 from contextwise.errors import DomainError, OpenResult, TooLargeError
 from contextwise.evaluation import pair_rows
@@ -139,15 +139,6 @@ class CardPart:
     groups: Groups | None
     shares: Standardised | None
 
-    @property
-    def constant(self) -> set[str]:
-        """The variables that the region of the claim fixes, so that all groups agree in them."""
-        seen: dict[str, set[str]] = {r.variable: set() for r in self.claim.region}
-        for group in self.groups.groups if self.groups else ():
-            for name, state in group.states:
-                seen.get(name, set()).add(state)
-        return {name for name, states in seen.items() if len(states) == 1}
-
 
 @dataclass(frozen=True, eq=False)
 class Card:
@@ -190,7 +181,7 @@ class Analysis:
     smallest_count: int = 0
     halves: Halves | None = None
     summary: DataSummary | None = None  #: the columns of the file
-    decided: RowOptions | None = None  #: how rows were read, as far as the user did not choose
+    found_counts: str | None = None  #: the column of counts, if the user did not name it
     groups: GroupsOfColumns | None = None  #: whether associations are the same in all groups
     unfinished: tuple[str, ...] = ()  #: what Ctrl-C or the time limit left out
 
@@ -296,8 +287,10 @@ def findings_of(data: Data, model: Structure, evidence: Evidence) -> list[PairFi
         finding = PairFinding(pair, kind, claims[pair], None, 1.0, given, crude[pair])
         if not inside.all():
             holds = float(data.weights[inside].sum() / len(data))
-            finding = replace(finding, holds=holds, **_region(data, claims[pair], inside))
-            finding = replace(finding, inside=inside) if finding.associated else finding
+            finding = replace(finding, holds=holds)
+            if finding.associated:
+                only, but = _regions(data, claims[pair], inside)
+                finding = replace(finding, inside=inside, only_where=only, not_where=but)
         findings.append(finding)
     order = sorted(findings, key=lambda f: (not f.noted, -values.get(frozenset(f.pair), 0.0)))
     wanted = {f.pair for f in order[:MOST_ADJUSTED]}
@@ -347,15 +340,17 @@ def _associated_rows(
     return inside
 
 
-def _region(data: Data, claims: Iterable[ClaimEvidence], inside: BoolArray) -> dict[str, Region]:
-    """Find the region that says in which rows the pair is associated; rather one without "not"."""
+def _regions(
+    data: Data, claims: Iterable[ClaimEvidence], inside: BoolArray
+) -> tuple[Region, Region]:
+    """Return the region that is the rows inside, or the one outside; rather one without "not"."""
     for claim in sorted(claims, key=lambda c: (any(r.negated for r in c.region), not c.dependent)):
         within = pair_rows.rows_where(data, claim.region)
         if np.array_equal(within, inside):
-            return {"only_where": claim.region}
+            return claim.region, ()
         if np.array_equal(within, ~inside):
-            return {"not_where": claim.region}
-    return {}
+            return (), claim.region
+    return (), ()
 
 
 def _adjusted(data: Data, finding: PairFinding) -> PairFinding:
@@ -462,7 +457,7 @@ def analyse(
         findings=tuple(findings_of(data, structure, evidence)),
         halves=halves,
         summary=summary,
-        decided=_added(chosen, options),
+        found_counts=options.counts if chosen.counts is None else None,
         groups=compared,
         unfinished=tuple(unfinished),
     )
@@ -499,18 +494,6 @@ def analysis_of(model: Model, data: Data, title: str, effort: Effort) -> Analysi
         findings=tuple(findings_of(data, structure, evidence)) if few else (),
         unfinished=(f"{late} not tested",) if evidence.unfinished else (),
     )
-
-
-def _added(chosen: RowOptions, used: RowOptions) -> RowOptions:
-    """Return the options that were decided for the user."""
-    fields: dict[str, Any] = {}
-    for field in RowOptions._fields:
-        mine, theirs = getattr(chosen, field), getattr(used, field)
-        if isinstance(mine, tuple):
-            fields[field] = tuple(text for text in theirs if text not in mine)
-        elif mine != theirs:
-            fields[field] = theirs
-    return RowOptions(**fields)
 
 
 def _check(data: Data, outcome: str | None) -> None:

@@ -102,13 +102,13 @@ class Standardised:
 
 @dataclass(frozen=True)
 class Gap:
-    """The largest difference between two standardised shares."""
+    """The clearest difference between two standardised shares: its lower limit is the largest."""
 
     state: str  # of the variable whose share it is
     high: str
     low: str  # states of the other variable
     shares: tuple[float, float]
-    points: Estimate  # its interval allows for choosing the largest of ``among``
+    points: Estimate  # its interval allows for choosing one of ``among``
     among: int
 
 
@@ -376,25 +376,24 @@ def standardised(
         tuple(held),
         tuple(name for name in wanted if name not in held),
         int(n[usable].sum()),
-        _largest_gap(states, [labels[k] for k in chosen], means, variances),
+        _clearest_gap(states, [labels[k] for k in chosen], means, variances),
     )
 
 
-def _largest_gap(
+def _clearest_gap(
     states: Sequence[str], of_states: Sequence[str], means: FloatArray, variances: FloatArray
 ) -> Gap | None:
     from scipy.special import ndtri
 
     pairs = list(combinations(range(len(states)), 2))
     among = len(pairs) * len(of_states)
-    best: Gap | None = None
+    gaps = []
     for k, state in enumerate(of_states):
         for i, j in pairs:
             high, low = (i, j) if means[i, k] >= means[j, k] else (j, i)
             value = float(means[high, k] - means[low, k])
-            if best is None or value > best.points.value:
-                half = -float(ndtri(0.025 / among)) * sqrt(variances[i, k] + variances[j, k])
-                ends = Estimate(value, max(-1.0, value - half), min(1.0, value + half))
-                shares = float(means[high, k]), float(means[low, k])
-                best = Gap(state, states[high], states[low], shares, ends, among)
-    return best
+            half = -float(ndtri(0.025 / among)) * sqrt(variances[i, k] + variances[j, k])
+            ends = Estimate(value, max(-1.0, value - half), min(1.0, value + half))
+            shares = float(means[high, k]), float(means[low, k])
+            gaps.append((value - half, Gap(state, states[high], states[low], shares, ends, among)))
+    return max(gaps, key=lambda each: each[0], default=(0.0, None))[1]

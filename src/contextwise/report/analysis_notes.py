@@ -101,7 +101,7 @@ def _rows_decisions(analysis: Analysis) -> list[Decision]:
     entries: list[Decision] = [("Rows", f"all {len(data):,} used", "")]
     if data.multiplicity is not None:
         column = data.decisions.get("counts") or "their number"
-        other = f"--bins {column}=4" if analysis.decided and analysis.decided.counts else ""
+        other = f"--bins {column}=4" if analysis.found_counts else ""
         text = f"{total:,} rows stand for {len(data):,}, counted by {column}"
         entries = [("Rows", text, other)]
     elif len(data) < total:

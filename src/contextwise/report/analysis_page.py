@@ -24,7 +24,7 @@ from contextwise.report import analysis_words as words
 from contextwise.report.analysis_pictures import graph_of_findings, matrix_of_findings
 from contextwise.report.analysis_words import Name, Phrase, percent
 from contextwise.report.html import Markup, as_html, filled, joined, static
-from contextwise.report.parts import Section, parts_of
+from contextwise.report.parts import Column, Section, Table, parts_of
 from contextwise.support.formatting import name as short
 from contextwise.support.formatting import plural
 
@@ -89,17 +89,6 @@ def folded(title: str, *content: Markup | None) -> Markup:
 
 def note(text: str | Markup, kind: str = "note") -> Markup:
     return filled('<p class="{}">{}</p>', kind, text)
-
-
-def table_html(heads: Sequence[str], rows: Iterable[Sequence[str]], label: str) -> Markup:
-    """Return a plain table that scrolls sideways where it is too wide."""
-    head = joined(filled('<th scope="col">{}</th>', text) for text in heads)
-    body = []
-    for first, *others in rows:
-        cells = joined(filled("<td>{}</td>", text) for text in others)
-        body.append(filled('<tr><th scope="row">{}</th>{}</tr>', first, cells))
-    content = '<table class="plain"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>'
-    return scrolling(filled(content, head, joined(body)), label)
 
 
 def scrolling(content: Markup, label: str) -> Markup:
@@ -201,10 +190,9 @@ def _picture(analysis: Analysis) -> Markup | None:
         return section("The picture", both)
     if variables <= MATRIX:
         return section("The picture", matrix_figure(analysis), plot)
-    text = (
-        f"With {variables} variables there are too many pairs for a picture; these are the "
-        f"strongest of {len(analysis.findings):,}."
-    )
+    if plot is None:
+        return None
+    text = f"{variables} variables have too many pairs for a picture; these are the strongest."
     return section("The strongest pairs", note(text, "lede"), plot)
 
 
@@ -420,6 +408,9 @@ def _groups_html(card: Card, part: CardPart, smallest_count: int) -> Markup:
     if not fit:
         return silent
     first, second = (short(state, 24) for state in groups.states)
+    region = [literal.variable for literal in part.claim.region]
+    states = {v: {s for g in groups.groups for n, s in g.states if n == v} for v in region}
+    constant = [v for v in region if len(states[v]) == 1]  # fixed by the region, so not repeated
     legend = f"Share with {short(card.of)} = {short(groups.state)}, where {short(card.by)} is"
     return filled(
         '<p class="legend">{}<span>{}{}</span><span>{}{}</span></p>'
@@ -431,7 +422,7 @@ def _groups_html(card: Card, part: CardPart, smallest_count: int) -> Markup:
         _sample("dot2"),
         second,
         _axis(1.0, as_percent=True),
-        joined(_group_row(group, (first, second), part.constant) for group in fit[:MOST_GROUPS]),
+        joined(_group_row(group, (first, second), constant) for group in fit[:MOST_GROUPS]),
         silent,
     )
 
@@ -477,11 +468,9 @@ def _panels_html(card: Card, shares: Standardised) -> Markup:
     texts = words.panel_notes(shares)
     if len(shares.of_states) > MOST_PANELS or len(shares.states) > MOST_STATES:
         texts += " States with few rows are in the table."
-    numbers = filled(
-        '<div class="numbers">{}</div>',
-        folded("The numbers", table_html(heads, cells, "The numbers")),
-    )
-    return filled('<div class="panels">{}</div>{}{}', panels, note(texts), numbers)
+    numbers = folded("The numbers", _text_table(heads, cells))
+    shown = '<div class="panels">{}</div>{}<div class="numbers">{}</div>'
+    return filled(shown, panels, note(texts), numbers)
 
 
 def _share_texts(shares: Standardised, row: int) -> list[str]:
@@ -570,7 +559,7 @@ def evidence_table(
     """
     again = '<th scope="col">{}</th>'
     found = filled(again, f"Found again in {halves.count} random halves") if halves else None
-    table = filled(
+    content = filled(
         '<table class="ev"><thead><tr><th scope="col">Claim of the model</th>'
         '<th scope="col">In the rows</th>'
         '<th scope="col">Strength <small>in the rows of the test</small></th>'
@@ -580,7 +569,7 @@ def evidence_table(
         found,
         joined(_claim_row(claim, halves, shown or claim_html) for claim in claims),
     )
-    return scrolling(table, "Claims and evidence")
+    return scrolling(content, "Claims and evidence")
 
 
 def _claim_row(claim: ClaimEvidence, halves: Halves | None, shown: ClaimContent) -> Markup:
@@ -706,9 +695,14 @@ def pairs_table(findings: Sequence[PairFinding]) -> Markup:
             words.finding_text(f),
             words.v_text(f.adjusted),
             words.v_text(f.crude),
-            percent(f.holds),
-            ", ".join(map(short, f.given)),
+            percent(f.holds) if f.noted else "",
+            ", ".join(map(short, f.given)) if f.adjusted else "",
         )
         for f in findings[:MOST_PAIRS]
     ]
-    return table_html(heads, rows, "All pairs")
+    return _text_table(heads, rows)
+
+
+def _text_table(heads: Iterable[str], rows: Iterable[Sequence[str]]) -> Markup:
+    columns = tuple(Column(head, "text") for head in heads)
+    return as_html([Table("", columns, tuple(map(tuple, rows)))])

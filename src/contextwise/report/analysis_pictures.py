@@ -9,7 +9,7 @@ import numpy as np
 
 from contextwise.evaluation.analysis import Analysis, PairFinding
 from contextwise.report import analysis_words as words
-from contextwise.report.html import Markup, tag
+from contextwise.report.html import Markup, filled, joined
 from contextwise.report.layout import circle, cut_names
 
 Point = tuple[float, float]
@@ -32,42 +32,27 @@ def graph_of_findings(analysis: Analysis) -> Markup:
     font = 17 if len(names) <= 6 else 15 if len(names) <= 9 else 13
     labels = dict(zip(names, cut_names(names, 16), strict=True))
     boxes = [_pill(places[n], labels[n], font) for n in names]
+    node = (
+        '<g class="node"><title>{}</title><rect x="{}" y="{}" width="{}" height="{}" rx="{}"/>'
+        '<text x="{}" y="{}" font-size="{}">{}</text></g>'
+    )
+    nodes = []
+    for name, (left, top, right, bottom) in zip(names, boxes, strict=True):
+        middle = (left + right) / 2, (top + bottom) / 2 + 0.34 * font
+        box = map(_n, (left, top, right - left, bottom - top, font, *middle))
+        nodes.append(filled(node, name, *box, f"{font}", labels[name]))
     lines = [line for f in drawn for line in _edge(f, places)]
-    strongest = drawn[::-1][:MOST_NUMBERS]
     notes = len(drawn) <= MOST_NOTES
-    numbers = [_edge_label(finding, places, boxes, notes=notes) for finding in strongest]
-    nodes = [
-        tag(
-            "g",
-            tag("title", name),
-            tag(
-                "rect",
-                x=_n(left),
-                y=_n(top),
-                width=_n(right - left),
-                height=_n(bottom - top),
-                rx=_n(font),
-            ),
-            tag(
-                "text",
-                labels[name],
-                x=_n(places[name][0]),
-                y=_n(places[name][1] + 0.34 * font),
-                font_size=font,
-            ),
-            class_="node",
-        )
-        for name, (left, top, right, bottom) in zip(names, boxes[: len(names)], strict=True)
-    ]
+    numbers = [_edge_label(f, places, boxes, notes=notes) for f in drawn[::-1][:MOST_NUMBERS]]
     told = f"Graph of {len(names)} variables. " + " ".join(map(_told, reversed(drawn[-12:])))
-    return tag(
-        "svg",
-        tag("g", *lines),
-        *nodes,
-        *numbers,
-        viewBox=f"0 0 {_n(WIDTH)} {_n(height)}",
-        role="img",
-        aria_label=told,
+    return filled(
+        '<svg viewBox="0 0 {} {}" role="img" aria-label="{}"><g>{}</g>{}{}</svg>',
+        _n(WIDTH),
+        _n(height),
+        told,
+        joined(lines),
+        joined(nodes),
+        joined(numbers),
     )
 
 
@@ -121,11 +106,9 @@ def _edge(finding: PairFinding, places: dict[str, Point]) -> list[Markup]:
         return start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1])
 
     def line(low: float, high: float, kind: str, width: float) -> Markup:
-        (x1, y1), (x2, y2) = at(low), at(high)
-        ends = {"x1": _n(x1), "y1": _n(y1), "x2": _n(x2), "y2": _n(y2)}
-        return tag(
-            "line", tag("title", _told(finding)), class_=kind, stroke_width=_n(width), **ends
-        )
+        ends = map(_n, (*at(low), *at(high), width))
+        shape = '<line class="{}" x1="{}" y1="{}" x2="{}" y2="{}" stroke-width="{}">{}</line>'
+        return filled(shape, kind, *ends, filled("<title>{}</title>", _told(finding)))
 
     width = min(1.5 + 24 * finding.strength, 15.0)
     if finding.kind == "left out":
@@ -148,10 +131,8 @@ def _edge_label(
 ) -> Markup:
     """Write the strength on its line, where it covers neither a node nor another label."""
     (x1, y1), (x2, y2) = (places[name] for name in finding.pair)
-    note = ""
-    if notes:
-        note = words.plain(words.context_phrase(finding))
-        note = "left out by the model" if finding.kind == "left out" else note
+    note = "left out by the model" if finding.kind == "left out" else ""
+    note = (note or words.plain(words.context_phrase(finding))) if notes else ""
     note = note if len(note) <= 34 else f"{note[:33]}…"
     half = max(19.0, 7.2 * len(note) / 2)
     low = 12.0 + (18.0 if note else 0.0)
@@ -167,11 +148,11 @@ def _edge_label(
             break
     x, y = best
     boxes.append((x - half, y - 12, x + half, y + low))
-    lines = [tag("text", f"{finding.strength:.2f}", class_="num", x=_n(x), y=_n(y + 6))]
-    if note:
-        lines.append(tag("text", note, class_="small", x=_n(x), y=_n(y + 23)))
+    text = '<text class="{}" x="{}" y="{}">{}</text>'
+    number = filled(text, "num", _n(x), _n(y + 6), f"{finding.strength:.2f}")
+    small = filled(text, "small", _n(x), _n(y + 23), note) if note else None
     kind = "bad" if finding.kind == "left out" else "" if finding.associated else "pale"
-    return tag("g", *lines, class_=f"lab {kind}".strip())
+    return filled('<g class="lab {}">{}{}</g>', kind, number, small)
 
 
 def _overlap(one: Box, other: Box) -> bool:
@@ -194,88 +175,66 @@ def matrix_of_findings(analysis: Analysis) -> Markup:
     drawn: list[Markup] = []
     for finding in analysis.findings:
         i, j = (place[name] for name in finding.pair)
-        drawn += _cells(
-            finding, (left + j * cell, top + i * cell), (left + i * cell, top + j * cell), cell
-        )
+        above, below = (left + j * cell, top + i * cell), (left + i * cell, top + j * cell)
+        drawn += _cells(finding, above, below, cell)
     heads = []
     for k, label in enumerate(labels):
         middle = (k + 0.5) * cell
-        heads.append(
-            tag("text", label, x=_n(left - 7), y=_n(top + middle + 0.35 * font), class_="row")
-        )
-        x, y = left + middle, top - 7
-        heads.append(
-            tag("text", label, transform=f"translate({_n(x + 0.3 * font)} {_n(y)}) rotate(-60)")
-        )
-        square = {
-            "x": _n(left + k * cell),
-            "y": _n(top + k * cell),
-            "width": _n(cell),
-            "height": _n(cell),
-        }
-        drawn.append(tag("rect", class_="own", **square))
+        row = '<text class="row" x="{}" y="{}">{}</text>'
+        heads.append(filled(row, _n(left - 7), _n(top + middle + 0.35 * font), label))
+        column = '<text transform="translate({} {}) rotate(-60)">{}</text>'
+        heads.append(filled(column, _n(left + middle + 0.3 * font), _n(top - 7), label))
+        drawn.append(_square("own", (left + k * cell, top + k * cell), cell))
     count = sum(f.associated for f in analysis.findings)
     pairs = f"{count} of {len(analysis.findings)} pairs are associated"
-    told = f"Matrix of {n} variables: {pairs}. The table at the end has all pairs."
-    width, height = left + n * cell + top * 0.5, top + n * cell + 2
-    return tag(
-        "svg",
-        *drawn,
-        tag("g", *heads, font_size=_n(font)),
-        class_="matrix",
-        viewBox=f"0 0 {_n(width)} {_n(height)}",
-        width=_n(width),
-        height=_n(height),
-        role="img",
-        aria_label=told,
+    width, height = _n(left + n * cell + top * 0.5), _n(top + n * cell + 2)
+    return filled(
+        '<svg class="matrix" viewBox="0 0 {0} {1}" width="{0}" height="{1}" role="img" '
+        'aria-label="{2}">{3}<g font-size="{4}">{5}</g></svg>',
+        width,
+        height,
+        f"Matrix of {n} variables: {pairs}. The table at the end has all pairs.",
+        joined(drawn),
+        _n(font),
+        joined(heads),
     )
+
+
+def _square(kind: str, at: Point, size: float, told: str = "", opacity: float = 1.0) -> Markup:
+    """Draw a cell; its tip is ``told``."""
+    shape = '<rect class="{}" x="{}" y="{}" width="{}" height="{}" fill-opacity="{}">{}</rect>'
+    numbers = (_n(at[0]), _n(at[1]), _n(size), _n(size), f"{opacity:.2f}")
+    return filled(shape, kind, *numbers, filled("<title>{}</title>", told) if told else None)
 
 
 def _cells(finding: PairFinding, above: Point, below: Point, cell: float) -> list[Markup]:
-    x, y = above
     crude = finding.crude.value if finding.crude else 0.0
-    told = tag("title", f"{_told(finding)} Crude {crude:.2f}.")
-    size = {"width": _n(cell), "height": _n(cell)}
-    shade = tag(
-        "rect",
-        told,
-        x=_n(x),
-        y=_n(y),
-        class_="crude",
-        fill_opacity=f"{min(1.0, 1.6 * crude):.2f}",
-        **size,
-    )
-    cells = [shade]
+    told = _told(finding)
+    shade = min(1.0, 1.6 * crude)
+    cells = [
+        _square("crude", above, cell, f"{told} Crude {crude:.2f}.", shade),
+        _square("cell", below, cell, told),
+    ]
     if cell >= 34 and crude >= 0.005:
-        kind = "dark" if crude > 0.35 else None
-        cells.append(
-            tag(
-                "text",
-                f"{crude:.2f}",
-                x=_n(x + cell / 2),
-                y=_n(y + cell / 2 + 4),
-                class_="number",
-                data_kind=kind,
-            )
-        )
-    x, y = below
-    cells.append(tag("rect", tag("title", _told(finding)), x=_n(x), y=_n(y), class_="cell", **size))
-    middle, radius = (x + cell / 2, y + cell / 2), 0.3 * cell
-    kind = {"associated": "yes", "left out": "bad"}.get(
-        finding.kind, "weak" if finding.noted else ""
-    )
+        kind = "number dark" if crude > 0.35 else "number"
+        text = '<text class="{}" x="{}" y="{}">{}</text>'
+        place = _n(above[0] + cell / 2), _n(above[1] + cell / 2 + 4)
+        cells.append(filled(text, kind, *place, f"{crude:.2f}"))
+    kinds = {"associated": "yes", "left out": "bad"}
+    kind = kinds.get(finding.kind, "weak" if finding.noted else "")
     if not kind:
         return cells
-    circle = {"cx": _n(middle[0]), "cy": _n(middle[1]), "r": _n(radius)}
-    if kind == "bad" and not finding.partly:
-        x, y = middle
-        corners = f"M{_n(x)} {_n(y - radius)}l{_n(radius)} {_n(radius)}l-{_n(radius)} {_n(radius)}"
-        return [*cells, tag("path", d=f"{corners}l-{_n(radius)} -{_n(radius)}Z", class_="pie bad")]
+    x, y, radius = below[0] + cell / 2, below[1] + cell / 2, 0.3 * cell
     share = 0.5 if kind == "weak" else finding.holds
-    if share == 1:
-        return [*cells, tag("circle", class_=f"pie {kind}", **circle)]
-    ring = tag("circle", class_=f"ring {kind}", **circle)
-    return [*cells, ring, _sector(middle, radius, share, kind)]
+    ring = '<circle class="{} {}" cx="{}" cy="{}" r="{}"/>'
+    circle = kind, _n(x), _n(y), _n(radius)
+    if share < 1:
+        return [*cells, filled(ring, "ring", *circle), _sector((x, y), radius, share, kind)]
+    if kind == "yes":
+        return [*cells, filled(ring, "pie", *circle)]
+    r = _n(radius)
+    corners = f"M{_n(x)} {_n(y - radius)}l{r} {r}l-{r} {r}l-{r} -{r}Z"
+    return [*cells, filled('<path class="pie bad" d="{}"/>', corners)]
 
 
 def _sector(middle: Point, radius: float, share: float, kind: str) -> Markup:
@@ -283,4 +242,4 @@ def _sector(middle: Point, radius: float, share: float, kind: str) -> Markup:
     x, y = middle[0] + radius * np.sin(angle), middle[1] - radius * np.cos(angle)
     start = f"M{_n(middle[0])} {_n(middle[1])}V{_n(middle[1] - radius)}"
     arc = f"A{_n(radius)} {_n(radius)} 0 {int(share > 0.5)} 1 {_n(x)} {_n(y)}Z"
-    return tag("path", d=start + arc, class_=f"pie {kind}")
+    return filled('<path class="pie {}" d="{}"/>', kind, start + arc)
