@@ -69,7 +69,7 @@ def test_words() -> None:
     assert supported.sentence == "A–B depend when C=x"
     assert supported.finding == "p = 0.001, odds ratio above 3"
     assert untestable.finding == "no row carries information"
-    assert weak.finding == "p = 0.4, V 0.2 (0 to 0.6), differs between groups"
+    assert weak.finding == "p = 0.4 (1 corrected), V 0.2 (0 to 0.6), differs between groups"
     assert EVIDENCE.about("B", "A") == [supported]
     assert EVIDENCE.summary == (
         "The 10 rows that the learner saw support 1 of 2 claims of dependence. "

@@ -110,11 +110,16 @@ class ClaimEvidence:
 
     @property
     def finding(self) -> str:
-        """The result of the test: ``"p = 8e-16, odds ratio 1.9 (1.6 to 2.3)"``."""
+        """The result of the test: ``"p = 8e-16, odds ratio 1.9 (1.6 to 2.3)"``.
+
+        If p is not significant, the corrected p follows it: ``"p = 0.02 (0.13 corrected), V 0.1"``.
+        """
         if self.p is None:
             return self.reason
-        numbers = [p_text(self.p), *([str(self.effect)] if self.effect else [])]
-        return ", ".join([*numbers, *([self.reason] if self.reason else [])])
+        p = p_text(self.p)
+        if self.verdict not in (CONTRADICTED, SUPPORTED) and p != p_text(self.adjusted or 0.0):
+            p += f" ({self.adjusted:.2g} corrected)"
+        return ", ".join([p, *map(str, filter(None, (self.effect, self.reason)))])
 
     def record(self) -> dict[str, Any]:
         """Return the claim and its test as one flat mapping, for tables and files."""
