@@ -173,3 +173,81 @@ def test_separators_are_smallest_and_separate(seed: int) -> None:
     assert not connected(found)
     for fewer in combinations(range(2, 6), len(found) - 1) if found else ():
         assert connected(set(fewer))
+
+
+def written(found: Any) -> str:
+    return " ".join(str(found).split())
+
+
+def test_infinite_odds_ratios_are_ordered_by_their_limits() -> None:
+    """Both odds ratios of class and age are infinite, so their limits tell them apart."""
+    text = written(cw.groups("titanic", "sex", "mpl"))
+    assert "above 8.5 at male, above 0.92 at female" in text
+    text = written(cw.groups("titanic", "class", "mpl"))
+    assert "odds ratio above 28 at 2nd, 1.4 at 3rd" in text
+
+
+def test_weak_dependence_is_said_of_two_states_only() -> None:
+    """The odds ratios of a pair with more states are of two states each, so others can depend."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for k in range(6000):
+        a, strong = int(rng.integers(4)), k % 2
+        b = int(rng.random() < (0.8 if a == 3 or (a == 1 and strong) else 0.3))
+        rows.append([f"g{strong}", a, b])
+    found = cw.groups(rows, "v0", "mpl")
+    assert found.differing
+    assert "weaker than an odds ratio" not in str(found)
+
+
+def test_opposite_signs_are_told_with_their_context() -> None:
+    rng = np.random.default_rng(2)
+    rows = []
+    for _ in range(3000):
+        c, g = rng.integers(2, size=2).tolist()
+        a = int(rng.random() < 0.3 + 0.4 * c)
+        slope = (1 if c else -1) * (1.5 if g else 0.0)
+        b = int(rng.random() < 1 / (1 + np.exp(-slope * (a - 0.5) * 2 - (c - 0.5))))
+        rows.append([g, a, b, c])
+    found = cw.groups(rows, "v0", "mpl")
+    (pair,) = [each for each in found.differing if each.pair == ("v1", "v2")]
+    assert pair.given == ("v3",)
+    assert {place.when[0].states for place in pair.places if place.adjusted <= 0.05} == {
+        ("0",),
+        ("1",),
+    }
+    assert "at 1 where v3=" in written(found) or "at 0 where v3=" in written(found)
+
+
+@pytest.mark.parametrize("names", [("p", "verdict"), ("pair", "ratio"), ("x" * 50 + "1", "x" * 50)])
+def test_any_name_of_a_group_can_head_a_column(names: tuple[str, str]) -> None:
+    rows = [[names[k % 2], k // 2 % 2, k // 4 % 2] for k in range(160)]
+    assert "about the same" in str(cw.groups(rows, "v0", "mpl", margin=9))
+
+
+def test_every_p_value_of_paired_rows_counts_subjects() -> None:
+    """Each row occurs ten times, so a test of independent rows would find anything."""
+    rng = np.random.default_rng(5)
+    rows = []
+    for who in range(40):
+        for visit in range(3):
+            a = int(rng.integers(2))
+            b = a if visit or rng.random() < 0.3 else 1 - a
+            rows += [{"who": f"s{who}", "visit": f"v{visit}", "A": a, "B": b}] * 10
+    found = cw.groups(rows, "visit", "mpl", subject="who")
+    (pair,) = found.pairs
+    assert pair.verdict == "differs"
+    assert min(p for *_, p in pair.between) >= 1 / 1000
+    assert pair.trend is None
+    assert found.subject == "who"
+
+
+def test_paired_rows_may_lack_a_state() -> None:
+    domain = Domain({"A": 3, "B": 2, "g": ["x", "y"]})
+    rng = np.random.default_rng(1)
+    rows = np.column_stack(
+        [rng.integers(2, size=200) * 2, rng.integers(2, size=200), np.tile([0, 1], 100)]
+    )
+    data = Data(domain, rows, subjects=np.repeat(np.arange(100), 2))
+    (pair,) = cw.groups(data, "g", "mpl").pairs
+    assert pair.method == "subjects"

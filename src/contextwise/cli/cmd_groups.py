@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 @options.positive("--margin", default=2, help="Odds ratios within this factor are about the same.")
 @options.share("--alpha", default=0.05, help="Level of the tests.")
 @learner_options()
-@options.path("--picture", help="Draw the odds ratios of each group here.")
+@options.path("--picture", help="Draw the odds ratios of each group here, for one --by.")
 @options.top()
 @options.seed
-@options.time_limit()
+@options.time_limit(help="Give up after this many seconds; all pairs must be tested.")
 @options.output("json", "csv")
 @options.rows
 def groups(
@@ -54,11 +54,14 @@ def groups(
     \b
     Examples:
       contextwise groups survey.csv --by country
-      contextwise groups survey.csv --by sex --by region --picture odds.pdf
+      contextwise groups survey.csv --by sex --picture odds.pdf
+      contextwise groups survey.csv --by sex --by region
       contextwise groups visits.csv --by visit --subject patient
       contextwise groups counts.csv --by year --counts n
     """
     if picture is not None:
+        if len(by) > 1:
+            raise click.UsageError("--picture draws one column of groups; give one --by")
         options.check_out(picture, [".png", ".svg", ".pdf"])
     configured = make_learner(learner, parameters)
     from contextwise.evaluation.groups import read_grouped

@@ -466,7 +466,10 @@ def _check_jobs(ctx: click.Context, param: click.Parameter, jobs: int) -> int:
     return jobs
 
 
-def time_limit(default: float | None = None) -> Decorator:
+def time_limit(
+    default: float | None = None,
+    help: str = "Stop after this many seconds and show the results so far.",
+) -> Decorator:
     """Add ``--time-limit``."""
     return section(
         EFFORT,
@@ -474,7 +477,7 @@ def time_limit(default: float | None = None) -> Decorator:
             "--time-limit",
             metavar="SECONDS",
             default=default,
-            help="Stop after this many seconds and show the results so far.",
+            help=help,
         ),
     )
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from contextwise.evaluation.groups import GroupPair, Groups, GroupsOfColumns
-from contextwise.models.evidence import p_text
+from contextwise.models.evidence import Effect, p_text
 from contextwise.models.notation import in_words
 from contextwise.report.forest import forest_of, ratio_text
 from contextwise.report.parts import (
@@ -51,12 +51,13 @@ def groups_verdict(found: Groups) -> str:
     ]
     if not differing:
         smallest = p_text(found.p_value).removeprefix("p ")
+        corrected = f" after correction over {len(found.pairs):,} pairs" if found.pairs[1:] else ""
         lead = f"No association is shown to differ between the groups of {by} (smallest p "
-        lead += f"{smallest} after correction over {plural(len(found.pairs), 'pair')})."
-        return f"{lead} {_sentence(listed(rest))}"
+        return f"{lead}{smallest}{corrected}). {_sentence(listed(rest))}"
     sentences = [_difference(found, pair) for pair in differing[:3]]
     if len(differing) > 3:
-        sentences.append(f"{plural(len(differing) - 3, 'more pair')} differ.")
+        differ = "differs" if len(differing) == 4 else "differ"
+        sentences.append(f"{plural(len(differing) - 3, 'more pair')} {differ}.")
     return " ".join([*sentences, *([_sentence(listed(rest))] if rest else [])])
 
 
@@ -65,48 +66,75 @@ def _sentence(text: str) -> str:
 
 
 def _difference(found: Groups, pair: GroupPair) -> str:
-    known = [
-        (effect, group.name)
-        for effect, group in zip(pair.odds, found.groups, strict=True)
-        if ratio_text(effect) != "unknown"
-    ]
     text = f"The association of {name(pair.first)} and {name(pair.second)} differs between the "
     text += f"groups of {name(found.by)} ({p_text(pair.adjusted)})"
-    if len(known) > 1:
-        largest, smallest = (pick(known, key=lambda each: each[0].value) for pick in (max, min))
-        text += f": {largest[0].short} at {largest[1]}, {smallest[0].short.split()[-1]} at "
-        text += smallest[1]
+    extremes = _extremes(found, pair.odds)
+    clear = extremes is not None and extremes[0][0].low > extremes[1][0].high
+    where = ""
+    if not clear and pair.places and pair.places[0].adjusted <= found.alpha:
+        where = f" where {in_words(pair.places[0].when)}"
+        extremes = _extremes(found, pair.places[0].odds) or extremes
+    if extremes is not None:
+        (largest, first), (smallest, last) = extremes
+        text += f": {largest.short} at {first}, {_number(smallest)} at {last}{where}"
     return f"{text}. {_only_in(found, pair)}".rstrip()
+
+
+def _number(effect: Effect) -> str:
+    return effect.short.removeprefix("odds ratio ")
+
+
+def _extremes(
+    found: Groups, odds: Sequence[Effect]
+) -> tuple[tuple[Effect, str], tuple[Effect, str]] | None:
+    """Return the largest and the smallest odds ratio with their groups, if they are two."""
+    known = [
+        (effect, name(group.name))
+        for effect, group in zip(odds, found.groups, strict=True)
+        if ratio_text(effect) != "unknown"
+    ]
+    if not known:
+        return None
+    # Infinite odds ratios are ordered by their limits.
+    largest = max(known, key=lambda each: (each[0].value, each[0].low))
+    smallest = min(known, key=lambda each: (each[0].value, each[0].high, each[0].low))
+    return None if largest is smallest else (largest, smallest)
 
 
 def _only_in(found: Groups, pair: GroupPair) -> str:
     """Say where a dependence is weak, if that is shown: never that there is none."""
-    depend = [
-        group.name
-        for effect, group in zip(pair.odds, found.groups, strict=True)
-        if effect.low > 1 or effect.high < 1
-    ]
-    weak = [
-        group.name
-        for effect, group in zip(pair.odds, found.groups, strict=True)
-        if 1 / found.margin < effect.low <= effect.high < found.margin
-    ]
-    weak = [each for each in weak if each not in depend]
+    if _has_more_states(found, pair):
+        return ""  # the odds ratios are of two states each, and others can depend more
+    depend, weak = [], []
+    for effect, group in zip(pair.odds, found.groups, strict=True):
+        if effect.low > 1 or effect.high < 1:
+            depend.append(name(group.name))
+        elif 1 / found.margin < effect.low <= effect.high < found.margin:
+            weak.append(name(group.name))
     if not depend or not weak:
         return ""
+    average = "any dependence is, on average," if pair.given else "any dependence is"
     return (
-        f"They depend in {listed(depend)}; in {listed(weak)} any dependence is weaker than an odds "
-        f"ratio of {found.margin:g}."
+        f"They depend in {listed(depend)}; in {listed(weak)} {average} weaker than an odds ratio "
+        f"of {found.margin:g}."
     )
+
+
+def _group_columns(found: Groups, *others: str) -> dict[str, Style]:
+    """Return a column for each group; numbered, if names of columns would be equal."""
+    heads = [name(group.name) for group in found.groups]
+    if len({*heads, *others}) < len(heads) + len(others):
+        heads = [f"{k}: {head}" for k, head in enumerate(heads, 1)]
+    return dict.fromkeys(heads, "text")
 
 
 def _pairs_table(found: Groups, top: int) -> Table:
     columns: dict[str, Style] = {"pair": "name", "verdict": "text"}
     few = len(found.groups) <= 4
-    columns |= {name(group.name): "text" for group in found.groups} if few else {"range": "text"}
-    if len(found.groups) == 2:
-        columns["ratio"] = "text"
-    columns |= {"p": "probability", "corrected p": "probability", "held fixed": "text"}
+    last: dict[str, Style] = {"ratio": "text"} if len(found.groups) == 2 else {}
+    last |= {"p": "probability", "corrected p": "probability", "held fixed": "text"}
+    columns |= _group_columns(found, *columns, *last) if few else {"range": "text"}
+    columns |= last
     rows: list[list[Cell]] = []
     for pair in found.pairs[:top]:
         odds = [ratio_text(effect) for effect in pair.odds]
@@ -125,7 +153,7 @@ def _pairs_table(found: Groups, top: int) -> Table:
 
 def _places_table(found: Groups, pair: GroupPair) -> Table:
     columns: dict[str, Style] = {"where": "text"}
-    columns |= {name(group.name): "text" for group in found.groups}
+    columns |= _group_columns(found, "where", "corrected p")
     columns["corrected p"] = "probability"
     rows: list[list[Cell]] = [
         [in_words(place.when), *map(ratio_text, place.odds), place.adjusted]
@@ -169,6 +197,11 @@ def _notes(found: Groups) -> Iterator[str]:
     constant = [f"{', '.join(g.constant)} in {g.name}" for g in found.groups if g.constant]
     if constant:
         yield f"Constant: {'; '.join(constant)}; these groups say nothing about their pairs."
+    if any(pair.ratio and pair.given for pair in found.pairs):
+        yield (
+            "With variables held fixed, the ratio compares the groups in each combination of their "
+            "states, so it can differ from the quotient of the two odds ratios."
+        )
     if found.subject:
         yield (
             f"Rows of one {found.subject} count together in the p-values; the intervals treat rows "
