@@ -84,7 +84,7 @@ class BlockScores:
             holds = self.rows.holds(where)
             total = int(holds.any())
             for v in effects if total else ():
-                total *= len(np.unique(self.rows.codes[v][holds])) - 1
+                total *= np.count_nonzero(np.bincount(self.rows.codes[v][holds])) - 1
             self._freedoms[block] = total
         return self._freedoms[block]
 

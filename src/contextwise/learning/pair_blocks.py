@@ -63,6 +63,8 @@ LEAST = 1e-6
 """A smaller gain is none."""
 REFITS = 3
 """Trees that are refitted in each step of the search for a pair's tree."""
+COMMON = 8
+"""Common neighbours whose states can be contexts of a pair; with more, those that gain most."""
 ROUNDS = 3
 """Most times that contexts and edges are searched in turn."""
 PASSES = 8
@@ -140,6 +142,8 @@ class _Search:
         for pair in required:
             self.trees[pair] = EVERYWHERE
         self._tables: dict[tuple[int, tuple[int, ...]], FloatArray] = {}
+        self._gains: dict[PairIndex, tuple[list[list[Block]], dict[Tree, float]]] = {}
+        self._switches: dict[tuple[PairIndex, tuple[int, ...]], list[int]] = {}
 
     def run_all(self) -> None:
         """Run all phases; stop between changes when the time is up."""
@@ -164,6 +168,21 @@ class _Search:
         """The cost of one more edge; graphs with equally many edges are equally probable."""
         most, now = len(self.pairs), len(self.trees.trees)
         return max(0.0, log((most - now + 1) / (now + 1)))
+
+    def switches(self, pair: PairIndex) -> list[int]:
+        """Return the common neighbours of a pair whose states may be its contexts.
+
+        If there are many, take those whose most common state changes the effect most.
+        """
+        common = self.trees.common(pair)
+        key = pair, tuple(common)
+        if len(common) > COMMON and key not in self._switches:
+            sides = {c: self._both_sides(c, 0) for c in common}
+            splits = {c: tuple(((c, side),) for side in both) for c, both in sides.items()}
+            gains = self.gains(pair, list(splits.values()))
+            ranked = sorted(common, key=lambda c: -gains[splits[c]])
+            self._switches[key] = sorted(ranked[:COMMON])
+        return self._switches.get(key, common)
 
     def choices(self, pair: PairIndex) -> int:
         """Return the number of literals that a context of a pair can have."""
@@ -196,16 +215,19 @@ class _Search:
         blocks = zip(pair, self.known(pair, tree), strict=True)
         return 0.5 * sum(self.scores.fit(v, own)[0] for v, own in blocks) - self.cost(pair, tree)
 
-    def add_gains(self, pair: PairIndex, trees: Sequence[Tree], gains: dict[Tree, float]) -> None:
-        """Add Rao's gain of trees over no dependence to those that are known."""
+    def gains(self, pair: PairIndex, trees: Sequence[Tree]) -> dict[Tree, float]:
+        """Return Rao's gains over no dependence of at least these trees of a pair."""
+        known = self.known(pair)
+        blocks, gains = self._gains.get(pair, (None, {}))
+        if blocks != known:
+            gains = {}
+            self._gains[pair] = known, gains
         new = [tree for tree in dict.fromkeys(trees) if tree not in gains]
-        if not new:
-            return
         options: list[list[Block]] = [[(pair, context) for context in tree] for tree in new]
-        blocks = zip(pair, self.known(pair), strict=True)
-        scores = [self.scores.rao(v, own, options) for v, own in blocks]
-        for tree, *both in zip(new, *scores, strict=True):
-            gains[tree] = 0.5 * sum(both)
+        if new:
+            scores = [self.scores.rao(v, own, options) for v, own in zip(pair, known, strict=True)]
+            gains |= {tree: 0.5 * sum(both) for tree, *both in zip(new, *scores, strict=True)}
+        return gains
 
     # -- edges -------------------------------------------------------------------------------------
 
@@ -254,7 +276,7 @@ class _Search:
             gains = {
                 pair: self.value(pair, NOWHERE) - self.value(pair, tree)
                 for pair, tree in self.trees.trees.items()
-                if self.is_removable(pair)
+                if self.is_removable(pair) and not self.run.is_late()
             }
             worst = max(gains, key=lambda pair: gains[pair], default=None)
             if worst is None or gains[worst] <= LEAST:
@@ -307,9 +329,9 @@ class _Search:
         """Give contexts to pairs, beginning with the literal that gains most over all pairs."""
         gains: dict[PairIndex, dict[Literal, float]] = {}
         while not self.run.is_late():
-            for pair in self.trees.trees:
-                if pair not in gains:
-                    gains[pair] = self._switch_gains(pair)
+            missing = [pair for pair in self.trees.trees if pair not in gains]
+            for pair in self.run.steps(missing, "finding switches"):
+                gains[pair] = self._switch_gains(pair)
             total: dict[Literal, float] = {}
             for own in gains.values():
                 for literal, gain in own.items():
@@ -325,21 +347,27 @@ class _Search:
             else:
                 del gains[pair][literal]
 
+    def worth_a_refit(self, pair: PairIndex, tree: Tree, moves: Sequence[Tree]) -> list[Tree]:
+        """Return the moves from a tree that may improve it by Rao's gains, the best first."""
+        gains = self.gains(pair, [tree, *moves])
+        ranked = sorted(moves, key=lambda m: self.cost(pair, m) - gains[m])
+        # Rao's gain is only approximate.
+        least = 0.97 * gains[tree] - self.cost(pair, tree) - 1.5
+        return [m for m in ranked[:REFITS] if gains[m] - self.cost(pair, m) > least]
+
     def _switch_gains(self, pair: PairIndex) -> dict[Literal, float]:
         """Return the literals that a pair gains from most, and how much."""
         if self.trees[pair] != EVERYWHERE:
             return {}
         trees: list[Tree] = []
-        for c in self.trees.common(pair):
+        for c in self.switches(pair):
             every = self.trees.all_states(c)
             single = {1 << s for s in members(every)}
             trees += [(((c, states),),) for states in sorted(single | {every - s for s in single})]
         trees = [t for t in trees if self.freedom(pair, t[0]) and self.trees.is_possible(pair, t)]
-        gains: dict[Tree, float] = {}
-        self.add_gains(pair, trees, gains)
-        trees.sort(key=lambda tree: self.cost(pair, tree) - gains[tree])
+        tried = self.worth_a_refit(pair, EVERYWHERE, trees)
         plain = self.value(pair, EVERYWHERE)
-        refitted = {tree[0][0]: self.value(pair, tree) - plain for tree in trees[:REFITS]}
+        refitted = {tree[0][0]: self.value(pair, tree) - plain for tree in tried}
         return {literal: gain for literal, gain in refitted.items() if gain > LEAST}
 
     def find_contexts(self) -> None:
@@ -376,7 +404,6 @@ class _Search:
     def best_tree(self, pair: PairIndex) -> tuple[float, Tree]:
         """Climb to the best tree of a pair; return how much it gains, and the tree."""
         values: dict[Tree, float] = {}
-        gains: dict[Tree, float] = {}
 
         def value(tree: Tree) -> float:
             if tree not in values:
@@ -387,17 +414,12 @@ class _Search:
         for start in (NOWHERE, EVERYWHERE):
             if value(start) > value(best) + LEAST and (start or self.is_removable(pair)):
                 best = start
-        common = self.trees.common(pair)
+        common = self.switches(pair)
         for start in dict.fromkeys([EVERYWHERE, best, current] if common else []):
             tree = start
-            while tree:
-                moves = self._moves(pair, tree, common, gains)
-                self.add_gains(pair, [tree, *moves], gains)
-                ranked = sorted(moves, key=lambda m: self.cost(pair, m) - gains[m])
-                # Rao's gain is only approximate.
-                least = 0.97 * gains[tree] - self.cost(pair, tree) - 1.5
-                tried = [m for m in ranked[:REFITS] if gains[m] - self.cost(pair, m) > least]
-                top = max([tree, *tried], key=value)
+            while tree and not self.run.is_late():
+                moves = self._moves(pair, tree, common)
+                top = max([tree, *self.worth_a_refit(pair, tree, moves)], key=value)
                 if value(top) <= value(tree) + LEAST:
                     break
                 tree = top
@@ -405,9 +427,7 @@ class _Search:
                 best = tree
         return value(best) - value(current), best
 
-    def _moves(
-        self, pair: PairIndex, tree: Tree, common: list[int], gains: dict[Tree, float]
-    ) -> list[Tree]:
+    def _moves(self, pair: PairIndex, tree: Tree, common: list[int]) -> list[Tree]:
         """Return possible trees that drop, widen or refine one context."""
         result: list[Tree] = []
         for context in tree:
@@ -420,16 +440,14 @@ class _Search:
                 if c not in literals and len(literals) >= self.depth:
                     continue
                 allowed = literals.get(c, self.trees.all_states(c))
-                for states in self._parts(pair, context, c, allowed, gains):
+                for states in self._parts(pair, context, c, allowed):
                     inside = meet(context, c, states)
                     if self.freedom(pair, inside):
                         result.append(tuple(sorted([*rest, inside])))
         distinct = [move for move in dict.fromkeys(result) if move != tree]
         return [move for move in distinct if self.trees.is_possible(pair, move)]
 
-    def _parts(
-        self, pair: PairIndex, context: Context, c: int, allowed: int, gains: dict[Tree, float]
-    ) -> list[int]:
+    def _parts(self, pair: PairIndex, context: Context, c: int, allowed: int) -> list[int]:
         """Return sets of states of c: single ones, all but one, and those with most evidence."""
         single = members(allowed)
         if len(single) < 2:
@@ -438,7 +456,7 @@ class _Search:
         if len(single) > 3:
             trees: dict[int, Tree] = {s: (meet(context, c, 1 << s),) for s in single}
             trees = {s: tree for s, tree in trees.items() if self.freedom(pair, tree[0])}
-            self.add_gains(pair, list(trees.values()), gains)
+            gains = self.gains(pair, list(trees.values()))
             order = sorted(trees, key=lambda s: self.cost(pair, trees[s]) - gains[trees[s]])
             sets |= {sum(1 << s for s in order[:k]) for k in range(1, len(order))}
         return sorted(sets)
@@ -449,24 +467,22 @@ class _Search:
             if tree != EVERYWHERE or self.run.is_late():
                 continue
             splits: list[Tree] = []
-            for c in self.trees.common(pair):
+            for c in self.switches(pair):
                 for s in range(self.cards[c] if self.cards[c] > 2 else 1):
                     one, others = self._both_sides(c, s)
                     splits.append((((c, one),), ((c, others),)))
             splits = [t for t in splits if all(self.freedom(pair, context) for context in t)]
             splits = [t for t in splits if self.trees.is_possible(pair, t)]
-            gains: dict[Tree, float] = {}
-            self.add_gains(pair, splits, gains)
-            best = min(splits, key=lambda t: self.cost(pair, t) - gains[t], default=EVERYWHERE)
-            if self.value(pair, best) > self.value(pair, EVERYWHERE) + LEAST:
-                self.trees[pair] = best
+            for best in self.worth_a_refit(pair, EVERYWHERE, splits)[:1]:
+                if self.value(pair, best) > self.value(pair, EVERYWHERE) + LEAST:
+                    self.trees[pair] = best
 
     # -- evidence ----------------------------------------------------------------------------------
 
     def widen_contradicted(self) -> None:
         """Let pairs depend everywhere if the rows contradict an independence in a context."""
         waiting = set(self.trees.trees)
-        while waiting:
+        while waiting and not self.run.is_late():
             pair = min(waiting)
             waiting.remove(pair)
             tree = self.trees[pair]
@@ -486,7 +502,7 @@ class _Search:
         one common neighbour.
         """
         options: list[list[Block]] = [[(pair, context) for context in absent]]
-        for c in self.trees.common(pair):
+        for c in self.switches(pair):
             parts = [meet(context, c, 1 << s) for context in absent for s in range(self.cards[c])]
             parts = [part for part in parts if dict(part)[c] and self.freedom(pair, part)]
             if len(parts) > len(absent):
@@ -518,7 +534,7 @@ class _Search:
             self.trees.conjunctions.append(block)
             left = list(others)
             value = -inf
-            while left:
+            while left and not self.run.is_late():
                 tried = {other: self._value_without(other, scope, each) for other in left}
                 worst = max(left, key=lambda other: tried[other])
                 if tried[worst] <= value + LEAST:
