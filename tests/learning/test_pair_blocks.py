@@ -8,11 +8,13 @@ import pytest
 
 import contextwise as cw
 from contextwise.errors import ContextwiseError
-from contextwise.learning import PairBlocks, logit
-from contextwise.learning.block_scores import penalty
+from contextwise.learning import PairBlocks, as_data, logit
+from contextwise.learning.block_scores import BlockScores, penalty
 from contextwise.learning.logit import Block, Logits, logits
 from contextwise.learning.pair_trees import EVERYWHERE, NOWHERE, Context, PairTrees
+from contextwise.learning.run import Run
 from contextwise.support.arrays import IntArray
+from contextwise.support.effort import Deadline
 
 CARDS = [2, 3, 4, 2, 3]
 BLOCKS: list[Block] = [((0, 1), ((3, 1),)), ((1, 2), ()), ((2, 4), ((1, 0b110),)), ((1, 3), ())]
@@ -190,6 +192,49 @@ def test_the_time_limit_keeps_the_best_so_far() -> None:
     learner = PairBlocks().fit(_rows(3000), domain=DOMAIN, time_limit=0)
     assert not learner.finished_
     assert learner.structure_.pairs() == []
+
+
+@pytest.mark.parametrize("looks", [1, 20, 60, 150])
+def test_it_looks_at_the_clock_in_every_phase(looks: int) -> None:
+    """After the time is up, few logits are fitted."""
+    fits = 0
+
+    class Late(Deadline):
+        passes = 0
+
+        @property
+        def passed(self) -> bool:
+            self.passes += 1
+            return self.passes > looks
+
+    def counted(*arguments: Any) -> Any:
+        nonlocal fits
+        fits += deadline.passes > looks
+        return fit(*arguments)
+
+    deadline = Late()
+    data = as_data(cw.sample(cw.examples.truth("random-8"), 2000, rng=1, array=True))
+    fit = BlockScores.fit
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BlockScores, "fit", counted)
+        run = Run(deadline)
+        PairBlocks().learn(data, run)
+    assert not run.finished
+    assert fits <= 40
+
+
+def test_an_interrupt_keeps_the_best_so_far() -> None:
+    def interrupt(done: int, total: int) -> None:
+        learner.calls = getattr(learner, "calls", 0) + 1  # type: ignore[attr-defined]
+        if learner.calls > 8:  # type: ignore[attr-defined]
+            raise KeyboardInterrupt
+
+    learner = PairBlocks(show_progress=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        learner.fit(_rows(3000), domain=DOMAIN)
+    assert not learner.finished_
+    assert ("A", "D") in learner.structure_.pairs()
+    assert learner.structure_.info["unfinished"]
 
 
 def test_unseen_and_many_states() -> None:

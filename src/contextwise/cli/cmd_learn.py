@@ -189,6 +189,7 @@ def learn(
     The parameters of a learner: contextwise learn --learner NAME --help.
 
     Exit codes: 0 done, 2 error, 3 stopped by the time limit; the best structure so far is written.
+    The default learner writes it on Ctrl-C, too.
 
     \b
     Examples:
@@ -214,12 +215,17 @@ def learn(
     held_out = None if valid is None else load_data(valid, how, domain=rows.domain)
     fitted = learner_named(learner)(**settings)
     deadline = Deadline.after(time_limit)
-    all_tried = True
+    all_tried, interrupted = True, False
     if grid or select_by:
         values = _parse_grid(type(fitted), grid, parameters)
         fitted, all_tried = _select(fitted, values, select_by, rows, held_out, deadline.left())
     else:
-        fitted.fit(rows, time_limit=deadline.left())
+        try:
+            fitted.fit(rows, time_limit=deadline.left())
+        except KeyboardInterrupt:
+            if not fitted.__sklearn_is_fitted__():
+                raise
+            interrupted, deadline = True, Deadline.after(0)
     grace = deadline.later(GRACE)
     fitted.judge(grace)
     try:
@@ -234,6 +240,8 @@ def learn(
         click.echo(
             "no weights: the time limit stopped their fit; fit them with: contextwise fit", err=True
         )
+    if interrupted:
+        raise click.Abort(f"; the best structure so far is in {out}")
     if not (has_weights and fitted.finished_ and all_tried):
         ctx.exit(3)
 
@@ -325,7 +333,7 @@ def _summary(learner: Learner, rows: Data, valid: Data | None, constants: bool) 
     size = f"{plural(len(features), 'feature')}, {plural(pairs, 'pair')}"
     yield f"{plural(len(rows), 'row')}, {plural(len(rows.domain), 'variable')}: {size}"
     if not learner.finished_:
-        yield "unfinished: the time limit stopped the learner; best structure so far"
+        yield "unfinished: the learner was stopped; this is the best structure so far"
     evidence = learner.evidence_
     yield evidence.summary
     if evidence.contradicted:

@@ -59,14 +59,14 @@ class Learner:
     ----------
     structure_ : Structure
         The learned structure. Its ``info`` records the learner, its parameters, a fingerprint of
-        the data and the version, and whether the time limit stopped the learner.
+        the data and the version, and whether the learner was stopped early.
     model_ : LogLinear
         The structure with weights. A learner without weights fits them on first access.
     domain_ : Domain
     evidence_ : Evidence
         What the rows say about each claim of the structure; tested on first access.
     finished_ : bool
-        False if the time limit of `fit` stopped the learner; the result is then the best so far.
+        False if the time limit or Ctrl-C stopped the learner; the result is then the best so far.
 
     Examples
     --------
@@ -136,11 +136,19 @@ class Learner:
         OpenResult
             If there is no structure within the time limit. Learners of other packages keep none
             until they end; with a limit they run in a process of their own, which is then ended.
+        KeyboardInterrupt
+            On Ctrl-C. `PairBlocks` keeps the best structure so far as its `structure_`.
         """
         rows = as_data(data, domain)
         if not len(rows.rows) and domain is None:
             raise DomainError("cannot learn from 0 rows; pass at least one row, or a domain")
-        return self._keep(self._within(time_limit, partial(self.learn, rows)), rows)
+        try:
+            learned = self._within(time_limit, partial(self.learn, rows))
+        except KeyboardInterrupt:
+            if so_far := vars(self).pop("_so_far", None):
+                self._keep(so_far, rows)
+            raise
+        return self._keep(learned, rows)
 
     def _within(self, time_limit: float | None, learn: Callable[[Run], Model]) -> Model:
         """Call a function with a new run, and note whether the run finished."""
@@ -151,6 +159,11 @@ class Learner:
             raise OpenResult(
                 f"{self.name} found no structure within the time limit; allow more time"
             ) from None
+        except KeyboardInterrupt:
+            run.finished = False
+            if run.best:
+                self._so_far = run.best()
+            raise
         finally:
             self.finished_ = run.finished
 
@@ -183,7 +196,7 @@ class Learner:
             "version": release,
             "description": f"learned by {name}({arguments}) of contextwise {release} from "
             f"{len(data)} rows (fingerprint {data.fingerprint})"
-            + ("" if self.finished_ else ", unfinished: stopped by the time limit"),
+            + ("" if self.finished_ else ", unfinished: stopped early"),
         } | ({} if self.finished_ else {"unfinished": True})
 
     @property

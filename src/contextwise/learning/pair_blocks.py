@@ -120,8 +120,9 @@ class PairBlocks(Learner):
             names = data.domain.names
             raise DomainError(f"{names[a]} and {names[b]} are both required and forbidden")
         search = _Search(rows, run, self.depth, required, forbidden)
+        run.best = lambda: search.trees.structure(data.domain, rows.states)
         search.run_all()
-        return search.trees.structure(data.domain, rows.states)
+        return run.best()
 
 
 class _Search:
@@ -528,24 +529,26 @@ class _Search:
         each = log(self.choices(pair))
         before = self.trees.copy()
         best, most = before, self._value_within(scope, each) + LEAST
-        for block in self._literal_forms(pair, context):
-            self.trees = before.copy()
-            self.trees[pair] = NOWHERE
-            self.trees.conjunctions.append(block)
-            left = list(others)
-            value = -inf
-            while left and not self.run.is_late():
-                tried = {other: self._value_without(other, scope, each) for other in left}
-                worst = max(left, key=lambda other: tried[other])
-                if tried[worst] <= value + LEAST:
-                    break
-                value = tried[worst]
-                self.trees[worst] = NOWHERE
-                left.remove(worst)
-            dropped = [other for other in others if other not in left]
-            if value > most and not any(self._is_missing(other) for other in dropped):
-                best, most = self.trees.copy(), value
-        self.trees = best
+        try:
+            for block in self._literal_forms(pair, context):
+                self.trees = before.copy()
+                self.trees[pair] = NOWHERE
+                self.trees.conjunctions.append(block)
+                left = list(others)
+                value = -inf
+                while left and not self.run.is_late():
+                    tried = {other: self._value_without(other, scope, each) for other in left}
+                    worst = max(left, key=lambda other: tried[other])
+                    if tried[worst] <= value + LEAST:
+                        break
+                    value = tried[worst]
+                    self.trees[worst] = NOWHERE
+                    left.remove(worst)
+                dropped = [other for other in others if other not in left]
+                if value > most and not any(self._is_missing(other) for other in dropped):
+                    best, most = self.trees.copy(), value
+        finally:  # also on Ctrl-C
+            self.trees = best
 
     def _literal_forms(self, pair: PairIndex, context: Context) -> list[Block]:
         """Return the block of a pair in a context with one end, or both, as a literal."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -22,6 +22,8 @@ class Run:
     show_progress: bool | Progress = False
     finished: bool = True
     """False once the learner saw that its time is up."""
+    best: Callable[[], Model] | None = None
+    """Returns the best model so far, if the learner has one; Ctrl-C keeps it."""
 
     def is_late(self) -> bool:
         """Return whether the time limit has passed, and if so mark the run as unfinished."""
