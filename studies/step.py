@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from contextwise.convert import from_generators
 from contextwise.learning import Data, Learner
-from contextwise.learning.run import Run
+from contextwise.learning.base import Run
 from contextwise.models.structure import Structure
 
 Term = frozenset[int]

@@ -22,7 +22,7 @@ from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation import stability
 from contextwise.evaluation.stability import Resampling, Stability
 from contextwise.learning import Data, Learner, Trees
-from contextwise.learning.run import Run
+from contextwise.learning.base import Run
 from contextwise.models.structure import structure_of
 from contextwise.report.plots.plot_pairs import plot_supports
 from contextwise.testing import brute_force, contexts_of, depends, families

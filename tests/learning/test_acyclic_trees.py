@@ -17,8 +17,8 @@ from contextwise.distributions.inference import log_partition
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning import AcyclicTrees, Data, as_data
 from contextwise.learning.acyclic_trees import Limits, Scores, _exact, _moves, _pruned
+from contextwise.learning.base import Run
 from contextwise.learning.counted_rows import CountedRows
-from contextwise.learning.run import Run
 from contextwise.support.arrays import IntArray
 
 

@@ -15,8 +15,7 @@ from contextwise.data.rows import Data
 from contextwise.errors import ContextwiseError, DomainError, OpenResult, ParseError
 from contextwise.learning import ChowLiu, Independent, Trees, as_data
 from contextwise.learning.adapters import OtherPackage
-from contextwise.learning.base import as_learner
-from contextwise.learning.run import Run
+from contextwise.learning.base import Run, as_learner
 from hard import LATE
 
 ROWS = np.random.default_rng(5).integers(0, 2, (60, 4)) | np.array([[0, 0, 1, 0]])

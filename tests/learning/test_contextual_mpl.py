@@ -9,7 +9,7 @@ import pytest
 
 import contextwise as cw
 from contextwise.learning import ContextualMPL
-from contextwise.learning.edge_contexts import EVERYWHERE, Edge, from_edge_contexts
+from contextwise.learning.contextual_mpl import EVERYWHERE, Edge, from_edge_contexts
 from known_truths import SWITCH, drawn_rows
 
 

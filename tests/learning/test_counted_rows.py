@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import contextwise as cw
 from contextwise.learning import CSGS, CSPC, GSMN, MPL, ContextualMPL, Learner, PairBlocks
 from contextwise.learning import counted_rows as counted_rows_module
-from contextwise.learning.base import fresh
+from contextwise.learning.base import Run, fresh
 from contextwise.learning.counted_rows import CountedRows, maximal_cliques
 from contextwise.learning.independence_test import (
     Rule,
@@ -22,8 +22,7 @@ from contextwise.learning.independence_test import (
     evaluate_on,
     evaluate_without_each,
 )
-from contextwise.learning.marginal_likelihood import Scores, log_gamma
-from contextwise.learning.run import Run
+from contextwise.learning.mpl import Scores, log_gamma
 
 compiled = pytest.mark.skipif(
     bool(counted_rows_module.not_compiled), reason=str(counted_rows_module.not_compiled)

@@ -11,7 +11,7 @@ import contextwise as cw
 import reference_searches as reference
 from contextwise.learning import CSPC
 from contextwise.learning import counted_rows as counted_rows_module
-from contextwise.learning.row_graphs import added_dependencies, from_row_graphs
+from contextwise.learning.graphs import added_dependencies, from_row_graphs
 from known_truths import SWITCH, exact_rows
 
 

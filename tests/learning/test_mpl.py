@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import contextwise as cw
 from contextwise.data.rows import as_data
 from contextwise.learning import MPL
+from contextwise.learning.contextual_mpl import Classes, classes_of
 from contextwise.learning.counted_rows import CountedRows
-from contextwise.learning.edge_contexts import Classes, classes_of
-from contextwise.learning.marginal_likelihood import Scores, scale_of
+from contextwise.learning.mpl import Scores, scale_of
 from known_truths import SWITCH, drawn_rows
 
 

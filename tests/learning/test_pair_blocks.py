@@ -9,10 +9,9 @@ import pytest
 import contextwise as cw
 from contextwise.errors import ContextwiseError
 from contextwise.learning import PairBlocks, as_data, logit
-from contextwise.learning.block_scores import BlockScores, penalty
-from contextwise.learning.logit import Block, Logits, logits
-from contextwise.learning.pair_trees import EVERYWHERE, NOWHERE, Context, PairTrees
-from contextwise.learning.run import Run
+from contextwise.learning.base import Run
+from contextwise.learning.logit import Block, BlockScores, Context, Logits, logits, penalty
+from contextwise.learning.pair_trees import EVERYWHERE, NOWHERE, PairTrees
 from contextwise.support.arrays import IntArray
 from contextwise.support.effort import Deadline
 

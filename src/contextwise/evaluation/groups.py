@@ -43,12 +43,11 @@ from contextwise.evaluation.equal_odds import (
 )
 from contextwise.evaluation.pair_rows import grouped_tables, is_scale, numeric_order, rows_where
 from contextwise.independence.claims import group_rows
-from contextwise.learning.base import as_learner, fresh
+from contextwise.learning.base import Run, as_learner, fresh
 from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.effect_size import GROUP_SIGNS, PAIR_SIGNS, Estimate, Moves
 from contextwise.learning.independence_test import evaluate_pairs
 from contextwise.learning.p_values import holm
-from contextwise.learning.run import Run
 from contextwise.models.domain import Domain
 from contextwise.models.evidence import Effect
 from contextwise.models.notation import Literal as ValueLiteral

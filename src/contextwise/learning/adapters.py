@@ -28,9 +28,8 @@ import numpy as np
 from contextwise.convert import from_causal_learn, from_cstree, from_pgmpy, from_pyagrum
 from contextwise.data.rows import Data
 from contextwise.errors import ContextwiseError, OpenResult, require
-from contextwise.learning.base import Learner, check_prior
+from contextwise.learning.base import Learner, Run, check_prior
 from contextwise.learning.independence_test import check_level
-from contextwise.learning.run import Run
 from contextwise.models.structure import LogLinear, Model, Structure
 
 

@@ -20,8 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from contextwise.data.rows import Data
-from contextwise.learning.base import Learner, check_prior
-from contextwise.learning.run import Run
+from contextwise.learning.base import Learner, Run, check_prior
 from contextwise.models.factors import Factor, log_linear
 from contextwise.models.structure import LogLinear
 from contextwise.support.arrays import FloatArray, IntArray

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from contextwise.learning.base import Run
 from contextwise.learning.counted_rows import CountedRows
-from contextwise.learning.graphs import EdgeRule, check_edge_rule, edges_of
+from contextwise.learning.graphs import EdgeRule, RowGraphs, check_edge_rule, edges_of
 from contextwise.learning.independence_test import (
     Rule,
     evaluate_in_context,
@@ -22,8 +23,6 @@ from contextwise.learning.independence_test import (
     most_dependent,
     most_independent,
 )
-from contextwise.learning.row_graphs import RowGraphs
-from contextwise.learning.run import Run
 from contextwise.support.arrays import BoolArray, IntArray
 from contextwise.support.effort import Progress
 

@@ -25,11 +25,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from contextwise.errors import DomainError
-from contextwise.learning.base import threads_of
+from contextwise.learning.base import Run, threads_of
 from contextwise.learning.counted_rows import CountedRows
+from contextwise.learning.graphs import RowGraphs
 from contextwise.learning.independence_test import Rule, evaluate_pairs
-from contextwise.learning.row_graphs import RowGraphs
-from contextwise.learning.run import Run
 from contextwise.support.arrays import BoolArray
 from contextwise.support.effort import Progress, progress_of
 

@@ -1,16 +1,33 @@
-"""Graphs as adjacency matrices: from blankets, and to structures."""
+"""Graphs as adjacency matrices: from blankets to one graph or one per row, and to structures.
+
+**Features of one graph** are the tables of its edges.
+
+**Features of one graph per row** are x_C for each maximal clique C of the graph of each row x. A
+feature makes its pairs depend wherever its other literals hold, which can be more than the graphs
+claim; `added_` counts the difference over the rows. A missing edge therefore costs twice: cliques
+are smaller, so features have fewer literals and also claim dependencies in contexts whose graphs
+have none.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
 
+from contextwise.comparison.compare import compare
+from contextwise.data.rows import Data, by_position
+from contextwise.distributions.potentials import distinct
 from contextwise.errors import ContextwiseError
+from contextwise.learning.base import Learner, Run
+from contextwise.learning.counted_rows import CountedRows, maximal_cliques
+from contextwise.learning.independence_test import Rule
 from contextwise.models.domain import Domain
-from contextwise.models.factors import tables
+from contextwise.models.factors import conjunctions, tables
 from contextwise.models.structure import Structure
-from contextwise.support.arrays import BoolArray
+from contextwise.support.arrays import BoolArray, IntArray
+from contextwise.support.effort import Progress
 
 EdgeRule = Literal["and", "or"]
 
@@ -41,3 +58,80 @@ def from_edges(domain: Domain, graph: BoolArray) -> Structure:
     edges = [(a, b) for a, b in np.argwhere(graph).tolist() if a < b]
     alone = [(v,) for v in np.flatnonzero(~graph.any(axis=1)).tolist()]
     return tables(domain, sorted([*edges, *alone]))
+
+
+# -- one graph per row -----------------------------------------------------------------------------
+
+
+class RowGraphs(Learner):
+    """Base class of learners of one graph per row."""
+
+    decides_by_test = True
+    level: float
+    min_count: float
+    show_progress: bool | Progress
+    table_: CountedRows
+    graphs_: BoolArray
+
+    def learn(self, data: Data, run: Run) -> Structure:
+        """Find the graphs and make features of their cliques."""
+        rule = Rule.of(len(data), self.level, self.min_count)
+        self.table_ = CountedRows.of(data)
+        left = run.deadline.left()
+        if left is not None:  # the cliques need time too
+            run.deadline = run.deadline.sooner(0.9 * left)
+        self.graphs_ = self.find_graphs(self.table_, rule, run)
+        return from_row_graphs(data.domain, self.table_.rows, self.graphs_)
+
+    def find_graphs(self, table: CountedRows, rule: Rule, run: Run) -> BoolArray:
+        """Return the adjacency matrix of each distinct row; subclasses implement this."""
+        raise NotImplementedError
+
+    @property
+    def added_(self) -> int:
+        """Number of dependencies the features add to the graphs, over the distinct rows."""
+        return added_dependencies(self._learned("structure_"), self.table_.rows, self.graphs_)
+
+
+def from_row_graphs(domain: Domain, rows: IntArray, graphs: BoolArray) -> Structure:
+    """Return the features x_C for each maximal clique C of the graph of each row x.
+
+    >>> graph = np.array([[[False, True], [True, False]], [[False, False], [False, False]]])
+    >>> from_row_graphs(Domain({"A": 2, "B": 2}), np.array([[0, 1], [1, 1]]), graph)
+    Structure(2 variables, 3 features: A=1; A=0 & B=1; B=1)
+    """
+    parts = [np.zeros((0, len(domain)), dtype=np.int64)]
+    for clique, members in _cliques(graphs):
+        values = rows[members[:, None], clique]
+        values = values[distinct(values)[1]]
+        table = np.full((len(values), len(domain)), -1, dtype=np.int64)
+        # `lexsort` sorts by its last key first.
+        table[:, clique] = values[np.lexsort(values.T[::-1])]
+        parts.append(table)
+    return conjunctions(domain, np.concatenate(parts))
+
+
+def _cliques(graphs: BoolArray) -> Iterator[tuple[list[int], IntArray]]:
+    """Yield each maximal clique with the rows in whose graph it is one."""
+    members: dict[tuple[int, ...], list[IntArray]] = {}
+    packed = np.packbits(graphs.reshape(len(graphs), graphs.shape[1] ** 2), axis=1)
+    # Rows with equal graphs share their cliques.
+    graph, first = distinct(packed)
+    order = np.argsort(graph, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(graph))[:-1]) if len(graph) else []
+    for example, rows in zip(first.tolist(), parts, strict=True):
+        for clique in maximal_cliques(graphs[example]):
+            members.setdefault(tuple(clique), []).append(rows)
+    for v in range(graphs.shape[1]):
+        alone = np.flatnonzero(~graphs[:, v].any(axis=1))
+        if len(alone):
+            members[v,] = [alone]
+    for variables, lists in sorted(members.items()):
+        yield list(variables), np.concatenate(lists)
+
+
+def added_dependencies(structure: Structure, rows: IntArray, graphs: BoolArray) -> int:
+    """Count the dependencies of a structure beyond the graphs it was made of, over their rows."""
+    plain = by_position(structure)
+    claimed = compare(plain, Structure(plain.domain), data=rows).fn
+    return int(claimed) - int(np.triu(graphs).sum())

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from contextwise.data.rows import Data
-from contextwise.learning.base import Learner
+from contextwise.learning.base import Learner, Run
 from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.graphs import EdgeRule, check_edge_rule, edges_of, from_edges
 from contextwise.learning.independence_test import (
@@ -29,7 +29,6 @@ from contextwise.learning.independence_test import (
     most_dependent,
     most_independent,
 )
-from contextwise.learning.run import Run
 from contextwise.models.structure import Structure
 from contextwise.support.effort import Progress
 

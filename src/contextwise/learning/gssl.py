@@ -21,8 +21,7 @@ import numpy.typing as npt
 from contextwise.data.rows import Data
 from contextwise.distributions.potentials import distinct
 from contextwise.errors import DomainError
-from contextwise.learning.base import Learner
-from contextwise.learning.run import Run
+from contextwise.learning.base import Learner, Run
 from contextwise.models.factors import conjunctions
 from contextwise.models.structure import LogLinear, Model
 from contextwise.support.arrays import IntArray

@@ -38,22 +38,19 @@ import numpy as np
 
 from contextwise.data.rows import Data
 from contextwise.errors import DomainError
-from contextwise.learning.base import Learner
-from contextwise.learning.block_scores import BlockScores, NumberedRows, penalty
+from contextwise.learning.base import Learner, Run
 from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.independence_test import evaluate_given
-from contextwise.learning.logit import Block, Literal
+from contextwise.learning.logit import Block, BlockScores, Context, Literal, NumberedRows, penalty
 from contextwise.learning.pair_trees import (
     EVERYWHERE,
     NOWHERE,
-    Context,
     PairTrees,
     Tree,
     meet,
     members,
     scope_of,
 )
-from contextwise.learning.run import Run
 from contextwise.models.features import PairIndex
 from contextwise.models.structure import Structure
 from contextwise.support.arrays import FloatArray

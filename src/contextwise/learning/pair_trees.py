@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations, product
 
-from contextwise.learning.logit import Block, Literal
+from contextwise.learning.logit import Block, Context, Literal
 from contextwise.models.domain import Domain
 from contextwise.models.features import PairIndex
 from contextwise.models.structure import Structure, features_of
 
-Context = tuple[Literal, ...]
-"""Literals of different variables, sorted; the empty context holds everywhere."""
 Tree = tuple[Context, ...]
 """Disjoint contexts in which a pair depends, each with an effect of its own."""
 NOWHERE: Tree = ()

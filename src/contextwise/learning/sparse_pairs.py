@@ -45,8 +45,7 @@ from contextwise.distributions.proximal_newton import (
     relative_gap,
 )
 from contextwise.errors import ContextwiseError
-from contextwise.learning.base import Learner, fresh, threads_of
-from contextwise.learning.run import Run
+from contextwise.learning.base import Learner, Run, fresh, threads_of
 from contextwise.models.domain import Domain
 from contextwise.models.factors import weighted
 from contextwise.models.features import single_values, words_of

@@ -35,8 +35,7 @@ import numpy as np
 
 from contextwise.data.rows import Data
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.learning.base import check_prior, threads_of
-from contextwise.learning.run import Run
+from contextwise.learning.base import Run, check_prior, threads_of
 from contextwise.learning.tree_features import Tree, TreeLearner, network_of
 from contextwise.models.structure import Model
 from contextwise.support.arrays import IntArray
