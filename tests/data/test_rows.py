@@ -65,7 +65,10 @@ def test_packed_files(tmp_path: Path) -> None:
         ("2|yes,young\n", "people.csv:1: '2|yes' looks like a row with a weight"),
         ("yes,young\n\nno,young,7\n", "people.csv:3: 3 cells where 2 are expected"),
         ("smoker,years,id\n", "people.csv:1: 3 cells.*if this line is a header, it lacks age"),
-        ('yes,"young\n', "people.csv:1: this is not CSV: unexpected end of data"),
+        (
+            'yes,"young\n',
+            r"people.csv:1: a quote \(\"\) opens a cell on this line and does not close",
+        ),
     ],
 )
 def test_errors_say_where(text: str, message: str) -> None:
@@ -185,6 +188,8 @@ def test_numbers_stand_for_their_text() -> None:
         ([["yes", math.nan]], "row 0 of the data: the value of 'age' is missing"),
         (7, "'int' cannot be read as data"),
         (b"yes", "'bytes' cannot be read as data"),
+        ({"smoker": ["yes"]}, "'dict' cannot be read as data; pass a frame"),
+        (pd.DataFrame({"smoker": [["yes"]], "age": ["old"]}), "column 'smoker': a cell is a list"),
         ([["yes", "old"], "no"], "row 1 of the data is 'no'; expected a list"),
     ],
 )
@@ -258,6 +263,19 @@ def test_a_path_is_a_file_even_if_a_data_set_has_its_name(
     Path("titanic").write_text("A,B\nyes,no\n")
     assert len(as_data(Path("./titanic"))) == len(as_data("./titanic")) == 1
     assert len(as_data("titanic")) == 2201
+
+
+def test_tables_of_other_libraries_keep_their_names() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"a": [1, 2] * 5, "b": ["x", "y"] * 5})
+    assert as_data(table).domain == Domain({"a": ["1", "2"], "b": ["x", "y"]})
+
+
+def test_an_index_that_is_left_out_is_told() -> None:
+    frame = pd.DataFrame({"sex": ["m", "f"] * 5, "ill": [0, 0, 1, 1, 1] * 2})
+    notes = as_data(frame.set_index("sex")).notes
+    assert "the index (sex) is left out; reset_index() makes it a column" in notes
+    assert as_data(frame.iloc[::2]).notes == ()
 
 
 def test_columns_named_by_numbers() -> None:

@@ -36,3 +36,15 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
     path.write_bytes(NETWORK.read_bytes()[:60])
     with pytest.raises(ParseError, match=r"broken.rds: this gzip file is damaged"):
         cw.read(path)
+
+
+def test_a_graph_of_bnlearn_keeps_its_arcs() -> None:
+    model = cw.read(NETWORK.with_name("graph.rds"))
+    assert model.domain.names == ("A", "B", "C", "D")
+    assert model.directions is not None
+    assert set(model.directions.arcs) == {(0, 1), (2, 1)}
+
+
+def test_a_file_of_several_networks_names_them() -> None:
+    with pytest.raises(ParseError, match="several models: b, d; save one of them with saveRDS"):
+        cw.read(NETWORK.with_name("two-graphs.rda"))

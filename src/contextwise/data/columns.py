@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import prod
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 
@@ -506,13 +507,15 @@ class _Judge:
         sign = next((s for s, word in SEPARATORS.items() if word in self.all.notes), ",")
         sign = r"\s+" if sign == " " else sign
         separator = "" if sign == "," else f", sep={sign!r}"
+        is_text = self.all.lines is not None and "Excel" not in self.all.notes
+        frame = f"pandas.read_csv({self.all.file!r}{separator})" if is_text else "frame"
         for column in numbers:
             self.kinds[column.name] = "counts"
         self.obstacle = (
             f"this looks like a wide table of counts: {plural(len(numbers), 'column')} of counts "
             f"({', '.join(c.name for c in numbers[:5])}{', …' * (len(numbers) > 5)}) next to "
             "labels that never repeat. Melt it into one column of counts with pandas:\n"
-            f"  long = pandas.read_csv({self.all.file or 'file'!r}{separator}).melt({ids!r}, "
+            f"  long = {frame}.melt({ids!r}, "
             f"{[c.name for c in numbers]!r}, 'column', 'Freq')\n"
             "  long.to_csv('long.csv', index=False)   # then: --counts Freq\n"
             f"If one column is the total of others, leave it out. If each row is one observation "
@@ -652,10 +655,11 @@ class _Judge:
                 )
 
     def _ask_about_twins(self, column: Column) -> None:
-        """Name states that differ only in case, or in how a number is written."""
+        """Name states that differ only in case, blanks, or in how a number is written."""
         meanings: dict[object, list[str]] = {}
         for label, number in zip(column.labels, column.numbers.tolist(), strict=True):
-            meaning = label.casefold() if np.isnan(number) else number
+            is_exact = abs(number) < 2**53  # False for NaN, the number of a text
+            meaning = number if is_exact else " ".join(normalize("NFKC", label).casefold().split())
             plain = label_of(number) if re.fullmatch(r"-?\d+\.0+", label) else label
             if plain not in meanings.setdefault(meaning, []):
                 meanings[meaning].append(plain)

@@ -14,11 +14,14 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
+import numpy as np
+
 from contextwise.data.options import RowOptions
-from contextwise.data.table import Sheet, frame_table, is_empty, label_of
+from contextwise.data.table import Column, Sheet, column_of, frame_table, is_empty, label_of
 from contextwise.data.text import rows_table, text_table
 from contextwise.errors import ContextwiseError, ParseError, require
-from contextwise.formats.r_files import RTable, column_names, r_objects
+from contextwise.formats.r_files import RArray, r_objects
+from contextwise.support.files import unpacked
 
 EXTRA = "containers"
 
@@ -47,24 +50,20 @@ def _zip(content: bytes, name: str, how: RowOptions) -> Sheet:
         inside: list[str] = []
         if zipfile.is_zipfile(io.BytesIO(content)):
             archive = zipfile.ZipFile(io.BytesIO(content))
-            inside = [entry for entry in archive.namelist() if not entry.endswith("/")]
+            inside = [
+                entry  # macOS adds its own files
+                for entry in archive.namelist()
+                if not entry.endswith(("/", ".DS_Store")) and not entry.startswith("__MACOSX/")
+            ]
         if len(inside) != 1:
             held = f" of {', '.join(inside[:5])}" if inside else ""
             raise ParseError(
                 f"this is a ZIP archive{held}, not an Excel workbook; unpack it", path=name
             )
-        content = archive.read(inside[0])
+        content = unpacked(archive.read(inside[0]), name)
         return container_table(content, name, how) or text_table(content, name, how)
-    book = require("openpyxl", EXTRA).load_workbook(
-        io.BytesIO(content), read_only=True, data_only=True
-    )
-    sheets = {
-        sheet.title: [
-            ["" if is_empty(cell) else label_of(cell).strip() for cell in row]
-            for row in sheet.iter_rows(values_only=True)
-        ]
-        for sheet in book.worksheets
-    }
+    book = require("openpyxl", EXTRA).load_workbook(io.BytesIO(content), data_only=True)
+    sheets = {sheet.title: _cells_of(sheet) for sheet in book.worksheets}
     filled = {title: rows for title, rows in sheets.items() if any(map(any, rows))}
     if not filled:
         raise ParseError("this workbook is empty", path=name)
@@ -75,6 +74,19 @@ def _zip(content: bytes, name: str, how: RowOptions) -> Sheet:
     if len(filled) > 1:
         notes.append(f"only the sheet {title!r} was read, of {', '.join(map(repr, filled))}")
     return rows_table(rows, name, how, notes)
+
+
+def _cells_of(sheet: Any) -> list[list[str]]:
+    """Return the texts of a sheet; cells that are merged down a column all have its value."""
+    cells = [
+        ["" if is_empty(cell) else label_of(cell).strip() for cell in row]
+        for row in sheet.iter_rows(values_only=True)
+    ]
+    for area in sheet.merged_cells.ranges:
+        if area.min_col == area.max_col:
+            for row in cells[area.min_row : area.max_row]:
+                row[area.min_col - 1] = cells[area.min_row - 1][area.min_col - 1]
+    return cells
 
 
 @contextmanager
@@ -117,15 +129,20 @@ def _r(content: bytes, name: str, how: RowOptions) -> Sheet:
         shown = ", ".join(f"{key} ({_kind_of(value)})" for key, value in usable.items())
         text = f"several objects: {shown}; choose one with --object NAME"
         if not usable:
-            text = "no data frame, table or matrix; a network is a model, not rows"
+            text = (
+                "no data frame, table or matrix; in R, make one with as.data.frame(x) or "
+                "as.table(x) (a network is a model, not rows)"
+            )
         raise ParseError(f"this file of R has {text}", path=name)
     (value,) = usable.values()
-    pandas = require("pandas", EXTRA)
-    if isinstance(value, RTable):
-        return replace(frame_table(_counts_frame(value.counts), name), counts=COUNTS)
-    if not hasattr(value, "columns"):
-        value = pandas.DataFrame(value.to_numpy(), columns=column_names(value))
-    return frame_table(value, name)
+    if not isinstance(value, RArray):
+        return frame_table(value, name)
+    if value.is_table:
+        return _counts_table(value, name)
+    cells, (rows, columns) = value.cells, value.labels
+    columns = columns or [f"V{k + 1}" for k in range(cells.shape[1])]
+    named = [column_of(label, cells[:, k].tolist()) for k, label in enumerate(columns)]
+    return Sheet([column_of("", rows), *named] if rows else named, len(cells), name)
 
 
 COUNTS = "Freq"
@@ -133,26 +150,21 @@ COUNTS = "Freq"
 
 def _kind_of(value: object) -> str:
     """Return what an object of R is, if it has rows."""
-    if isinstance(value, RTable):
+    if not isinstance(value, RArray):
+        return "data frame" if hasattr(value, "columns") else ""
+    if value.is_table:
         return "table"
-    shape = getattr(value, "shape", ())
-    if len(shape) != 2 or 0 in shape:
-        return ""
-    return "data frame" if hasattr(value, "columns") else "matrix"
+    return "matrix" if value.cells.ndim == 2 and value.cells.size and not value.classes else ""
 
 
-def _counts_frame(counts: Any) -> Any:
+def _counts_table(table: RArray, name: str) -> Sheet:
     """Return one row per cell of a table, with its states and its count."""
-    pandas = require("pandas", EXTRA)
-    names = [
-        f"Var{k + 1}" if str(dim).startswith("dim_") else str(dim)
-        for k, dim in enumerate(counts.dims)
-    ]
-    states = [[str(state) for state in counts.coords[dim].values] for dim in counts.dims]
-    index = pandas.MultiIndex.from_product(states, names=names).to_frame(index=False)
-    for column, labels in zip(names, states, strict=True):
-        index[column] = pandas.Categorical(index[column], categories=labels)
-    return index.assign(**{COUNTS: counts.to_numpy().astype(int).ravel()})
+    columns = []
+    for k, places in enumerate(np.indices(table.cells.shape).reshape(table.cells.ndim, -1)):
+        states = tuple(table.labels[k]) or tuple(map(str, range(1, table.cells.shape[k] + 1)))
+        columns.append(Column(table.dims[k] or f"Var{k + 1}", states, places, states))
+    counts = column_of(COUNTS, table.cells.ravel().tolist())
+    return Sheet([*columns, counts], table.cells.size, name, counts=COUNTS)
 
 
 def _arrow(content: bytes, name: str, _: RowOptions) -> Sheet:
@@ -181,7 +193,7 @@ CONTAINERS: dict[str, tuple[bytes, Callable[[bytes, str, RowOptions], Sheet]]] =
         rb"<stata_dta>|[\x6c-\x73][\x01\x02]\x01\x00",
         lambda content, name, _: _labelled(content, name, ".dta"),
     ),
-    "R": (rb"RD[AX][23]\n|[XA]\n\x00\x00|BZh|\xfd7zXZ", _r),
+    "R": (rb"RD[AX][23]\n|X\n\x00\x00|A\n[23]\n|BZh|\xfd7zXZ", _r),
     "Parquet": (rb"PAR1", _arrow),
     "Feather": (rb"ARROW1|FEA1", _arrow),
     "old Excel": (rb"\xd0\xcf\x11\xe0", _old_excel),

@@ -179,8 +179,11 @@ def is_empty(cell: object) -> bool:
 
 def column_of(name: str, cells: Any, declared: Sequence[Any] | None = None) -> Column:
     """Return a column of Python objects or of an array."""
-    distinct, codes = _distinct(cells)
-    labels = [None if is_empty(cell) else label_of(cell) for cell in distinct]
+    try:
+        distinct, codes = _distinct(cells)
+        labels = [None if is_empty(cell) else label_of(cell) for cell in distinct]
+    except DomainError as error:
+        raise DomainError(f"column {name!r}: {error}") from None
     states = None if declared is None else tuple(map(label_of, declared))
     return Column(name, (), codes, states).mapped(labels, codes)
 
@@ -204,16 +207,18 @@ def _distinct(cells: Any) -> tuple[list[Any], IntArray]:
 
 def python_table(data: Any, domain: Domain | None) -> Sheet:
     """Return the table of a frame, an array, a list of rows or of mappings."""
+    if hasattr(data, "to_pandas"):  # a table of polars or pyarrow
+        data = data.to_pandas()
     if hasattr(data, "columns") and hasattr(data, "iloc"):
         if domain is not None:
             check_unique([str(name) for name in data.columns if str(name) in domain.positions])
         return frame_table(data)
     if hasattr(data, "shape"):
         return _array_table(_unmasked(data), domain)
-    if isinstance(data, bytes) or not isinstance(data, Iterable):
+    if isinstance(data, bytes | Mapping) or not isinstance(data, Iterable):
         raise DomainError(
             f"{type(data).__name__!r} cannot be read as data; pass a frame, an array, a list of "
-            "rows or a path"
+            "rows (lists or mappings), or a path"
         )
     rows = list(data)
     if rows and isinstance(rows[0], Mapping):
@@ -225,7 +230,10 @@ def _array_table(array: npt.NDArray[Any], domain: Domain | None) -> Sheet:
     width = None if domain is None else len(domain)
     if array.ndim != 2 or width not in (None, array.shape[1]):
         expected = "cells" if width is None else f"{width} cells"
-        raise DomainError(f"the data has shape {array.shape}; expected rows of {expected}")
+        raise DomainError(
+            f"the data has shape {array.shape}; expected rows of {expected}, as in a list of lists "
+            "or a frame"
+        )
     return _unnamed(list(array.T), len(array), domain)
 
 
@@ -265,6 +273,9 @@ def frame_table(frame: Any, file: str | None = None) -> Sheet:
     """Return the table of a pandas frame; its categoricals are declared categories."""
     columns = []
     names, notes = unique_names([normalize("NFC", str(name)) for name in frame.columns])
+    if any(frame.index.names) or frame.index.dtype == object:
+        index = ", ".join(str(name) for name in frame.index.names if name) or "row names"
+        notes.append(f"the index ({index}) is left out; reset_index() makes it a column")
     for place, name in enumerate(names):
         series = frame.iloc[:, place]
         categories = getattr(getattr(series, "cat", None), "categories", None)

@@ -45,9 +45,18 @@ DOUBTFUL = frozenset({"None", "-", ".", "*"})
 
 SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "pipes", " ": "blanks"}
 _NAMES = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " ", "comma": ",", "semicolon": ";"}
+FEWEST_BELOW = 10
+"""From this number of rows on, numbers that none of their columns has again are names."""
 SNIFFED = 50
 """The number of lines that decide about the separator."""
 _MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_NO_TABLES = {
+    r"\s*(\[\s*\{|\{.*\}\s*\n\s*\{)": "this is JSON; write records as CSV with "
+    "pandas.read_json(…).to_csv(…, index=False)",
+    r"\s*<(!doctype|html|\?xml)": "this is a web page or XML, not rows; download the file itself, "
+    "or save its table as CSV",
+}
+"""How texts start that are no tables, and what to do about each."""
 
 
 def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, list[str]]:
@@ -67,7 +76,11 @@ def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, list[s
             text, encoding_name = content.decode("latin-1"), "Latin-1"
         notes = [f"the text is not UTF-8 and was read as {encoding_name} (--encoding)"]
     if re.search(r"[\x00-\x08\x0e-\x1a]", text[:4096]) or "\0" in text:
-        raise ParseError("this is a binary file of an unknown kind, not text", path=name)
+        raise ParseError(
+            "this is a binary file of an unknown kind, or text in an encoding that has to be named "
+            "(--encoding utf-16-le)",
+            path=name,
+        )
     if not text.isascii():
         text = normalize("NFC", text)  # é is one letter, however it was typed
     return text.replace("\r\n", "\n").replace("\r", "\n"), notes
@@ -76,9 +89,9 @@ def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, list[s
 def text_table(content: bytes, name: str, how: RowOptions) -> Sheet:
     """Read a text file as a table."""
     text, notes = decode(content, name, how.encoding)
-    if re.match(r"\s*(\[\s*\{|\{.*\}\s*\n\s*\{)", text):
-        advice = "write records as CSV with pandas.read_json(…).to_csv(…, index=False)"
-        raise DomainError(f"{name}: this is JSON; {advice}")
+    for pattern, reason in _NO_TABLES.items():
+        if re.match(pattern, text, re.I):
+            raise DomainError(f"{name}: {reason}")
     if "@" in text and re.search(r"(?ims)^\s*@relation\b.*^\s*@data\b", text):
         return _arff_table(text, name)
     first = text.partition("\n")[0].strip('"')
@@ -88,6 +101,8 @@ def text_table(content: bytes, name: str, how: RowOptions) -> Sheet:
     separator = _separator(text, how)
     if separator != "," and how.separator is None:
         notes.append(SEPARATORS[separator])
+    if separator == " ":
+        text = _without_edges(text)
     cells = _Cells.of(text, name, separator)
     if not len(cells.lines):
         raise ParseError("there are no rows in this file", path=name)
@@ -152,30 +167,50 @@ def _separator(text: str, how: RowOptions) -> str:
     if how.domain is not None and len(how.domain) <= 1:
         return ","
     head = text[: 2**18]
-    shares = dict.fromkeys(SEPARATORS, 0.0)
+    lines = (head if len(head) == len(text) else head.rpartition("\n")[0]).split("\n")
+    for is_quoted in (True, False):  # with stray quotes nothing is regular if quotes count
+        found = _regular(lines, is_quoted)
+        if found:
+            return found
+    return ","
+
+
+def _regular(lines: list[str], is_quoted: bool) -> str:
+    """Return the separator for which most lines have the same number of cells, or ""."""
+    shares = {"": 0.5}
     for separator in SEPARATORS:
-        try:
-            rows = [row for row in islice(_rows(head.split("\n"), separator), SNIFFED) if row]
-        except csv.Error:
-            continue
-        if len(head) < len(text) and len(rows) > 1:
-            rows.pop()  # the last line may be cut
-        widths = np.array([len(row) for row in rows if not row[0].startswith("#")] or [1])
+        widths = _widths(lines, separator, is_quoted)
         if (widths == widths[0]).all() and widths[0] > 1:
             return separator
         if len(widths) > 1 and (widths[1:] == widths[0] + 1).all() and widths[0] > 1:
             return separator  # R's write.table: the header has no name for the row labels
         usual = int(np.bincount(widths).argmax())
         shares[separator] = float(np.mean(widths == usual)) if usual > 1 else 0.0
-    best = max(shares, key=shares.__getitem__)
-    return best if shares[best] > 0.5 else ","
+    return max(shares, key=shares.__getitem__)
+
+
+def _widths(lines: list[str], separator: str, is_quoted: bool) -> IntArray:
+    """Return the number of cells of each of the first lines; comments do not count."""
+    if separator == " ":
+        lines = _without_edges("\n".join(lines)).split("\n")
+    try:
+        split = _rows(lines, separator) if is_quoted else (x.split(separator) for x in lines)
+        rows = [row for row in islice(split, SNIFFED) if "".join(row)]
+    except csv.Error:
+        rows = []
+    plain = [row for row in rows if not row[0].startswith("#")]
+    return np.array([len(row) for row in (plain if 2 * len(plain) > len(rows) else rows)] or [1])
+
+
+def _without_edges(text: str) -> str:
+    """Return a text with blanks between cells, but not at the ends of lines."""
+    return re.sub(r" *\n *", "\n", text.replace("\t", " ")).strip(" ")
 
 
 def _rows(lines: Iterable[str], separator: str, quote: str = '"') -> Any:
-    if separator == " ":
-        lines = (line.replace("\t", " ").strip() for line in lines)
-    how: dict[str, Any] = {"delimiter": separator, "quotechar": quote}
-    return csv.reader(lines, skipinitialspace=True, strict=True, **how)
+    return csv.reader(
+        lines, delimiter=separator, quotechar=quote, skipinitialspace=True, strict=True
+    )
 
 
 def _quote(text: str, separator: str) -> str:
@@ -225,23 +260,24 @@ class _Cells:
         """Read cells that may contain line ends."""
         reader = _rows(io.StringIO(text, newline=""), separator, quote)
         rows, lines = [], []
-        joined, last = [], 0  # the first lines of cells that continue on the next line
+        joined, last = 0, 0  # the first line of a cell that continues on the next line
         try:
             for row in reader:
-                if reader.line_num > last + 1:
-                    joined.append(last + 1)
+                joined = joined or (last + 1 if reader.line_num > last + 1 else 0)
                 last = reader.line_num
                 if "".join(row).strip() or len(row) > 1:
                     rows.append(row)
-                    lines.append(reader.line_num)
+                    lines.append(last)
         except csv.Error as error:
             message = f"this is not CSV: {error}"
             if "field limit" in str(error):
                 most = csv.field_size_limit()
                 message = f"a cell has more than {most:,} characters; is a closing quote missing?"
-            raise ParseError(message, path=name, line=reader.line_num) from None
+            else:
+                _refuse_stray_quotes(text, name, separator, quote, joined or last + 1)
+            raise ParseError(message, path=name, line=last + 1) from None
         if joined:
-            _refuse_stray_quotes(text, name, separator, quote, joined[0])
+            _refuse_stray_quotes(text, name, separator, quote, joined)
         return cls(rows, np.arange(len(rows)), np.array(lines, dtype=np.int64))
 
     def columns(self, names: Sequence[str]) -> list[Column]:
@@ -254,16 +290,15 @@ class _Cells:
         return made
 
 
-def _refuse_stray_quotes(text: str, name: str, separator: str, quote: str, joined: int) -> None:
-    """Raise if quotes join lines that without them have the same number of cells each."""
-    lines = [line for line in text.split("\n") if line.strip()]
-    widths = {line.count(separator) for line in lines}
+def _refuse_stray_quotes(text: str, name: str, separator: str, quote: str, line: int) -> None:
+    """Raise if, without quotes, all lines have the same number of cells."""
+    widths = {each.count(separator) for each in text.split("\n") if each.strip()}
     if len(widths) == 1 and widths != {0}:
         raise ParseError(
-            f"a quote ({quote}) opens a cell on this line and closes on a later one, although "
+            f"a quote ({quote}) opens a cell on this line and does not close at its end, although "
             "each line by itself has the same number of cells; remove stray quotes",
             path=name,
-            line=joined,
+            line=line,
         )
 
 
@@ -317,6 +352,8 @@ def _with_header(cells: _Cells, name: str, how: RowOptions, notes: list[str]) ->
     skipped, text = _more_headers(first, below) if how.domain is None else (0, "")
     if skipped:
         notes.append(text)
+        if text == _BANNER:
+            first = [column.labels[column.codes[0]] for column in below]
         below = [column.take(slice(skipped, None)) for column in below]
     lines = cells.lines[1 + skipped :]
     if how.domain is not None:
@@ -377,6 +414,8 @@ def _has_header(
     numbers = [cell for cell in first if is_number(cell)]
     if not has_header and len(numbers) < len(first):
         notes.append("the first line has no names; the columns are called v0, v1, … (--header)")
+    elif not has_header and _is_odd(first, below):
+        notes.append("the first line was read as a row; --header if its numbers are names")
     if has_header and numbers:
         shown = ", ".join(map(repr, numbers[:3])) + (", …" if len(numbers) > 3 else "")
         notes.append(f"the first line was read as names, also {shown} (--no-header)")
@@ -423,23 +462,35 @@ def _is_header(first: Sequence[str], below: Sequence[Column]) -> bool:
     """
     known = [set(column.labels) for column in below]
     again = [cell in labels for cell, labels in zip(first, known, strict=True)]
-    if len(first) > 1 and not first[0] and "" not in (*first[1:], *known[0]):
-        return True  # a corner above row labels
+    rows = len(below[0].codes)
+    is_corner = len(first) > 1 and not first[0] and "" not in (*first[1:], *known[0])
+    if is_corner and (len(known[0]) == rows or not any(again)):
+        return True  # above row labels
     counted = [str(k) for k in range(len(first) + 1)]
-    is_long = len(first) > 2 and len(below[0].codes) > 2
-    if is_long and first in (counted[:-1], counted[1:]):
+    if len(first) > 2 and rows > 2 and first in (counted[:-1], counted[1:]):
         return 2 * sum(again) < len(first)  # numbers that their columns do not have are names
     stated = [k for k, cell in enumerate(first) if cell not in TOKENS | DOUBTFUL]
     above_numbers = [k for k in stated if _are_numbers(below[k])]
     if any(not is_number(first[k]) for k in above_numbers):
         return True
-    repeating = [k for k in stated if 2 * len(known[k]) <= len(below[k].codes)]
+    repeating = [k for k in stated if 2 * len(known[k]) <= rows]
     names = [first[k] for k in stated]
+    if len(above_numbers) == len(first):
+        is_new = len(repeating) == len(first) > 1 and rows >= FEWEST_BELOW
+        return is_new and not any(again)
     if above_numbers or len(set(names)) < len(names):
         above_text = [k for k in repeating if k not in above_numbers]
         return bool(above_text) and not any(again[k] for k in stated)
     filled = [seen for cell, seen in zip(first, again, strict=True) if cell]
     return 2 * sum(filled) < max(1, len(filled))
+
+
+def _is_odd(first: Sequence[str], below: Sequence[Column]) -> bool:
+    """Check for a cell that its column does not have again, although other values repeat."""
+    columns = [
+        c for c in below if len(c.codes) >= FEWEST_BELOW and 2 * len(c.labels) <= len(c.codes)
+    ]
+    return any(cell not in c.labels for cell, c in zip(first, below, strict=True) if c in columns)
 
 
 def _are_numbers(column: Column) -> bool:
@@ -458,6 +509,9 @@ def _are_types(cells: Sequence[str]) -> bool:
     return named + lists == len(cells) and named >= lists
 
 
+_BANNER = "the line above the names was dropped"
+
+
 def _more_headers(first: Sequence[str], below: Sequence[Column]) -> tuple[int, str]:
     """Return the number of further header lines, and what they are."""
     lines = [[c.labels[c.codes[row]] for c in below] for row in range(len(below[0].codes))[:2]]
@@ -472,7 +526,12 @@ def _more_headers(first: Sequence[str], below: Sequence[Column]) -> tuple[int, s
     filled = [cell for cell in second if cell]
     if filled and 2 * sum("response" in cell.lower() for cell in filled) >= len(filled):
         return 1, "line 2 is a second header (Response) and was dropped"
+    if filled and all(re.fullmatch(":?-{2,}:?", cell) for cell in filled):
+        return 1, "line 2 only underlines the names and was dropped"
     rest = [column.take(slice(1, None)) for column in below]
+    is_banner = "" in first[1:] and "" not in second and len(set(second)) == len(second)
+    if is_banner and len(rest[0].codes) >= FEWEST_BELOW and _is_header(second, rest):
+        return 1, _BANNER
     if len(second) > 1 and len(rest[0].codes) >= 10 and all(cell.isdecimal() for cell in second):
         largest = [max(column.numbers, default=np.nan) for column in rest]
         sizes = np.array([float(cell) for cell in second])

@@ -1,4 +1,4 @@
-"""Read the objects of R's files (``.rda``, ``.rds``): matrices of weights, and fitted networks.
+"""Read the objects of R's files (``.rda``, ``.rds``): networks of bnlearn, matrices of weights.
 
 `r_objects` also serves `contextwise.data`, which reads data frames, tables and matrices of rows.
 """
@@ -6,31 +6,47 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from contextwise.errors import ContextwiseError, ParseError, require
 from contextwise.formats.families import Network
+from contextwise.formats.graphs import Graph
 from contextwise.formats.matrices import model_of_matrix
 from contextwise.formats.reading import Source
 from contextwise.models.structure import Model
-from contextwise.support.arrays import FloatArray
 
 STARTS = (b"RDX", b"RDA", b"X\n", b"A\n", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
 """The first bytes of files of R, packed or not."""
 
 
-class RTable(NamedTuple):
-    """An object of R's class ``table``: counts by the states of its variables."""
+class RArray(NamedTuple):
+    """A matrix, array or table of R.
 
-    counts: Any
+    ``dims`` has the names of its dimensions, "" without a name, and ``labels`` the names of their
+    places, empty without names. ``classes`` has its classes.
+    """
+
+    cells: npt.NDArray[Any]
+    dims: list[str]
+    labels: list[list[str]]
+    classes: tuple[str, ...]
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the cells are counts: a table, or an array with names for its dimensions."""
+        named = all(self.dims) and all(self.labels) and self.cells.dtype.kind in "if"
+        return "table" in self.classes or (not self.classes and (named or self.cells.ndim > 2))
 
 
 class RNetwork(NamedTuple):
-    """An object of bnlearn's class ``bn.fit``: the nodes by their names."""
+    """An object of bnlearn: its nodes by their names; the ends of its arcs if it is not fitted."""
 
     nodes: dict[str, Any]
+    arcs: list[str] | None = None
 
 
 def r_objects(content: bytes, path: str) -> dict[str, Any]:
@@ -38,33 +54,89 @@ def r_objects(content: bytes, path: str) -> dict[str, Any]:
     rdata = require("rdata", "containers")
     made = {
         **rdata.conversion.DEFAULT_CLASS_MAP,
-        "table": lambda value, _: RTable(value),
+        "table": lambda value, _: value,
         "bn.fit": lambda value, _: RNetwork(dict(value)),
+        "bn": lambda value, _: RNetwork(value["nodes"], list(map(str, value["arcs"]))),
+        "Date": lambda value, _: np.asarray(value).astype("datetime64[D]"),
+        "POSIXct": lambda value, _: np.asarray(value).astype("datetime64[s]"),
     }
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about classes that do not matter here
             parsed = rdata.parser.parse_data(content)
-            value = rdata.conversion.convert(parsed, made)
+
+            def converted(each: Any) -> Any:
+                encoding = parsed.extra.encoding
+                return rdata.conversion.convert(each, made, default_encoding=encoding)
+
+            top = parsed.object
+            if top.info.type.name == "LIST":
+                parts = dict(_entries(top, converted))
+            else:
+                names = _names(top, converted)
+                is_list = top.info.type.name == "VEC" and not top.info.object and names
+                parts = dict(zip(names, top.value, strict=True)) if is_list else {"": top}
+            return {
+                name: _array(each, converted) or converted(each) for name, each in parts.items()
+            }
     except Exception as error:  # broken files raise errors of many kinds
         raise ParseError(
             f"cannot read this file of R: {str(error)[:100]}; in R, write rows with "
             "write.csv(x, 'rows.csv') and a network of bnlearn with write.bif(fit, 'network.bif')",
             path=path,
         ) from None
-    is_list = parsed.object.info.type.name == "LIST" and isinstance(value, dict)
-    return {str(key): each for key, each in value.items()} if is_list else {"": value}
+
+
+def _entries(pairs: Any, converted: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the names and the objects of one of R's pair lists, such as attributes."""
+    while pairs is not None and pairs.info.type.name == "LIST":
+        yield str(converted(pairs.tag)), pairs.value[0]
+        pairs = pairs.value[1]
+
+
+def _names(each: Any, converted: Any) -> list[str]:
+    names = dict(_entries(each.attributes, converted)).get("names")
+    return [] if names is None else [str(name) for name in converted(names)]
+
+
+def _array(each: Any, converted: Any) -> RArray | None:
+    """Return an object with dimensions; rdata does not keep those of text, nor empty names."""
+    attributes = dict(_entries(each.attributes, converted))
+    if "dim" not in attributes or each.info.type.name not in ("LGL", "INT", "REAL", "STR"):
+        return None
+    shape = [int(size) for size in converted(attributes["dim"])]
+    cells: npt.NDArray[Any] = np.ma.MaskedArray(each.value)
+    if each.info.type.name == "STR":
+        cells = np.array([converted(cell) for cell in each.value], dtype=object)
+    dims = [""] * len(shape)
+    labels: list[list[str]] = [[] for _ in shape]
+    dimnames = attributes.get("dimnames")
+    if dimnames is not None:
+        dims = _names(dimnames, converted) or dims
+        labels = [
+            [str(x) for x in ([] if v is None else v)] for v in map(converted, dimnames.value)
+        ]
+    classes = converted(attributes["class"]) if "class" in attributes else ()
+    return RArray(cells.reshape(shape, order="F"), dims, labels, tuple(map(str, classes)))
 
 
 def read(source: Source) -> Model:
     """Read a network of bnlearn, or a square matrix of weights."""
-    for value in r_objects(source.data, source.name).values():
-        if isinstance(value, RNetwork):
-            return _network(source, value.nodes)
-        matrix = _matrix(value)
-        if matrix is not None:
-            return model_of_matrix(source, *matrix)
-    raise source.error("this file of R has no model; if it has rows, learn a structure")
+    objects = r_objects(source.data, source.name)
+    networks = {k: v for k, v in objects.items() if isinstance(v, RNetwork)}
+    fitted = {k: v for k, v in networks.items() if v.arcs is None}
+    matrices = {k: v for k, v in objects.items() if _is_square(v)}
+    usable = fitted or networks or matrices
+    if not usable:
+        raise source.error("this file of R has no model; if it has rows, learn a structure")
+    if len(usable) > 1:
+        raise source.error(
+            f"this file of R has several models: {', '.join(usable)}; save one of them with saveRDS"
+        )
+    (value,) = usable.values()
+    if isinstance(value, RNetwork):
+        return _network(source, value.nodes) if fitted else _graph(source, value)
+    return model_of_matrix(source, value.labels[1], value.cells.astype(float))
 
 
 def is_model(data: bytes) -> bool:
@@ -75,45 +147,38 @@ def is_model(data: bytes) -> bool:
         objects = r_objects(data, "").values()
     except ContextwiseError:
         return False
-    return any(isinstance(each, RNetwork) or _matrix(each) is not None for each in objects)
+    return any(isinstance(each, RNetwork) or _is_square(each) for each in objects)
 
 
-def _matrix(value: Any) -> tuple[list[str], FloatArray] | None:
-    """Return the names and the numbers of a square matrix without a diagonal."""
-    if len(getattr(value, "shape", ())) != 2 or isinstance(value, RTable):
-        return None
-    numbers = np.asarray(value)
-    is_square = numbers.shape[0] == numbers.shape[1] > 1 and numbers.dtype.kind in "biuf"
-    if not is_square or not np.isfinite(numbers).all() or np.diag(numbers).any():
-        return None
-    return column_names(value), numbers.astype(float)
+def _is_square(value: Any) -> bool:
+    """Check for a square matrix of numbers whose diagonal is 0."""
+    if not isinstance(value, RArray) or value.classes or value.cells.dtype.kind not in "biuf":
+        return False
+    numbers = np.ma.filled(value.cells.astype(float), np.nan)
+    is_square = numbers.ndim == 2 and numbers.shape[0] == numbers.shape[1] > 1
+    return is_square and bool(np.isfinite(numbers).all() and not np.diag(numbers).any())
 
 
-def column_names(matrix: Any) -> list[str]:
-    """Return the names of the columns of a matrix, as R would print them."""
-    dims = getattr(matrix, "dims", ())
-    if dims and dims[1] in matrix.coords:
-        return [str(name) for name in matrix.coords[dims[1]].values]
-    if hasattr(matrix, "columns"):
-        return [str(name) for name in matrix.columns]
-    return [f"V{k + 1}" for k in range(matrix.shape[1])]
+def _graph(source: Source, network: RNetwork) -> Model:
+    graph, arcs = Graph(source), network.arcs or []
+    for name in network.nodes:
+        graph.node(str(name))
+    for parent, child in zip(arcs[: len(arcs) // 2], arcs[len(arcs) // 2 :], strict=True):
+        graph.add(parent, "->", child)
+    return graph.model("bnlearn", both_is_edge=True)
 
 
 def _network(source: Source, nodes: dict[str, Any]) -> Model:
     network = Network(source)
     for name, node in nodes.items():
         if "prob" not in node:
-            raise source.error(f"the variable {name!r} is not discrete; discretize it first")
-        table = _probabilities(node["prob"])
+            message = f"the variable {str(name)!r} is not discrete; discretize it first"
+            raise source.error(message)
+        table = node["prob"]
         states = table.coords[table.dims[0]].values  # the child is R's first, fastest dimension
         network.add_variable(str(name), map(str, states), 0)
     for name, node in nodes.items():
-        table = _probabilities(node["prob"])
         parents = [str(parent) for parent in np.atleast_1d(node["parents"])]
-        numbers = np.moveaxis(np.asarray(table, dtype=float), 0, -1)
+        numbers = np.moveaxis(np.asarray(node["prob"], dtype=float), 0, -1)
         network.add_family(str(name), parents, numbers.ravel().tolist(), 0)
     return network.model("bnlearn")
-
-
-def _probabilities(value: Any) -> Any:
-    return value.counts if isinstance(value, RTable) else value
