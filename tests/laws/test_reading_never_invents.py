@@ -157,15 +157,22 @@ def test_states_that_look_alike_are_named() -> None:
     assert "'1' and '1e0' are different states of 'b'" in notes
 
 
-@pytest.mark.parametrize("bins", ["age=20,30,lwt=2", "age=30|20", "age=1", "age=x"])
-def test_bins_that_are_not_understood_are_refused(bins: str) -> None:
+@pytest.mark.parametrize(
+    "bins",
+    ["age=20,30,lwt=2", "age=30|20", "age=1", "age=x", "age=4,age=3", {"age": []}, {"age": "x|"}],
+)
+def test_bins_that_are_not_understood_are_refused(bins: Any) -> None:
     rows = [{"age": 15 + k % 30, "lwt": 100 + k} for k in range(90)]
     with pytest.raises(DomainError, match="bins"):
-        read_data(rows, bins=[bins])
+        read_data(rows, bins=bins)
 
 
 def test_bins_are_cut_at_points_and_their_edges_are_told() -> None:
     rows = [{"age": 15 + k % 30, "lwt": 100 + k} for k in range(90)]
+    assert read_data(rows, bins={"age": [30], "lwt": 2}).domain.cardinalities == (2, 2)
+    for points in ([20.5, 30], (20.5, 30), "20.5|30"):
+        states = read_data(rows, bins={"age": points, "lwt": 2}).domain.states
+        assert states[0] == ("up to 20.5", "21 to 30", "above 30")
     data = read_data(rows, bins={"age": "20|30", "lwt": 2})
     assert data.domain.states[0] == ("up to 20", "21 to 30", "above 30")
     assert "'age' cut at 20, 30 into 3 bins (--bins)" in data.notes

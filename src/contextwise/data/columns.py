@@ -299,8 +299,9 @@ Bins = int | tuple[float, ...]
 def parse_bins(text: str) -> Bins:
     """Read a number of bins, ``4``, or the points where to cut, ``20|30``."""
     if "|" in text:
-        edges = tuple(numbers_of([part.strip() for part in text.split("|")]).tolist())
-        if all(low < high for low, high in pairwise(edges)):
+        parts = [part.strip() for part in text.removesuffix("|").split("|")]  # 20| is one point
+        edges = tuple(numbers_of(parts).tolist())
+        if not np.isnan(edges).any() and all(low < high for low, high in pairwise(edges)):
             return edges
     elif text.isdecimal() and int(text) >= 2:
         return int(text)
@@ -342,7 +343,7 @@ class _Judge:
         self.bins: dict[str, Bins] = {}
         self.every_bins: Bins | None = None
         for name, text in find_values(how.bins, names, "bins"):
-            if name is None and self.bins and not self.every_bins:
+            if (name is None and self.bins and not self.every_bins) or name in self.bins:
                 raise DomainError(_mixed_bins(how.bins))
             if name is None:
                 self.every_bins = parse_bins(text)

@@ -30,7 +30,7 @@ class RowOptions(NamedTuple):
         Refuse missing values, drop their rows, or make ``missing`` a state.
     na : token, list of tokens, or mapping from columns to tokens
         Values that stand for missing ones, such as 99.
-    bins : int, or mapping from columns to ints or to texts such as ``"20|30"``
+    bins : int, or mapping from columns to ints or to points such as ``[20, 30]`` or ``"20|30"``
         Cut numbers into this many bins with about equally many rows, or at these points.
     counts : name
         The column that tells how often each row occurs.
@@ -132,6 +132,8 @@ def row_options(**keywords: Any) -> RowOptions:
     for name, value in keywords.items():
         if name not in FLAGS:
             raise DomainError(f"unknown keyword {name!r}; the keywords are {', '.join(FLAGS)}")
+        if name == "bins" and isinstance(value, Mapping):
+            value = {n: _points(v) if isinstance(v, list | tuple) else v for n, v in value.items()}
         if isinstance(RowOptions._field_defaults[name], tuple):
             value = _texts(value)
         elif value is not None and name != "header":
@@ -140,6 +142,11 @@ def row_options(**keywords: Any) -> RowOptions:
     if fields.get("missing") not in (None, "error", "drop", "state"):
         raise DomainError(f"missing must be error, drop or state, got {fields['missing']!r}")
     return RowOptions(**fields)
+
+
+def _points(edges: Sequence[Any]) -> str:
+    """Write the points where to cut as on the command line, ``20|30``."""
+    return "|".join(_texts(edges)) + "|" * (len(edges) < 2)
 
 
 def _texts(value: Any) -> tuple[str, ...]:
@@ -170,7 +177,8 @@ def find_names(texts: Sequence[str], names: Sequence[str], option: str) -> list[
         parts = [text] if text in names else [part.strip() for part in text.split(",")]
         for part in parts:
             if part not in names:
-                near = get_close_matches(part, names, n=1)
+                near = [name for name in names if name.casefold() == part.casefold()]
+                near = near or get_close_matches(part, names, n=1)
                 hint = f"; did you mean {near[0]!r}?" if near else ""
                 shown = ", ".join(names[:8]) + ("" if len(names) <= 8 else ", …")
                 raise DomainError(

@@ -573,7 +573,7 @@ def bin_labels(edges: Sequence[float], whole: bool) -> list[str]:
     if not edges:
         return ["all"]
     inner = [
-        f"{label_of(low + 1 if whole else low)} to {label_of(high)}"
+        f"{label_of(low // 1 + 1 if whole else low)} to {label_of(high)}"
         for low, high in pairwise(edges)
     ]
     return [f"up to {label_of(edges[0])}", *inner, f"above {label_of(edges[-1])}"]
