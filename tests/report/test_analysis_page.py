@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contextwise.data.rows import Data
+from contextwise import Structure
+from contextwise.data.rows import Data, read_data
 from contextwise.errors import OpenResult
-from contextwise.evaluation.analysis import Analysis, analyse
+from contextwise.evaluation.analysis import Analysis, analyse, analysis_of
 from contextwise.evaluation.pair_rows import rows_where
 from contextwise.models.domain import Domain
 from contextwise.report.analysis_notes import cautions, terminal_lines
@@ -23,6 +24,7 @@ from contextwise.report.analysis_words import (
     points,
     strongest_sentence,
 )
+from contextwise.support.effort import Effort
 
 HOSTILE = "<img src=x onerror=\"throw Error('run')\">"
 
@@ -125,6 +127,18 @@ def test_pairs_that_could_not_be_tested_are_counted() -> None:
     rows = np.stack([first, first, rng.integers(0, 2, 60), np.eye(60, dtype=int)[7]], axis=1)
     result = analysed(Data(Domain(dict.fromkeys("abcd", 2)), rows), learner="pair-blocks")
     assert plain(first_sentence(result)).endswith("a with b; 5 pairs could not be tested.")
+
+
+def test_the_page_of_a_given_model_names_dropped_rows_and_no_options_of_analyse() -> None:
+    rows = [["a", "b"], *[[k % 2, k % 3 % 2] for k in range(60)], ["", 1]]
+    data = read_data([dict(zip("xy", row, strict=True)) for row in rows[1:]], missing="drop")
+    result = analysis_of(Structure(data.domain, []), data, "model.json", Effort.of(None))
+    page = text_of(analysis_page(result))
+    assert "dropped" in page.split("Decisions")[1]
+    assert "all 60 used" not in page
+    assert "--holdout" not in page
+    assert "--outcome" not in page
+    assert "The structure was given" in page
 
 
 def test_groups_that_take_too_long_do_not_cost_the_page(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,6 +82,7 @@ class PairFinding:
     adjusted: Estimate | None = None
     only_where: Region = ()  # the region in which the pair is associated, or
     not_where: Region = ()  # the one in which it is not, if one region says it
+    held_out: bool = False  # the tests were on a part of the rows
 
     @property
     def associated(self) -> bool:
@@ -117,7 +118,7 @@ class PairFinding:
     def in_all_rows(self) -> bool:
         """True if the tests show no association, but the strength in all rows is above 0."""
         is_clear = self.adjusted is not None and self.adjusted.low > 0
-        return is_clear and self.kind in ("none", "not shown")
+        return self.held_out and is_clear and self.kind in ("none", "not shown")
 
     @property
     def differs(self) -> bool:
@@ -176,6 +177,7 @@ class Analysis:
     learner: str  #: empty if the model was not learned
     held_out: int  #: rows of the tests that the learner did not see; 0 if all rows serve both
     findings: tuple[PairFinding, ...]  #: one per pair, in the order of the domain
+    given: bool = False  #: the model was not learned here, but given
     seed: int = 0
     outcome: str | None = None
     smallest_count: int = 0
@@ -278,13 +280,15 @@ def findings_of(data: Data, model: Structure, evidence: Evidence) -> list[PairFi
     def closeness(name: str, pair: Pair) -> float:
         return min(values.get(frozenset((name, end)), 0.0) for end in pair)
 
-    findings = []
+    findings, held_out = [], evidence.count < len(data)
     for pair, kind in kinds.items():
         inside = _associated_rows(data, covers, pair, claims[pair])
         held = {r.variable for c in claims[pair] for r in c.region} | near[pair[0]] | near[pair[1]]
         ranked = sorted(held - set(pair), key=lambda v: (-closeness(v, pair), names.index(v)))
         given = _held_fixed(data, ranked)
-        finding = PairFinding(pair, kind, claims[pair], None, 1.0, given, crude[pair])
+        finding = PairFinding(
+            pair, kind, claims[pair], None, 1.0, given, crude[pair], held_out=held_out
+        )
         if not inside.all():
             holds = float(data.weights[inside].sum() / len(data))
             finding = replace(finding, holds=holds)
@@ -491,6 +495,7 @@ def analysis_of(model: Model, data: Data, title: str, effort: Effort) -> Analysi
         evidence=evidence,
         learner=str(structure.info.get("learner", "")),
         held_out=0 if evidence.seen_by_learner else evidence.count,
+        given=True,
         findings=tuple(findings_of(data, structure, evidence)) if few else (),
         unfinished=(f"{late} not tested",) if evidence.unfinished else (),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from contextwise.evaluation.analysis import Analysis
 from contextwise.models.evidence import CONTRADICTED, NOT_CONTRADICTED, UNTESTABLE, USED
 from contextwise.report.analysis_words import (
@@ -33,9 +35,12 @@ def facts(analysis: Analysis) -> list[tuple[str, str]]:
     elif analysis.held_out:
         tests = f"On {analysis.held_out:,} rows that the {analysis.maker} did not see."
     learner = f"{analysis.learner}. " if analysis.learner else ""
+    rows, columns = _rows_text(analysis), plural(len(analysis.domain), "column")
+    binned = len(analysis.data.decisions.get("bins", {}))
+    cut = f"{binned} of them cut into bins" if binned else "used as categories"
     return [
         ("Meaning", meaning if len(analysis.domain) > 2 else "An association is not a cause."),
-        ("Rows", rows_fact(analysis)),
+        ("Rows", f"{rows[:1].upper()}{rows[1:]}. {columns}, {cut}."),
         ("Learner" if analysis.learner else "Model", learner + _independencies(analysis)),
         ("Tests", tests),
     ]
@@ -56,18 +61,29 @@ def _independencies(analysis: Analysis) -> str:
     return f"The rows contradict {wrong} of {some or f'its {claims}'} of independence."
 
 
-def rows_fact(analysis: Analysis) -> str:
-    """Say how many rows and columns were used, and whether numbers were cut."""
+def _rows_text(analysis: Analysis) -> str:
+    """Say how many rows were used: ``168 of 237 used, 69 dropped …``."""
+    data, total = analysis.data, analysis.rows_read
+    if data.multiplicity is not None:
+        column = data.decisions.get("counts") or "their number"
+        return f"{total:,} rows stand for {len(data):,}, counted by {column}"
+    if analysis.summary is None:
+        return f"{len(data):,} used"
+    if len(data) < total:
+        gone = f"{total - len(data):,} dropped because a value is missing"
+        return f"{len(data):,} of {total:,} used: {gone}"
+    return f"all {len(data):,} used"
+
+
+def _columns_text(analysis: Analysis) -> str:
+    """Say how many columns were used, and which were left out."""
     data, summary = analysis.data, analysis.summary
-    binned = len(data.decisions.get("bins", {}))
-    cut = f"{plural(binned, 'column')} cut into bins" if binned else "nothing binned"
-    columns = plural(len(data.domain), "column")
-    if summary is None or data.multiplicity is not None:
-        return f"{len(data):,} rows, {columns}; {cut}."
-    if len(data) == summary.rows and len(data.domain) == len(summary.columns):
-        return f"All {len(data):,} rows and all {columns} used; {cut}."
-    used = f"{len(data):,} of {summary.rows:,} rows"
-    return f"{used}, {len(data.domain)} of {plural(len(summary.columns), 'column')}; {cut}."
+    kinds = {c.name: c.kind for c in summary.columns} if summary else {}
+    dropped = data.decisions.get("dropped", [])
+    told = [f"{name} ({kinds[name]})" if name in kinds else name for name in dropped[:MOST_TOLD]]
+    told += [f"{len(dropped) - MOST_TOLD} more"] if len(dropped) > MOST_TOLD else []
+    out = f"; left out: {', '.join(told)}" if told else ""
+    return f"{len(data.domain)} used as categories{out}"
 
 
 Decision = tuple[str, str, str]
@@ -75,9 +91,12 @@ Decision = tuple[str, str, str]
 
 
 def decisions(analysis: Analysis) -> list[Decision]:
-    """Return the decisions about rows and columns, and then those of the analysis."""
-    entries = [*_rows_decisions(analysis), *_column_decisions(analysis)]
-    data, held_out = analysis.data, analysis.held_out
+    """Return the decisions about rows and columns, and then those of the analysis.
+
+    Options are those of ``analyse``, so a model that was given has none.
+    """
+    data, held_out, outcome = analysis.data, analysis.held_out, analysis.outcome
+    entries = [*_reading(analysis)]
     if 0 < held_out < len(data):
         text = (
             f"learned from {len(data) - held_out:,} rows, tested on {held_out:,} others, drawn at "
@@ -88,61 +107,47 @@ def decisions(analysis: Analysis) -> list[Decision]:
         entries.append(("Split", "all rows serve for learning and testing", "--holdout 0.33"))
     if analysis.learner:
         entries.append(("Learner", analysis.learner, "--learner NAME"))
-    if analysis.outcome is not None:
-        entries.append(("Outcome", f"{analysis.outcome}, as you asked", ""))
+    if outcome is not None:
+        entries.append(("Outcome", f"{outcome}, as you asked", ""))
     elif len(data.domain) > 2:
         text = "none named; shares are of the variable with fewer states, then of the later column"
         entries.append(("Outcome", text, f"--outcome {data.domain.names[-1]}"))
+    if analysis.given:
+        return [(topic, text, "") for topic, text, _ in entries]
     return entries
 
 
-def _rows_decisions(analysis: Analysis) -> list[Decision]:
-    data, total = analysis.data, analysis.rows_read
-    entries: list[Decision] = [("Rows", f"all {len(data):,} used", "")]
-    if data.multiplicity is not None:
-        column = data.decisions.get("counts") or "their number"
-        other = f"--bins {column}=4" if analysis.found_counts else ""
-        text = f"{total:,} rows stand for {len(data):,}, counted by {column}"
-        entries = [("Rows", text, other)]
-    elif len(data) < total:
-        gone = f"{total - len(data):,} dropped because a value is missing"
-        entries = [("Rows", f"{len(data):,} of {total:,} used: {gone}", "--missing state")]
-    if data.decisions.get("missing") == "state":
-        entries.append(("Missing", "missing values are a state of their own", "--missing drop"))
-    asked = [note for note in data.notes if "--na" in note or "--subject" in note]
-    return [*entries, *(("Question", note, "") for note in asked)]
-
-
-def _column_decisions(analysis: Analysis) -> list[Decision]:
-    data, summary = analysis.data, analysis.summary
+def _reading(analysis: Analysis) -> Iterator[Decision]:
+    data = analysis.data
     dropped, bins = data.decisions.get("dropped", []), data.decisions.get("bins", {})
-    text = f"{len(data.domain)} used as categories"
-    if dropped:
-        kinds = {c.name: c.kind for c in summary.columns} if summary else {}
-        told = [f"{name} ({kinds.get(name, 'left out')})" for name in dropped[:MOST_TOLD]]
-        more = [f"{len(dropped) - MOST_TOLD} more"] if len(dropped) > MOST_TOLD else []
-        text += f"; left out: {', '.join([*told, *more])}"
-    entries = [("Columns", text, f"--category {dropped[0]}" if dropped else "")]
+    other = "--missing state" if len(data) < analysis.rows_read else ""
+    if data.multiplicity is not None:
+        other = f"--bins {analysis.found_counts}=4" if analysis.found_counts else ""
+    yield "Rows", _rows_text(analysis), other
+    if data.decisions.get("missing") == "state":
+        yield "Missing", "missing values are a state of their own", "--missing drop"
+    for text in data.notes:
+        if analysis.given or "--na" in text or "--subject" in text:
+            yield "Note" if analysis.given else "Question", text, ""
+    yield "Columns", _columns_text(analysis), f"--category {dropped[0]}" if dropped else ""
     for name, edges in list(bins.items())[:MOST_TOLD]:
         cuts = listed([f"{edge:g}" for edge in edges])
         text = f"{name} cut at {cuts} into {len(edges) + 1} bins"
-        entries.append(("Numbers", text, f"--bins {name}={len(edges)}"))
+        yield "Numbers", text, f"--bins {name}={len(edges)}"
     if len(bins) > MOST_TOLD:
-        entries.append(("Numbers", f"{len(bins) - MOST_TOLD} more columns cut into bins", ""))
-    return entries
+        yield "Numbers", f"{len(bins) - MOST_TOLD} more columns cut into bins", ""
 
 
 def cautions(analysis: Analysis, smallest_shown: int) -> list[str]:
     """Return at most five sentences to read before quoting the analysis."""
     data, evidence = analysis.data, analysis.evidence
-    names = data.domain.names
-    told: list[str] = []
+    names, told = data.domain.names, list[str]()
     if analysis.unfinished:
         told.append(f"The analysis was stopped: {listed(analysis.unfinished)}.")
     if 0 < smallest_shown < SMALL:
         told.append(
             f"Some groups on this page show fewer than {SMALL} rows. If rows are people, "
-            "hide them before you share the page: `--smallest-count 5`."
+            "hide them before you share the page: `contextwise analyse … --smallest-count 5`."
         )
     twins = [f for f in analysis.findings if f.crude and f.crude.value >= SAME]
     if twins and len(names) > 2:
@@ -190,20 +195,19 @@ def cautions(analysis: Analysis, smallest_shown: int) -> list[str]:
 
 
 def _rarest(analysis: Analysis) -> str:
-    data = analysis.data
-    rows = len(data)
-    found = [
-        (int(count), name, data.domain.states[v][k])
-        for v, (name, counts) in enumerate(zip(data.domain.names, data.counts(), strict=True))
-        for k, count in enumerate(counts)
-        if len(counts) == 2 and 0 < count < 0.06 * rows
+    data, rows = analysis.data, len(analysis.data)
+    columns = zip(data.domain.names, data.domain.states, data.counts(), strict=True)
+    rare = [
+        (int(count), name, state)
+        for name, states, counts in columns
+        for state, count in zip(states, counts, strict=True)
+        if len(states) == 2 and 0 < count < 0.06 * rows
     ]
-    if not found:
+    if not rare:
         return ""
-    count, name, state = min(found)
-    return (
-        f"{name} = {state} is rare: {count:,} of {rows:,} rows. Claims about {name} rest on them."
-    )
+    count, name, state = min(rare)
+    text = f"{name} = {state} is rare: {count:,} of {rows:,} rows."
+    return f"{text} Claims about {name} rest on them."
 
 
 def methods(analysis: Analysis, release: str) -> str:
@@ -215,7 +219,7 @@ def methods(analysis: Analysis, release: str) -> str:
         rows = f"{len(data) - analysis.held_out:,} of {len(data):,} rows, drawn at random,"
         tested = f"on the {analysis.held_out:,} rows held out"
     start = f"The structure was given; {rows} served to test it with contextwise {release}"
-    if analysis.learner:
+    if analysis.learner and not analysis.given:
         settings = dict(analysis.model.info.get("parameters", {})).items()
         parameters = ", ".join(f"{key} {value}" for key, value in settings)
         variables = f"{len(data.domain)} categorical variables"

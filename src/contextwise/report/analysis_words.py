@@ -404,7 +404,7 @@ def cards_lede(analysis: Analysis) -> str:
 CARD_STARTS = {
     "left out": "The model has no association here; the rows contradict it. ",
     "not shown": "The model has an association here; the tests do not show it. ",
-    "untested": "Too few rows carry information about this pair. ",
+    "untested": "The tests cannot decide about this pair. ",
     "none": "The rows show no association. ",
     "skipped": "This pair was not tested. ",
 }
