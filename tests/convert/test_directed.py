@@ -102,6 +102,7 @@ def test_ldags(seed: int) -> None:
 def test_a_dag_marries_the_parents() -> None:
     assert from_ldag([("A", "Y"), ("B", "Y")], ABY).pairs() == [("A", "B"), ("A", "Y"), ("B", "Y")]
     assert from_ldag([("Y", "A"), ("Y", "B")], ABY).pairs() == [("A", "Y"), ("B", "Y")]
+    assert from_ldag(nx.MultiDiGraph([("Y", "A")]), ABY).pairs() == [("A", "Y")]
 
 
 def test_a_large_dag_is_converted_at_once() -> None:

@@ -210,6 +210,26 @@ def test_networks_of_pgmpy(pgmpy: Any) -> None:
         from_pgmpy(network)
 
 
+def test_tables_of_pgmpy_with_states_in_different_orders(pgmpy: Any) -> None:
+    from pgmpy.factors.discrete import TabularCPD
+    from pgmpy.models import DiscreteBayesianNetwork
+
+    def network(states: list[str]) -> Any:
+        made = DiscreteBayesianNetwork([("A", "B")])
+        of_child = {"A": states, "B": ["0", "1"]}
+        made.add_cpds(
+            TabularCPD("A", 2, [[0.9], [0.1]], state_names={"A": ["yes", "no"]}),
+            TabularCPD("B", 2, [[0.2, 0.7], [0.8, 0.3]], ["A"], [2], state_names=of_child),
+        )
+        return made
+
+    model = from_pgmpy(network(["no", "yes"]))
+    assert model.domain.states[0] == ("yes", "no")
+    assert np.allclose(joint(model), [[0.9 * 0.7, 0.9 * 0.3], [0.1 * 0.2, 0.1 * 0.8]])
+    with pytest.raises(DomainError, match="different states of 'A': yes, no and no, maybe"):
+        from_pgmpy(network(["no", "maybe"]))
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_markov_networks_of_pgmpy_come_back(pgmpy: Any, seed: int) -> None:
     model = random_model(seed)

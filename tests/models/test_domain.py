@@ -44,6 +44,9 @@ def test_names_states_and_cardinalities() -> None:
         ({"A": [None]}, "None is not a state"),
         ({"A": [True, False]}, "True is not a state"),
         ({"A": [0.5]}, "0.5 is not a state"),
+        ({"A": 1.5}, "the states of 'A' must be a list or their number, got 1.5"),
+        ({"A": True}, "the states of 'A' must be a list or their number, got True"),
+        ({"A": None}, "the states of 'A' must be a list or their number, got None"),
         ({1: 2}, "the name of a variable must be a text, got 1"),
     ],
 )

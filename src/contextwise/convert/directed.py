@@ -79,12 +79,13 @@ def from_ldag(
     [('A', 'B'), ('A', 'Y'), ('B', 'Y')]
     """
     domain = domain_of(domain)
-    if hasattr(dag, "is_directed") and not dag.is_directed():
+    is_graph = hasattr(dag, "is_directed")
+    if is_graph and not dag.is_directed():
         raise DomainError("the graph is undirected; use from_graph")
     if isinstance(dag, str):
         raise DomainError(f"{dag!r} is not a graph; give edges such as [('A', 'Y')]")
     parents: dict[int, set[int]] = {v: set() for v in range(len(domain))}
-    for edge in dag.edges if hasattr(dag, "is_directed") else dag:
+    for edge in (edge[:2] for edge in dag.edges) if is_graph else dag:
         domain.pair(edge)
         parent, child = map(domain.position, edge)
         parents[child].add(parent)

@@ -75,25 +75,41 @@ def from_pgmpy(network: Any, domain: Any = None) -> LogLinear | Structure:
         tables = network.get_cpds()
     else:
         tables = network.get_factors() if hasattr(network, "get_factors") else []
-    states = {
-        str(name): [str(state) for state in table.state_names[name]]
-        for table in tables
-        for name in table.variables
-    }
+    states: dict[str, list[str]] = {}
+    for table in tables:
+        for name in table.variables:
+            states.setdefault(str(name), [str(state) for state in table.state_names[name]])
     for node in network.nodes:
         if str(node) not in states:
             raise DomainError(
                 f"the variable {str(node)!r} has no table and therefore no states; for a graph "
                 "without tables pass domain=, such as the data it was learned from"
             )
-    factors = [([str(name) for name in table.variables], table.values) for table in tables]
+    domain_of_tables = Domain(states)
+    factors = [_named_table(domain_of_tables, table) for table in tables]
     if is_directed:  # the values of a table have the child first, then its parents
         arcs = {(parent, names[0]) for names, _ in factors for parent in names[1:]}
         for parent, child in arcs ^ {(str(a), str(b)) for a, b in network.edges}:
             raise DomainError(
                 f"the arcs and the tables of the network disagree about {parent!r} -> {child!r}"
             )
-    return _product(Domain(states), factors, child=0 if is_directed else None)
+    return _product(domain_of_tables, factors, child=0 if is_directed else None)
+
+
+def _named_table(domain: Domain, table: Any) -> tuple[list[str], Any]:
+    """Return the names and the values of a table of pgmpy, with the states in our order."""
+    names = [str(name) for name in table.variables]
+    places = []
+    for name, of_table in zip(names, table.variables, strict=True):
+        variable = domain.position(name)
+        labels = [str(state) for state in table.state_names[of_table]]
+        if set(labels) != set(domain.states[variable]):
+            raise DomainError(
+                f"two tables of the network have different states of {name!r}: "
+                f"{listed(domain.states[variable])} and {listed(labels)}"
+            )
+        places.append([labels.index(state) for state in domain.states[variable]])
+    return names, np.asarray(table.values)[np.ix_(*places)]
 
 
 def _product(

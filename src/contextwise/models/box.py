@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from contextwise.errors import DomainError
-from contextwise.models.domain import Assignment, Domain
+from contextwise.models.domain import Assignment, Domain, require_context
 from contextwise.models.notation import parse_literals, quoted
 from contextwise.support.arrays import IntArray
 
@@ -139,6 +139,7 @@ class Box:
 
 def _literals(context: Assignment) -> Iterable[tuple[str, Iterable[object], bool]]:
     """Yield a name, its states, and whether these are the states that are excluded."""
+    require_context(context)
     if isinstance(context, str):
         yield from parse_literals(context)
     else:

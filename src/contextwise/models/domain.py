@@ -82,7 +82,11 @@ class Domain:
             if isinstance(listed_states, str):
                 raise DomainError(f"pass the states of {name!r} as a list, not as one text")
             values: Any = listed_states
-            numbered = isinstance(values, int | np.integer)
+            numbered = isinstance(values, int | np.integer) and not isinstance(values, bool)
+            if not numbered and not hasattr(values, "__len__"):
+                raise DomainError(
+                    f"the states of {name!r} must be a list or their number, got {values!r}"
+                )
             count = int(values) if numbered else len(values)
             if count > LARGEST_CARDINALITY:
                 raise DomainError(
@@ -180,6 +184,7 @@ class Domain:
         """Return a partial assignment by index: variable to state; see `Box` for several states."""
         if context is None:
             return {}
+        require_context(context)
         if isinstance(context, str):
             states: dict[str, State] = {}
             for literal in parse_literals(context):
@@ -244,6 +249,15 @@ class Domain:
                 )
             labels.append(changes)
         return Domain(dict(zip(new, labels, strict=True)))
+
+
+def require_context(context: object) -> None:
+    """Raise `DomainError` unless a context is a text or a mapping."""
+    if not isinstance(context, str | Mapping):
+        raise DomainError(
+            "a context must be a text such as 'age=old & sex=f' or a mapping from names to states, "
+            f"got {context!r}"
+        )
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
