@@ -3,14 +3,16 @@
 import time
 from itertools import pairwise, product
 
+import numpy as np
 from hypothesis import given
 
-from contextwise.independence.independencies import (
+from contextwise.independence.model_claims import (
     PairIndependencies,
     context_specific_independencies,
+    explain_model,
 )
-from contextwise.independence.model_claims import explain_model
 from contextwise.independence.statements import Statement
+from contextwise.learning.evidence import judge
 from contextwise.models.directions import bayesian_network
 from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal
@@ -163,9 +165,20 @@ def test_d_separation_counts_no_contexts() -> None:
     collider = bayesian_network(Domain({"A": 2, "B": 2, "C": 2}), [(), (0, 2), ()])
     record = explain_model(collider).record()
     (separation,) = record["separations"]
+    assert separation.pop("evidence") is None
     assert separation == {"first": "A", "second": "C", "given": (), "text": "A ⫫ C"}
     assert record["counts"] == {"somewhere": 0, "never": 0, "always": 3, "separations": 1}
     assert all(pair["independent"] == 0 for pair in record["pairs"])
+
+
+def test_d_separations_have_evidence() -> None:
+    collider = bayesian_network(Domain({"A": 2, "B": 2, "C": 2}), [(), (0, 2), ()])
+    rows = np.random.default_rng(1).integers(0, 2, (400, 3))
+    tested = collider.with_evidence(judge(collider, rows))
+    (separation,) = explain_model(tested).record()["separations"]
+    assert separation["evidence"]["verdict"] == "not contradicted"
+    assert "A – C" in str(explain_model(tested))
+    assert "not contradicted: p = " in str(explain_model(tested))
 
 
 def test_one_context_and_some_pairs() -> None:

@@ -453,6 +453,7 @@ def _show(result: Stability, picture: str | None, top: int, output: str) -> None
             "medoid": [result.medoid.feature_text(k) for k in range(len(result.medoid))],
             "pairs": supports,
             "regions": [region.record() for region in result.top_regions(top)],
+            "independencies": [claim.record() for claim in result.top_independencies(top)],
         }
         options.print_json(record)
     elif output == "csv":

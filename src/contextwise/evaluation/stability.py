@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from itertools import combinations
+from itertools import combinations, islice
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,11 +22,13 @@ from contextwise.counting.extraction import CoverSource, covered_pairs
 from contextwise.data.rows import Data, DataLike, DomainLike, read_once, take_rows
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation.ensembles import Ensemble
-from contextwise.independence.claims import Claim, ClaimSource, NamedClaim, agrees, name_claim
+from contextwise.independence.claims import Claim, ClaimSource, agrees
 from contextwise.learning.base import as_learner, fresh, learner_configuration
 from contextwise.learning.evidence import judge
 from contextwise.models.domain import Domain
-from contextwise.models.evidence import ClaimEvidence
+from contextwise.models.evidence import ClaimEvidence, Kind
+from contextwise.models.notation import Literal as NamedLiteral
+from contextwise.models.notation import between, where, write_literals
 from contextwise.models.structure import Structure, features_of, literals_of, structure_of
 from contextwise.support.arrays import FloatArray, IntArray
 from contextwise.support.effort import NEVER, Deadline, Effort, OutOfTime, Progress
@@ -71,24 +73,36 @@ class PairSupport:
 
 
 @dataclass(frozen=True)
-class RegionSupport(NamedClaim):
+class RegionSupport:
     """A claim of the structure of all rows, and how many resamples make it everywhere in it."""
 
+    pair: Pair
+    dependent: bool
+    literals: tuple[NamedLiteral, ...]  # the region; empty for every context
     resamples: int
     of: int
     evidence: ClaimEvidence | None = None  # what all rows say about the claim
 
     def __str__(self) -> str:
-        text = f"{self.sentence}: in {self.resamples} of {self.of} resamples"
+        depend = "depend" if self.dependent else "are independent"
+        text = f"{between(self.pair)} {depend} {where(self.literals)}"
+        text += f": in {self.resamples} of {self.of} resamples"
         if self.evidence is None:
             return text
         return f"{text}; rows: {self.evidence.verdict}, {self.evidence.finding}"
 
     def record(self) -> dict[str, object]:
         """Return the claim and its support as one flat mapping."""
-        counts = {"resamples": self.resamples, "of": self.of}
-        verdict = {"verdict": self.evidence.verdict if self.evidence else None}
-        return {**self.claim_record(), **counts, **verdict, "sentence": str(self)}
+        return {
+            "first": self.pair[0],
+            "second": self.pair[1],
+            "claim": "dependent" if self.dependent else "independent",
+            "when": write_literals(self.literals),
+            "resamples": self.resamples,
+            "of": self.of,
+            "evidence": self.evidence.record() if self.evidence else None,
+            "sentence": str(self),
+        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -246,21 +260,18 @@ class Stability(Printed):
         """Return the claims about a pair, at most ``most`` of each kind, with their support."""
         pair = self.domain.pair((first, second))
         return [
-            RegionSupport(
-                *name_claim(self.domain, claim),
-                sum(agrees(covers, claim) for covers in self._covers),
-                self.resamples,
-                self._tested(*name_claim(self.domain, claim)),
-            )
+            self._region(claim, sum(agrees(covers, claim) for covers in self._covers))
             for claim in ClaimSource(self.reference.features).largest(pair, most)
         ]
 
-    def _tested(self, pair: Pair, dependent: bool, region: Sequence[Any]) -> ClaimEvidence | None:
-        """Return what all rows say about a claim, if it was tested."""
+    def _region(self, claim: Claim, resamples: int) -> RegionSupport:
+        """Name a claim, and add what all rows say about it."""
         known = self.reference.evidence
-        claims = known.about(*pair) if known else []
-        kind = "dependent" if dependent else "independent"
-        return next((c for c in claims if (c.claim, c.region) == (kind, tuple(region))), None)
+        pair = self.domain.names[claim.pair[0]], self.domain.names[claim.pair[1]]
+        region = tuple(self.domain.literal(*literal) for literal in claim.literals)
+        kind: Kind = "dependent" if claim.dependent else "independent"
+        tested = None if known is None else known.find(pair, kind, region)
+        return RegionSupport(pair, claim.dependent, region, resamples, self.resamples, tested)
 
     def independent_in(self, first: str, second: str, when: str = "") -> int:
         """Return how many resamples have a pair independent wherever ``when`` holds."""
@@ -279,14 +290,13 @@ class Stability(Printed):
         They are about every pair that is never dependent in the structure of all rows, and about
         regions of the ``top`` best supported pairs.
         """
-        names, never = self.domain.names, []
-        for i, j in combinations(range(len(names)), 2):
-            if (i, j) not in self._learned:
-                depend = self._support.get((i, j), (0, 0))[0]
-                agree = self.resamples - depend
-                pair = names[i], names[j]
-                tested = self._tested(pair, False, ())
-                never.append(RegionSupport(pair, False, (), agree, self.resamples, tested))
+        missed = [pair for pair in self._support if pair not in self._learned]
+        pairs = combinations(range(len(self.domain)), 2)
+        alike = (pair for pair in pairs if pair not in self._support and pair not in self._learned)
+        never = [
+            self._region(Claim(pair, False, ()), self.resamples - self._support.get(pair, (0,))[0])
+            for pair in [*missed, *islice(alike, top)]
+        ]
         regions = [region for region in self.top_regions(top) if not region.dependent]
         return sorted([*regions, *never], key=lambda claim: claim.resamples)[:top]
 
@@ -392,8 +402,7 @@ def stability(
         if len(records) < 3 or ALL_ROWS not in {record["key"] for record in records}:
             raise OpenResult(f"{text}; allow more time")
         warnings.warn(text, stacklevel=2)
-    count = f"{{}} of {resamples} resamples"
-    result = _assemble(configuration, records, effort, failed, count)
+    result = _assemble(configuration, records, effort, failed, resamples)
     evidence = judge(
         result.reference,
         rows,
@@ -408,8 +417,8 @@ def _assemble(
     configuration: Mapping[str, Any],
     records: Sequence[Mapping[str, Any]],
     effort: Effort,
-    failed: tuple[str, ...] = (),
-    count: str = "{} resamples",
+    failed: tuple[str, ...],
+    resamples: int,
 ) -> Stability:
     """Compute the distances between the structures of a run."""
     domain = Domain(configuration["domain"])
@@ -420,7 +429,7 @@ def _assemble(
     reference = learned.pop(ALL_ROWS, None)
     if reference is None or len(learned) < 2:
         why = f"; {failed[0]}" if failed else ""
-        raise ContextwiseError(f"{count.format(len(learned))} gave a structure{why}")
+        raise ContextwiseError(f"{len(learned)} of {resamples} resamples gave a structure{why}")
     structures = tuple(learned[key] for key in sorted(learned))
     if effort.deadline.left() is not None:  # there may be no time to start workers
         effort = effort.alone()

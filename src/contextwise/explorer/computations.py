@@ -22,11 +22,11 @@ from contextwise.errors import ContextwiseError
 from contextwise.evaluation.analysis import Analysis, analyse, analysis_of
 from contextwise.explorer.job import Tell, Upload
 from contextwise.formats import read_stream
-from contextwise.independence.independencies import (
+from contextwise.independence.model_claims import (
     PairIndependencies,
+    claims_of,
     context_specific_independencies,
 )
-from contextwise.independence.model_claims import claims_of
 from contextwise.independence.queries import Answer, answer_to
 from contextwise.independence.statements import parse_statement
 from contextwise.learning import learner_named

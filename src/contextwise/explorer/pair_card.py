@@ -18,7 +18,7 @@ from contextwise.explorer import controls, wiring
 from contextwise.explorer.computations import explain_one, regions_of
 from contextwise.explorer.job import Background, Done, Outcome, value_of
 from contextwise.explorer.state import FIRST_TAB, State, View, context_text
-from contextwise.independence.independencies import PairIndependencies
+from contextwise.independence.model_claims import PairIndependencies
 from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, between, in_words, quoted
 from contextwise.report.analysis_page import card_html, evidence_table

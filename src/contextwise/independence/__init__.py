@@ -3,7 +3,7 @@
 from contextwise.independence import model_claims
 from contextwise.independence.complete import compare_complete, dependency_model
 from contextwise.independence.graphs import edges_of, graph, markov_blanket
-from contextwise.independence.independencies import context_specific_independencies
+from contextwise.independence.model_claims import context_specific_independencies
 from contextwise.independence.queries import UNDECIDED, is_independent
 
 __all__ = [

@@ -8,20 +8,17 @@ with it there. Given its blanket, a variable is independent of everything else i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.comparison.question import Pair
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import Literals, complement, difference, union
 from contextwise.models.directions import Directions
-from contextwise.models.domain import Domain
 from contextwise.models.features import Features, as_words
-from contextwise.models.notation import Literal, between, where, write_literals
 from contextwise.support.arrays import IntArray
 from contextwise.support.effort import NEVER, Deadline
 
@@ -29,8 +26,6 @@ BOXES = 1_000
 """Limit of the search for the regions of a pair; it finds large regions first."""
 AGREEMENT_BOXES = 2_000
 """Limit of the search for a context in which a structure disagrees with a claim."""
-REMEMBERED = 64
-"""Most claims of a pair that a source remembers."""
 LARGEST_CODE = 2**62
 
 
@@ -44,45 +39,12 @@ class Claim:
     given: tuple[int, ...] | None = None  # in a network: the parents that separate the pair
 
 
-@dataclass(frozen=True)
-class NamedClaim:
-    """A claim by names, as results hold it."""
-
-    pair: Pair
-    dependent: bool
-    literals: tuple[Literal, ...]  # the region; empty for every context
-
-    @property
-    def when(self) -> str:
-        """The region as text, such as ``"C=yes & D!=old"``; empty for every context."""
-        return write_literals(self.literals)
-
-    @property
-    def sentence(self) -> str:
-        """The claim as a sentence, such as ``"A–B depend when C=yes"``."""
-        depend = "depend" if self.dependent else "are independent"
-        return f"{between(self.pair)} {depend} {where(self.literals)}"
-
-    def claim_record(self) -> dict[str, object]:
-        """Return the claim as a flat mapping, the start of the records of results."""
-        claim = "dependent" if self.dependent else "independent"
-        return {"first": self.pair[0], "second": self.pair[1], "claim": claim, "when": self.when}
-
-
-def name_claim(domain: Domain, claim: Claim) -> tuple[Pair, bool, tuple[Literal, ...]]:
-    """Return the fields of a `NamedClaim`."""
-    first, second = claim.pair
-    literals = tuple(domain.literal(v, allowed) for v, allowed in claim.literals)
-    return (domain.names[first], domain.names[second]), claim.dependent, literals
-
-
 @dataclass(frozen=True, eq=False)
 class ClaimSource:
     """Finds the claims of a structure, and the blankets of its variables."""
 
     features: Features
     separation_holds: bool = True  # of the structure; otherwise a blanket is all other variables
-    _known: dict[tuple[int, int], list[Claim]] = field(default_factory=dict)
 
     @cached_property
     def _covers(self) -> CoverSource:
@@ -104,14 +66,10 @@ class ClaimSource:
             yield Claim(pair, True, region.literals)
 
     def listed(self, pair: tuple[int, int], deadline: Deadline) -> list[Claim]:
-        """Return all claims about a pair, or raise `OutOfTime`; remember short lists."""
-        claims = self._known.get(pair)
-        if claims is None:
-            deadline.check()
-            claims = list(self.claims(pair, deadline))
-            deadline.check()  # regions found too late may be missing
-            if len(claims) <= REMEMBERED:
-                self._known[pair] = claims
+        """Return all claims about a pair, or raise `OutOfTime`."""
+        deadline.check()
+        claims = list(self.claims(pair, deadline))
+        deadline.check()  # regions found too late may be missing
         return claims
 
     def largest(self, pair: tuple[int, int], most: int, deadline: Deadline = NEVER) -> list[Claim]:
@@ -164,23 +122,15 @@ def separations(directions: Directions, pairs: Iterable[Sequence[int]]) -> list[
     return claims
 
 
-def agrees(covers: CoverSource, claim: Claim, deadline: Deadline = NEVER) -> bool:
+def agrees(covers: CoverSource, claim: Claim) -> bool:
     """Return whether a structure makes the claim in every context of its region."""
-    if not claim.dependent:
-        return not meets(covers, claim)
     cubes = covers.cubes(0, claim.pair)
+    if not claim.dependent:
+        allowed = dict(claim.literals)
+        return not any(all(values & allowed.get(v, values) for v, values in cube) for cube in cubes)
     space = covers.space(claim.pair, [*cubes, claim.literals])
-    rest = difference(space, [claim.literals], cubes, boxes=AGREEMENT_BOXES, deadline=deadline)
+    rest = difference(space, [claim.literals], cubes, boxes=AGREEMENT_BOXES, deadline=NEVER)
     return not rest.regions and not rest.undecided
-
-
-def meets(covers: CoverSource, claim: Claim) -> bool:
-    """Return whether the pair depends in some context of the claim's region."""
-    allowed = dict(claim.literals)
-    return any(
-        all(values & allowed.get(v, values) for v, values in cube)
-        for cube in covers.cubes(0, claim.pair)
-    )
 
 
 def rows_in(rows: npt.NDArray[Any], literals: Literals) -> npt.NDArray[np.bool_]:

@@ -7,7 +7,7 @@ only while the fingerprint of the features is the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
@@ -178,6 +178,15 @@ class Evidence:
     def about(self, first: str, second: str) -> list[ClaimEvidence]:
         """Return the claims about a pair, in either order."""
         return self._of_pair.get(_in_order((first, second)), [])
+
+    def find(
+        self, pair: tuple[str, str], claim: Kind, region: Sequence[NamedLiteral] = ()
+    ) -> ClaimEvidence | None:
+        """Return what the rows say about one claim, if it was tested."""
+        for tested in self.about(*pair):
+            if tested.claim == claim and set(tested.region) == set(region):
+                return tested
+        return None
 
     def of(self, claim: Kind) -> list[ClaimEvidence]:
         """Return the claims of one kind, smallest p first."""

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from contextwise.independence.independencies import PairClaims
-from contextwise.independence.model_claims import ModelExplanation, explain_model
+from contextwise.independence.model_claims import ModelExplanation, PairClaims, explain_model
 from contextwise.models.evidence import (
     CONTRADICTED,
     NOT_CONTRADICTED,
@@ -68,7 +67,11 @@ def explanation_parts(explained: ModelExplanation, *, top: int = TOP) -> list[Pa
     always = [
         _row(one.pair, tested=explained.evidence(one.pair, "dependent")) for one in explained.always
     ]
-    separated = [_row((one.first, one.second), given=one.given) for one in explained.separations]
+    separated = []
+    for one in explained.separations:
+        pair = one.first, one.second
+        tested = explained.evidence(pair, "d-separated")
+        separated.append(_row(pair, given=one.given, tested=tested))
     separation = "Independent by d-separation; parents of one child first, which depend given it"
     parts: list[Part] = [Note("verdict", " ".join(_sentences(explained)))]
     for title, rows, shown, count in (
