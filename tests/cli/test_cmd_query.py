@@ -159,9 +159,12 @@ def test_rows_are_shown_next_to_the_claims(tmp_path: Path) -> None:
     assert {claim["evidence"]["verdict"] for claim in claims} == {"contradicted", "supported"}
     answer = run("query", str(path), "class _||_ sex | survived")
     assert answer.stdout.startswith(
-        "independent: every path goes through survived\nrows: class–sex"
+        "independent: every path goes through survived\nThe 2,201 rows: class–sex"
     )
     assert "contradicted, p = " in answer.stdout
+    tested = json.loads(run("query", str(path), "class _||_ sex", "--json").stdout)["tested"]
+    assert (tested["rows"], tested["seen_by_learner"]) == (2201, False)
+    assert record["tested"] == tested
     other = read(path).restrict("class=1st")
     write(other, path)
     assert "rows:" not in run("query", str(path), "age _||_ sex | survived").stdout

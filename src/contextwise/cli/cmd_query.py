@@ -54,6 +54,7 @@ def query(
     statement = cw.independence.statements.parse_statement(question)
     loaded = load(model, *reading)
     answer = cw.independence.queries.answer_to(loaded, statement, time_limit=time_left())
+    known = cw.models.structure.structure_of(loaded).evidence
     if output == "json":
         options.print_json(
             {
@@ -67,6 +68,7 @@ def query(
                 "assignment": dict(answer.assignment),
                 "separator": None if answer.separator is None else list(answer.separator),
                 "blocking": list(answer.blocking),
+                "tested": None if known is None else known.record(),
                 "evidence": [claim.record() for claim in answer.evidence],
             }
         )
@@ -75,8 +77,10 @@ def query(
         for step in answer.steps:
             click.echo(printable(f"  {step}"))
         for claim in answer.evidence:
-            click.echo(printable(f"rows: {claim.sentence}: {claim.verdict}, {claim.finding}"))
-        if cw.models.structure.structure_of(loaded).evidence is None:
+            rows = "" if known is None else known.rows_text
+            told = f"{rows}: {claim.sentence}: {claim.verdict}, {claim.finding}"
+            click.echo(printable(told))
+        if known is None:
             how = "contextwise check MODEL ROWS --out MODEL"
             click.echo(f"This is what the model claims; to see what rows say, run: {how}")
     ctx.exit(3 if answer.word == "undecided" else int(not answer))

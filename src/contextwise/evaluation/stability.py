@@ -83,6 +83,11 @@ class RegionSupport:
     of: int
     evidence: ClaimEvidence | None = None  # what all rows say about the claim
 
+    @property
+    def when(self) -> str:
+        """The region as text, such as ``"C=yes & D!=old"``; empty for every context."""
+        return write_literals(self.literals)
+
     def __str__(self) -> str:
         depend = "depend" if self.dependent else "are independent"
         text = f"{between(self.pair)} {depend} {where(self.literals)}"
@@ -97,7 +102,7 @@ class RegionSupport:
             "first": self.pair[0],
             "second": self.pair[1],
             "claim": "dependent" if self.dependent else "independent",
-            "when": write_literals(self.literals),
+            "when": self.when,
             "resamples": self.resamples,
             "of": self.of,
             "evidence": self.evidence.record() if self.evidence else None,

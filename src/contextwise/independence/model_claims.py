@@ -360,8 +360,10 @@ class ModelExplanation(Printed):
                     "evidence": None if tested is None else tested.record(),
                 }
             )
+        known = self.structure.evidence
         return {
             "counts": self.counts,
+            "tested": None if known is None else known.record(),
             "pairs": pairs,
             "separations": separations,
             "constants": self.constants,

@@ -203,6 +203,22 @@ class Evidence:
         return self.with_verdict(CONTRADICTED)
 
     @property
+    def rows_text(self) -> str:
+        """The rows in words: ``The 200 rows``, and whether the learner saw them."""
+        seen = " that the learner saw" if self.seen_by_learner else ""
+        return f"The {plural(self.count, 'row')}{seen}"
+
+    def record(self) -> dict[str, Any]:
+        """Return what is common to all claims as one flat mapping."""
+        return {
+            "rows": self.count,
+            "seen_by_learner": self.seen_by_learner,
+            "subject": self.subject,
+            "level": self.level,
+            "correction": self.correction,
+        }
+
+    @property
     def summary(self) -> str:
         """The verdicts in one or two sentences."""
         parts = [
@@ -212,22 +228,16 @@ class Evidence:
         ]
         untestable = len(self.with_verdict(UNTESTABLE))
         if any(parts):
-            text = f"{rows_text(self)} {listed([part for part in parts if part])}."
+            text = f"{self.rows_text} {listed([part for part in parts if part])}."
             text += f" {plural(untestable, 'claim')} could not be tested." if untestable else ""
         elif untestable:
-            text = f"{rows_text(self)} cannot test any of {plural(untestable, 'claim')}."
+            text = f"{self.rows_text} cannot test any of {plural(untestable, 'claim')}."
         else:
             text = "" if self.unfinished else "There are no claims to test."
         if self.unfinished:
             late = plural(self.unfinished, "pair")
             text = f"{text} The time limit ended the check: {late} not tested.".lstrip()
         return text
-
-
-def rows_text(evidence: Evidence) -> str:
-    """Name the rows of the evidence: ``The 200 rows``, with whether the learner saw them."""
-    seen = " that the learner saw" if evidence.seen_by_learner else ""
-    return f"The {plural(evidence.count, 'row')}{seen}"
 
 
 def p_text(p: float) -> str:
