@@ -152,6 +152,16 @@ def test_infinite_weights_are_constraints() -> None:
             ask(nothing)
 
 
+@pytest.mark.parametrize("context", ["A=0", "A=0|2"])
+def test_a_context_that_an_infinite_weight_excludes_is_refused(context: str) -> None:
+    model = LogLinear(Structure({"A": 3, "B": 2}, ["A=1"]), [np.inf])
+    with pytest.raises(DomainError, match=r"has probability 0: the feature 'A=1' has the weight"):
+        model.restrict(context)
+    with pytest.raises(DomainError, match=r"has probability 0|exclude every state"):
+        marginal(model, "B", context=context)
+    assert marginal(model, "A", context="B=0|1").tolist() == [0.0, 1.0, 0.0]
+
+
 def test_questions_that_make_no_sense() -> None:
     model = chain(3, 1.0)
     with pytest.raises(DomainError, match="not in the context"):

@@ -181,8 +181,8 @@ class Tags(HTMLParser):
 
 def test_html_is_escaped() -> None:
     evil = "<script>alert('&')</script>"
-    domain = Domain({evil: [evil, "0"], "B": 2})
-    model = Structure(domain, [{evil: evil, "B": 1}, {"B": 0}])
+    domain = Domain({evil: [evil, "0"], "B": 2, "C": 2})
+    model = Structure(domain, [{evil: evil, "B": 1, "C": 0}, {"B": 0}])
     for thing in (model, LogLinear(model, [0.5, 1.0])):
         tags = Tags()
         tags.feed(thing._repr_html_())

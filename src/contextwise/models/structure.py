@@ -446,9 +446,17 @@ class LogLinear:
         return LogLinear(structure, weights)
 
     def restrict(self, context: Assignment | Box) -> LogLinear:
-        """Return the model in a context; see `Structure.restrict`."""
+        """Return the model in a context; see `Structure.restrict`.
+
+        Raises `DomainError` if a feature of infinite weight cannot hold there.
+        """
         box = Box.of(self.domain, context)
         features, places = restrict(self.structure.features, box.allowed)
+        for feature in np.flatnonzero((places < 0) & (self.weights == np.inf))[:1].tolist():
+            raise DomainError(
+                f"the context {box.words} has probability 0: the feature "
+                f"{self.structure.feature_text(feature)!r} has the weight inf and cannot hold there"
+            )
         weights = np.zeros(len(features))
         # Features that are equal in the context are one feature, with the sum of their weights.
         np.add.at(weights, places[places >= 0], self.weights[places >= 0])
