@@ -17,6 +17,7 @@ from contextwise.learning import p_values
 from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.effect_size import common_odds_ratios, cramers_v, odds_ratio_shown
 from contextwise.learning.evidence import judge
+from contextwise.learning.pooled_test import PooledTests, odds_ratio_pooled
 from contextwise.support.effort import Deadline
 
 NO_DENSE = (0.0, 0.0)
@@ -116,6 +117,69 @@ def test_the_stated_power_is_the_power(n: int, row: int, column: int, start: flo
     for sign in (1, -1):
         weights = np.exp(logs + sign * np.log(ratio) * cells)
         assert weights[p <= 0.05].sum() >= 0.8 * weights.sum()
+
+
+def test_the_pooled_test_is_that_of_r() -> None:
+    """``mantelhaen.test(x, correct = FALSE)``; the last table of each array varies fastest in R."""
+    for shape, values, expected in (
+        ((2, 2, 3), [12, 5, 3, 9, 20, 11, 8, 7, 4, 6, 9, 15], (3.396848996, 1, 0.065321089)),
+        ((2, 3, 2), [12, 5, 3, 9, 20, 11, 8, 7, 4, 6, 9, 15], (5.069354321, 2, 0.079287312)),
+    ):
+        tables = np.array(values, dtype=float).reshape(shape, order="F").transpose(2, 0, 1)
+        found = PooledTests(tables, np.array([0, len(tables)]))
+        assert (found.statistic[0], found.freedom[0], found.p[0]) == pytest.approx(expected)
+        assert found.is_valid[0]
+
+
+def test_the_pooled_test_ignores_states_and_groups_that_say_nothing() -> None:
+    table = np.array([[[12.0, 5.0], [3.0, 9.0]], [[20.0, 11.0], [8.0, 7.0]]])
+    wide = np.zeros((3, 3, 4))
+    wide[:2, 1:, 2:] = table
+    wide[2, 0, 3] = 7.0
+    for tables, count in ((table, 2), (wide, 3)):
+        found = PooledTests(tables, np.array([0, count]))
+        assert found.statistic[0] == pytest.approx(4.3949065)  # of R, as above
+        assert found.freedom[0] == 1
+
+
+def test_one_group_and_few_rows_have_no_pooled_test() -> None:
+    table = np.array([[[12.0, 5.0], [3.0, 9.0]]])
+    few = np.array([[[1.0, 0.0], [3.0, 2.0]]] * 3)
+    found = PooledTests(np.concatenate([table, few]), np.array([0, 1, 4]))
+    assert not found.is_valid.any()
+    assert found.p.tolist() == [1.0, 1.0]
+
+
+def test_many_groups_have_power_together() -> None:
+    """An odds ratio of 2.25 in forty groups of ten rows; X² alone finds it half of the time."""
+    rng = np.random.default_rng(0)
+    chances = np.array([3, 2, 2, 3]) / 10
+    structure = cw.Structure({"A": 2, "B": 2, "C": 40}, ["A=1 & B=1", "A=1 & C=1"])
+    found = 0
+    for _ in range(40):
+        cells = [rng.choice(4, 10, p=chances) for _ in range(40)]
+        rows = [[c // 2, c % 2, k] for k, group in enumerate(cells) for c in group]
+        (claim,) = judge(structure, rows, pairs=[(0, 1)]).claims
+        assert claim.given == ("C",)
+        found += claim.verdict == "supported"
+    assert found >= 36
+
+
+def test_the_stated_pooled_power_is_simulated_power() -> None:
+    rng = np.random.default_rng(3)
+    rows, columns = np.full(20, 6), np.full(20, 8)  # of 15 rows in each group
+
+    def tables_of(ratio: float) -> Any:
+        """Draw cells with these margins by their exact probabilities."""
+        cell = np.arange(0, 7)
+        weights = stats.hypergeom(15, 8, 6).pmf(cell) * ratio**cell
+        cells = rng.choice(cell, 20, p=weights / weights.sum()).astype(float)
+        other = [cells, rows - cells, columns - cells, 15 - rows - columns + cells]
+        return np.stack(other, axis=1).reshape(-1, 2, 2)[:, ::-1, ::-1]
+
+    ratio = odds_ratio_pooled(tables_of(1.0), 0.05)
+    p_values = [PooledTests(tables_of(ratio), np.array([0, 20])).p[0] for _ in range(2_000)]
+    assert np.mean(np.array(p_values) <= 0.05) == pytest.approx(0.8, abs=0.035)
 
 
 def test_common_odds_ratio_of_berkeley() -> None:

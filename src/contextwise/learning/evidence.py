@@ -1,6 +1,8 @@
 """Judge the claims of a model by rows: `judge` tests every claim and returns `Evidence`.
 
-The test is Pearson's X² within groups of rows (`contextwise.learning.independence_test`). The
+Two tests within groups of rows look for associations of any kind
+(`contextwise.learning.independence_test`) and for those that groups have in common
+(`contextwise.learning.pooled_test`). The smaller p-value, times 2, decides. The
 groups are by the states of both variables' blankets in the region of the claim; if that leaves
 fewer than `ROWS_PER_GROUP` rows per group, by the smaller blanket. The p-values are corrected
 within each kind of claim (Benjamini and Yekutieli), because many certain dependences would make
@@ -42,6 +44,7 @@ from contextwise.learning.effect_size import (
     odds_ratio_shown,
 )
 from contextwise.learning.independence_test import check_level, evaluate_tables
+from contextwise.learning.pooled_test import PooledTests, odds_ratio_pooled
 from contextwise.models.evidence import (
     CONTRADICTED,
     NOT_CONTRADICTED,
@@ -228,7 +231,11 @@ class _Tests:
         self.part_mean, self.part_variance = tests.mean[usable], tests.variance[usable]
         parts = statistic, self.part_mean, self.part_variance
         self.statistic, mean, variance = map(total, parts)
-        self.p = p_values.gamma_tail(self.statistic, mean, variance)
+        self.p_within = p_values.gamma_tail(self.statistic, mean, variance)
+        self.pooled = PooledTests(tables, self.starts)
+        self.choices = np.where(self.pooled.is_valid, 2.0, 1.0)
+        self.p = np.minimum(1.0, self.choices * np.minimum(self.p_within, self.pooled.p))
+        self.is_pooled = self.pooled.p < self.p_within
         self.p_dense = p_values.gamma_tail(*(total(np.where(self.dense, x, 0.0)) for x in parts))
         self.sparse = total(~self.dense) > 0
         self.smallest = np.exp(total(np.log(np.maximum(p_values.smallest_p(tables), 1e-300))))
@@ -244,7 +251,10 @@ class _Tests:
         """Return whether the tables are sparse, and the gamma tail does not settle the verdict."""
         if not self.sparse[k]:
             return False
-        settled = self.p[k] > FAR * level or max(self.p[k], self.p_dense[k]) < CERTAIN * level
+        p_within, pooled = float(self.p_within[k]), float(self.pooled.p[k])
+        level /= float(self.choices[k])
+        is_certain = min(pooled, max(p_within, float(self.p_dense[k]))) < CERTAIN * level
+        settled = is_certain or min(pooled, p_within) > FAR * level
         return bool(not settled or self.rows[k] <= FEW)
 
     def exact_p(self, k: int, rng: np.random.Generator) -> tuple[float, str]:
@@ -255,7 +265,13 @@ class _Tests:
             float(self.part_mean[part][dense].sum()),
             float(self.part_variance[part][dense].sum()),
         )
-        return p_values.exact_p(self.all[part][~dense], float(self.statistic[k]), moments, rng)
+        sparse, statistic = self.all[part][~dense], float(self.statistic[k])
+        p_within, method = p_values.exact_p(sparse, statistic, moments, rng)
+        pooled = float(self.pooled.p[k])
+        self.is_pooled[k] = pooled < p_within
+        if pooled < p_within:
+            method = "asymptotic"
+        return min(1.0, float(self.choices[k]) * min(p_within, pooled)), method
 
     def effect(self, k: int) -> Effect:
         """Return the odds ratio, or Cramér's V if there is none or it differs between groups."""
@@ -263,6 +279,11 @@ class _Tests:
             value, low, high, p_common = (float(part[k]) for part in self.ratios)
             if p_common > DIFFERS:
                 return Effect("odds ratio", value, low, high)
+        elif self.is_pooled[k]:
+            one = slice(k, k + 1)
+            pooled = self.pooled.statistic[one], self.pooled.freedom[one], self.scale[one]
+            value, low, high = (float(part[0]) for part in cramers_v(*pooled))
+            return Effect("V", value, low, high)
         value, low, high = (float(part[k]) for part in self.v)
         return Effect("V", value, low, high, differs=self.ratios is not None)
 
@@ -272,11 +293,16 @@ class _Tests:
         The second is the odds ratio or V, or None if it cannot be said. Sparse tables of two states
         each are asked exactly; V is 1 if no effect of at most `STRONG` is found.
         """
-        strength = _noncentrality(float(self.freedom[k]), level)
+        level /= float(self.choices[k])
+        is_pooled = bool(self.pooled.is_valid[k])
+        freedom = (self.pooled if is_pooled else self).freedom[k]
+        strength = _noncentrality(float(freedom), level)
         v = sqrt(strength / max(float(self.scale[k]), 1e-12))
-        if self.ratios is None:
-            return v, None if self.sparse[k] else v
         tables = self.all[self.starts[k] : self.starts[k + 1]]
+        if self.ratios is None:
+            return v, None if self.sparse[k] and not is_pooled else v
+        if is_pooled:
+            return v, odds_ratio_pooled(tables, level) if as_ratio else v
         n, margins = tables.sum(axis=(1, 2)), (tables.sum(axis=1), tables.sum(axis=2))
         precision = float((margins[0].prod(axis=1) * margins[1].prod(axis=1) / n**3).sum())
         ratio = exp(min(sqrt(strength / precision), 20.0))
@@ -501,7 +527,7 @@ def _tested(
     tests, k = place.tests, place.number
     assert claim.adjusted is not None
     by_subject = claim.method == BY_SUBJECT
-    smallest = None if by_subject else float(tests.smallest[k])
+    smallest = None if by_subject else min(1.0, float(tests.choices[k] * tests.smallest[k]))
     effect = tests.effect(k)
     reason, could_show = "", None
     if claim.adjusted <= level:
@@ -520,7 +546,7 @@ def _tested(
         verdict=verdict,
         informative=int(tests.rows[k]),
         silent=place.groups - int(tests.groups[k]),
-        freedom=int(tests.freedom[k]),
+        freedom=int((tests.pooled if tests.is_pooled[k] else tests).freedom[k]),
         smallest_p=smallest,
         effect=_widened(effect, wider),
         bits=float(tests.bits[k]),

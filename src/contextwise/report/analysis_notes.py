@@ -230,8 +230,9 @@ def methods(analysis: Analysis, release: str) -> str:
         halves = f" Stability was measured by learning from {analysis.halves.count} random halves."
     return (
         f"{start}. Each of its {plural(len(evidence.claims), 'claim')} of conditional association "
-        f"or independence was tested {tested} by Pearson's X² test within groups of equal states "
-        "of the neighbours of both variables, exactly where counts are small, with a false "
+        f"or independence was tested {tested} by Pearson's X² and the Cochran–Mantel–Haenszel test "
+        "within groups of equal states of the neighbours of both variables, exactly where counts "
+        "are small, with Bonferroni's correction for the two tests and a false "
         f"discovery rate of {percent(evidence.level)} within each kind of claim (Benjamini and "
         "Yekutieli 2001). Strength is Cramér's V within the groups, less its value expected by "
         "chance, with intervals of the noncentral χ² distribution, or the common odds ratio with a "
@@ -241,8 +242,9 @@ def methods(analysis: Analysis, release: str) -> str:
 
 HOW_COMPUTED = (
     "Groups: rows with equal states of all variables held fixed, which are the neighbours of both "
-    "variables in the picture. V = √((ΣX² − its mean by chance) / Σ n·(k − 1)) over the "
-    "groups, k the smaller number of states that occur in the group. Standardised shares: the "
+    "variables in the picture. V = √((X² − its mean by chance) / Σ n·(k − 1)), with X² added "
+    "over the groups, or that of Cochran, Mantel and Haenszel where it is clearer; k "
+    "the smaller number of states that occur in the group. Standardised shares: the "
     "share in each group, averaged with the group's number of rows, over groups in which every "
     "state of the other variable occurs. Points: percentage points, standardised in the same way. "
     "Differs between groups: the Breslow–Day test, level 0.01. Intervals of single shares: Wilson; "

@@ -157,12 +157,13 @@ MEANING = (
     "two variables, or between one of them and a variable connected to the other."
 )
 COLUMNS = (
-    "The test is Pearson's X² within groups of rows with equal states of the variables in the "
-    "column 'given': the neighbours of both variables in the model, or (marked *) of one of them "
-    "where both leave too few rows per group. Rows used: those in groups where both variables "
-    "vary. Effect: the odds ratio, or Cramér's V, with its 95 % interval. Could show: the effect "
-    "that this test finds with probability 0.8. p is not corrected; the verdicts use corrected "
-    "values."
+    "Both variables are tested within groups of rows with equal states of the variables in the "
+    "column 'given': their neighbours in the model, or (marked *) those of one of them where both "
+    "leave too few rows per group. p is the smaller one of Pearson's X² added over groups and of "
+    "the Cochran–Mantel–Haenszel test, corrected for the choice. Rows used: those in groups where "
+    "both variables vary. Effect: the odds ratio, or Cramér's V, with its 95 % interval. Could "
+    "show: the effect that the test finds with probability 0.8, if groups have it in common. p is "
+    "not corrected for the number of claims; the verdicts use corrected values."
 )
 SEEN = (
     "The model was learned from these rows, so they agree with it more than other rows would. "
