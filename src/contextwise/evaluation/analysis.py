@@ -443,7 +443,8 @@ def analyse(
     compared = None
     if columns and not unfinished:
         how = {field: getattr(options, field) for field in FLAGS}
-        how |= {"learner": configured, "rng": seed, "time_limit": effort.deadline.left()}
+        how |= {"learner": configured, "rng": seed, "show_progress": show_progress}
+        how["time_limit"] = effort.deadline.left()
         with suppress(OpenResult, KeyboardInterrupt):
             compared = groups(rows, columns, **how)
     if columns and compared is None:
