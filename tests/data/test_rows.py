@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise import Structure, distributions
+from contextwise import Structure, distributions, read_data
 from contextwise.cli import contextwise
 from contextwise.comparison.context_weights import marginals
 from contextwise.data.options import row_options
@@ -454,3 +454,10 @@ def test_women_math_has_the_published_edges() -> None:
             ("need", "plans"),
         )
     }
+
+
+def test_a_missing_value_of_a_column_that_is_left_out_does_nothing() -> None:
+    rows = {"a": ["0", "1"] * 5, "b": ["x", "y"] * 5, "c": ["p", "q"] * 5}
+    data = read_data(rows, na={"a": ["0", "1"]}, drop="a")
+    assert data.domain.names == ("b", "c")
+    assert len(data) == 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,6 +26,13 @@ def test_guesses_sort_by_exact_numbers() -> None:
     rows = re.findall(r'data-sort="(\d)"', str(tab_guesses.guess_table(some)))
     distance = [row[2] for row in (rows[: len(rows) // 2], rows[len(rows) // 2 :])]
     assert distance == ["1", "0"]
+
+
+def test_a_name_opens_its_comparison_also_if_no_model_is_true() -> None:
+    guess = shown(SIX, SIX_GUESS, "near")
+    peers = replace(guess, comparison=guess.comparison.as_peers("six", "near"))
+    for one in (guess, peers):
+        assert 'data-input="show_guess"' in str(tab_guesses.guess_table([one]))
 
 
 def test_groups_of_guesses_have_means_with_intervals() -> None:

@@ -14,7 +14,7 @@ from contextwise.data.options import RowOptions
 from contextwise.data.rows import as_data, format_rows, summarize_data
 from contextwise.errors import ContextwiseError
 from contextwise.explorer import pair_card, tab_rows
-from contextwise.explorer.computations import Recipe, analyse_claims, learn_from
+from contextwise.explorer.computations import Recipe, analyse_claims, learn_from, read_uploads
 from contextwise.explorer.job import Done, Upload
 from contextwise.learning import learner_named
 from contextwise.learning.evidence import judge
@@ -70,6 +70,19 @@ def test_choices_are_options_of_reading(tmp_path: Path) -> None:
     wrong = tab_rows.reading({(cut, "age"): "many"})
     with pytest.raises(ContextwiseError, match=r"bins must be a number.*many"):
         learn_from(Recipe(rows, wrong, "chow-liu", ()), quiet)
+
+
+def test_two_columns_of_counts_are_refused(tmp_path: Path) -> None:
+    rows = Upload(str(messy(tmp_path / "messy.csv")), "messy.csv")
+    recipe = Recipe(rows, RowOptions(), "chow-liu", (), counting=("id", "age"))
+    with pytest.raises(ContextwiseError, match=r"one column can say .* got id and age"):
+        learn_from(recipe, quiet)
+
+
+def test_rows_among_the_models_are_sent_to_their_tab(tmp_path: Path) -> None:
+    path = str(messy(tmp_path / "messy.csv"))
+    ((_, message),) = read_uploads([(path, "messy.csv")], quiet)
+    assert message == "messy.csv: this is not a model; choose a file of rows in the tab Rows"
 
 
 def test_a_learner_that_finds_too_little_is_contradicted() -> None:

@@ -242,12 +242,17 @@ class Decisions:
 # -- missing values --------------------------------------------------------------------------------
 
 
-def without_missing(table: Sheet, how: RowOptions) -> tuple[Sheet, dict[str, list[str]]]:
-    """Return the table with missing values as empty cells, and which tokens were missing."""
+def without_missing(
+    table: Sheet, how: RowOptions, names: Sequence[str] | None = None
+) -> tuple[Sheet, dict[str, list[str]]]:
+    """Return the table with missing values as empty cells, and which tokens were missing.
+
+    ``names`` are the columns that ``--na`` may name, if the table has only some of them.
+    """
     stored = [(text, text.rpartition("=")[0]) for text in (how.learned or {}).get("na", ())]
     texts = [*how.na, *(text for text, name in stored if not name or name in table.names)]
     tokens: dict[str | None, set[str]] = {}
-    for name, token in find_values(texts, table.names, "na"):
+    for name, token in find_values(texts, names or table.names, "na"):
         tokens.setdefault(name, set()).add(token)
     doubtful = _doubtful(table)
     columns, missing_of = [], {}
@@ -337,7 +342,7 @@ class _Judge:
         self.insisted = set(find_names(how.category, names, "category")) if how.category else set()
         kept = [n for n in chosen if n not in self.left_out and n != counts_column]
         self.counts = None if counts_column is None else table.column(counts_column)
-        self.table, self.found = without_missing(table.only(kept), how)
+        self.table, self.found = without_missing(table.only(kept), how, names)
         self.how, self.rows = how, table.rows
         self.is_array = table.are_codes and table.file is None
         self.bins: dict[str, Bins] = {}

@@ -37,7 +37,9 @@ from contextwise.report.comparisons import Guess
 from contextwise.report.parts import Part
 from contextwise.report.shares import Shares, shares_of
 from contextwise.support.effort import Deadline, Effort
+from contextwise.support.formatting import listed
 
+OF_ROWS = "learn a structure first"  # the advice of `contextwise.formats` for rows
 COUNTING = "Counting the contexts in which pairs depend"
 LISTED = 20  # pairs of a kind whose independencies are listed
 SENTENCES, MANY = 2.0, 200  # seconds to find them, and a quarter of that for so many variables
@@ -53,6 +55,8 @@ def read_uploads(files: Sequence[tuple[str, str]], tell: Tell) -> list[tuple[str
                 model: Model | str = read_stream(file, name=name)
         except ContextwiseError as error:
             model = str(error)
+            if OF_ROWS in model:
+                model = f"{name}: this is not a model; choose a file of rows in the tab Rows"
         models.append((name, model))
     return models
 
@@ -217,7 +221,8 @@ def summarize_rows(rows: Upload, tell: Tell) -> DataSummary:
 class Recipe:
     """How to learn: the rows, how they are read, the learner, and its settings as written.
 
-    With ``halves``, the learner also learns from that many random halves of the rows.
+    With ``halves``, the learner also learns from that many random halves of the rows. ``counting``
+    are the columns that were chosen to say how often a row occurs.
     """
 
     rows: Upload
@@ -225,6 +230,7 @@ class Recipe:
     learner: str
     settings: tuple[tuple[str, str], ...]
     halves: int = 0
+    counting: tuple[str, ...] = ()
 
     def make(self, tell: Tell) -> Learner:
         kind = learner_named(self.learner)
@@ -236,6 +242,10 @@ class Recipe:
 
 def learn_from(recipe: Recipe, tell: Tell) -> Analysis:
     """Learn from the rows of a file, and test the claims as ``contextwise analyse`` does."""
+    if recipe.counting[1:]:
+        raise ContextwiseError(
+            f"one column can say how often a row occurs; got {listed(recipe.counting)}"
+        )
     learner, how = recipe.make(tell), recipe.how._asdict()
     tell(f"Learning from {recipe.rows.name}", 0, 0)
     with _named(recipe.rows):

@@ -76,7 +76,7 @@ def guess_table(results: Sequence[Guess]) -> TagChild:
     keys = {guess.title: guess.name for guess in results}
 
     def cell(value: Cell, column: Column) -> Markup | None:
-        if column.title == "guess" and isinstance(value, str):
+        if column.style == "name" and isinstance(value, str):
             return controls.choose(value, SHOW, keys[value])
         return None
 

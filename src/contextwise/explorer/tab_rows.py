@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
@@ -118,9 +118,7 @@ def columns(outcome: Outcome[DataSummary], rows: Upload | None) -> TagChild:
     heads = ("column", "values", "use it", "bins or cut points", "also missing", "advice")
     return TagList(
         tags.p(tags.b(head), class_="when"),
-        ui.input_select(MISSING_MEANS.key, "Missing values", MISSING_VALUES)
-        if any(column.missing for column in summary.columns)
-        else None,
+        ui.input_select(MISSING_MEANS.key, "Missing values", MISSING_VALUES),
         tags.div(
             tags.table(
                 tags.thead(tags.tr(*(tags.th(text, scope="col") for text in heads))),
@@ -190,24 +188,31 @@ def _remedy(option: str, value: str) -> str:
     return {"missing": "", "drop": "leave it out"}.get(option, USES.get(option, option))
 
 
-def reading(chosen: Mapping[tuple[str, str], str], missing: str = "") -> RowOptions:
+def _chosen_for(chosen: Choices, source: Input[Any]) -> dict[str, str]:
+    """Return what was chosen with one kind of control, by column."""
+    texts = {name: text.strip() for (key, name), text in chosen.items() if key == source.key}
+    return {name: text for name, text in texts.items() if text}
+
+
+def used_as(chosen: Choices, use: str) -> tuple[str, ...]:
+    """Return the columns for which the user chose a use."""
+    return tuple(name for name, text in _chosen_for(chosen, USE).items() if text == use)
+
+
+def reading(chosen: Choices, missing: str = "") -> RowOptions:
     """Return the options that the user chose; `learn_from` follows the advice for the rest."""
-
-    def of(source: Input[Any], value: str = "") -> list[tuple[str, str]]:
-        found = [(name, text.strip()) for (key, name), text in chosen.items() if key == source.key]
-        return [(name, text) for name, text in found if text and value in ("", text)]
-
-    dropped = [name for name, _ in of(USE, "drop")]
-    cut = {name: text for name, text in of(CUT) if name not in dropped}
-    tokens = [(name, t.strip()) for name, text in of(NA) for t in text.split(",")]
-    counts = [name for name, _ in of(USE, "counts")]
+    dropped, counts = used_as(chosen, "drop"), used_as(chosen, "counts")
+    cut = {n: text for n, text in _chosen_for(chosen, CUT).items() if n not in dropped}
+    tokens = [
+        (n, t.strip()) for n, text in _chosen_for(chosen, NA).items() for t in text.split(",")
+    ]
     return RowOptions(
-        drop=tuple(dropped),
+        drop=dropped,
         missing=missing or None,  # type: ignore[arg-type]
-        na=tuple(f"{name}={token}" for name, token in tokens if name not in dropped),
+        na=tuple(f"{n}={token.strip()}" for n, text in missing_of for token in text.split(",")),
         bins=tuple(f"{name}={text}" for name, text in cut.items()),
-        counts=counts[-1] if counts else None,
-        category=tuple(name for name, _ in of(USE, "category") if name not in cut),
+        counts=counts[0] if counts else None,
+        category=tuple(name for name in used_as(chosen, "category") if name not in cut),
     )
 
 
@@ -288,7 +293,8 @@ def serve(state: State) -> None:
         parameters = parameters_of(learner_named(learner)).values()
         written = tuple((p.name, setting(learner, p)()) for p in parameters)
         how = reading(chosen(), MISSING_MEANS())
-        return Recipe(rows, how, learner, written, FOUND_AGAIN if HALVES() else 0)
+        counting = used_as(chosen(), "counts")
+        return Recipe(rows, how, learner, written, FOUND_AGAIN if HALVES() else 0, counting)
 
     for source in (USE, CUT, NA):
         on(source, partial(lambda source, sent: choose(source, *sent), source))
