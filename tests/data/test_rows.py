@@ -457,7 +457,7 @@ def test_women_math_has_the_published_edges() -> None:
 
 
 def test_a_missing_value_of_a_column_that_is_left_out_does_nothing() -> None:
-    rows = {"a": ["0", "1"] * 5, "b": ["x", "y"] * 5, "c": ["p", "q"] * 5}
+    rows = pd.DataFrame({"a": ["0", "1"] * 5, "b": ["x", "y"] * 5, "c": ["p", "q"] * 5})
     data = read_data(rows, na={"a": ["0", "1"]}, drop="a")
     assert data.domain.names == ("b", "c")
     assert len(data) == 10

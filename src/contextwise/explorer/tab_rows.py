@@ -203,9 +203,7 @@ def reading(chosen: Choices, missing: str = "") -> RowOptions:
     """Return the options that the user chose; `learn_from` follows the advice for the rest."""
     dropped, counts = used_as(chosen, "drop"), used_as(chosen, "counts")
     cut = {n: text for n, text in _chosen_for(chosen, CUT).items() if n not in dropped}
-    tokens = [
-        (n, t.strip()) for n, text in _chosen_for(chosen, NA).items() for t in text.split(",")
-    ]
+    missing_of = _chosen_for(chosen, NA).items()
     return RowOptions(
         drop=dropped,
         missing=missing or None,  # type: ignore[arg-type]
