@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from commands import run
+from contextwise.errors import DomainError
 
 
 def test_title_names_and_sizes(tmp_path: Path) -> None:
@@ -15,6 +18,13 @@ def test_title_names_and_sizes(tmp_path: Path) -> None:
     assert run(*command, str(changed), *more, "--font-size", "9").exit_code == 0
     assert plain.read_bytes() != changed.read_bytes()
     assert 'width="360pt"' in changed.read_text()
+
+
+def test_the_variables_to_draw_around_are_known(tmp_path: Path) -> None:
+    for models in (["survey"], ["survey", "survey-learned"]):
+        out = str(tmp_path / "g.svg")
+        with pytest.raises(DomainError, match="unknown variable 'gendr'; did you mean 'gender'"):
+            run("plot", "graph", *models, "--around", "gendr", "--out", out)
 
 
 def test_every_model_needs_a_name(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ class TestComparisons:
         assert f"of {len(every.rows):,} that are known to differ" in some.title
         assert every.title == "All pairs that are known to differ"
 
-    def test_several_guesses_say_what_is_open_and_what_is_rounded(self) -> None:
+    def test_several_guesses_say_what_is_open(self) -> None:
         c = half_known()
         parts = guesses_parts([Guess("first", c), Guess("second", SIX)])
         assert len(notes(parts, "open")) == 1
@@ -95,13 +95,9 @@ class TestComparisons:
         place = [column.title for column in table.columns].index("MCC")
         assert table.rows[0][place] == SIX.mcc
 
-    def test_long_counts_are_left_out_of_a_terminal_and_rounded_elsewhere(self) -> None:
-        c = compare(chain(70), Structure(chain(70).domain, []))
-        assert "e21" not in as_text(comparison_parts(c))
-        assert not notes(comparison_parts(c), "rounding")
-        for medium in ("page", "python"):
-            (note,) = notes(comparison_parts(c, medium=medium), "rounding")
-            assert "--json" not in note
+    def test_pairs_that_always_differ_are_counted(self) -> None:
+        c = compare(chain(9), Structure(chain(9).domain, []))
+        assert "8 of 36 pairs differ, all of them in every context." in summary(c)
 
     def test_a_list_that_is_cut_in_a_tie_says_so(self) -> None:
         c = compare(chain(9), Structure(chain(9).domain, []))

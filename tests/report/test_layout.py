@@ -131,3 +131,5 @@ def test_examples_of_places_and_names() -> None:
     assert cut_names(["smoker", *long], most=9) == ["smoker", "…xx1yyyy…", "…xx2yyyy…"]
     assert shared_parts(files) == ("runs/nltcs.", ".mn")
     assert shared_parts(["smoker", "smokes"]) == ("", "")
+    assert distinct_names(["titanic.json", "titanic-cl.json"]) == ["titanic", "titanic-cl"]
+    assert distinct_names(["é.mn", "ü.mn"]) == ["é", "ü"]

@@ -7,8 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise.report.comparisons import rounding_notes
-from contextwise.report.parts import Interval, Share, cell_text, exact_digits, table
+from contextwise.report.parts import Interval, Share, cell_text, exact_digits
 
 
 class TestCells:
@@ -18,8 +17,6 @@ class TestCells:
         shown = cell_text(value, "count")
         assert (exact is None) == (shown == f"{value:,}")
         assert exact in (None, str(value))
-        counts = table("", {"errors": "count"}, [(Interval(0, value),)])
-        assert bool(rounding_notes([counts], "page")) == (exact is not None)
 
     def test_each_style_has_its_words(self) -> None:
         assert cell_text(Fraction(1, 8), "share") == "12.5 %"

@@ -109,7 +109,7 @@ class TestPictures:
         assert [legend.title for legend in legends] == ["only in guess, share of contexts", ""]
         assert [words for _, words in legends[0].entries] == ["always"]
         assert [words for _, words in legends[1].entries] == [
-            "depends, no such difference",
+            "no such difference",
             "never depends",
         ]
 
@@ -125,6 +125,8 @@ class TestPictures:
         crowd = Structure(domain, [f"X{i}=1 & X{j}=1" for i in range(30) for j in range(30, 60)])
         many = graph_picture(shares_of(compare(crowd, Structure(domain, []))))
         assert "40 largest of 900 differences (900 tie;" in many.caption
+        same = graph_picture(shares_of(compare(crowd, crowd)))
+        assert same.caption.startswith("40 of 900 dependencies")
 
     def test_variables_without_an_edge_are_drawn(self) -> None:
         model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1"])

@@ -332,5 +332,5 @@ def reliability(true: str, ensemble: str, probabilities: bool, rng: int, **figur
 
 def _title(guess: Guess, *others: Guess) -> str:
     if guess.comparison.roles.peers:
-        return guess.truth + ("" if others else f" and {guess.title}")
+        return f"{guess.truth} and {f'{len(others) + 1} others' if others else guess.title}"
     return f"true: {guess.truth}" + ("" if others else f", guess: {guess.title}")

@@ -80,7 +80,7 @@ def guess_table(results: Sequence[Guess]) -> TagChild:
             return controls.choose(value, SHOW, keys[value])
         return None
 
-    return controls.parts(guesses_parts(results, medium="page"), cell=cell, sortable=True)
+    return controls.parts(guesses_parts(results), cell=cell, sortable=True)
 
 
 def group_of(label: str) -> str:
@@ -148,7 +148,7 @@ def between(outcome: Outcome[DistanceMatrix], results: Sequence[Guess] = ()) -> 
     if not isinstance(outcome, Done):
         return tags.section(title, controls.not_done(outcome))
     matrix = outcome.value
-    parts = matrix_parts(matrix, normalized=True, medium="page")
+    parts = matrix_parts(matrix, normalized=True)
     return tags.section(
         title,
         tags.p(nearest(results, matrix), class_="when"),

@@ -172,7 +172,7 @@ def worst(guess: Guess) -> HTML:
 
 def _split(guess: Guess) -> tuple[list[Part], list[Part]]:
     """Split the parts of a comparison into those above and below the heat map."""
-    parts = comparison_parts(guess.comparison, top=WORST, medium="page")
+    parts = comparison_parts(guess.comparison, top=WORST)
     above = [part for part in parts if isinstance(part, Note) and part.key in FIRST_NOTES]
     return [*above, terms_note(guess.comparison)], [part for part in parts if part not in above]
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from math import isnan
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -45,13 +45,10 @@ from contextwise.report.parts import (
     Share,
     Style,
     Table,
-    exact_digits,
     makes_parts,
     table,
 )
 from contextwise.support.formatting import (
-    READABLE,
-    is_readable,
     listed,
     name,
     number,
@@ -70,13 +67,6 @@ if TYPE_CHECKING:
     from contextwise.independence.model_claims import ModelExplanation
     from contextwise.report.shares import Shares
 
-Medium = Literal["command", "page", "python"]
-"""The place where parts are read; notes refer the reader to its exact numbers."""
-EXACT_IN: Mapping[Medium, str] = {
-    "command": "--json and --csv are exact",
-    "page": "point at a number to read all its digits",
-    "python": "the attributes of the result are exact",
-}
 FEW_PAIRS = 3
 """Up to this many pairs that differ are named in a summary."""
 NOTHING = "There is nothing to compare: no pair of variables is left."
@@ -187,7 +177,6 @@ def _models_table(true: str, guesses: Sequence[Guess], features: int, data: str)
     variables = plural(len(comparison.question.box.domain), "variable")
     rows = [(role, f"{name(title)}: {variables}, {size}") for role, title, size in sizes]
     rows.append(("over", scope_text(comparison, data=data)))
-    rows += [("note", BY_POSITION)] if comparison.question.align == "position" else []
     return Table("", (Column("", "text"),) * 2, tuple(rows), "compared")
 
 
@@ -251,7 +240,10 @@ def _pairs_text(comparison: Comparison) -> str:
         worst = [f"{first}–{second}" for (first, second), _ in comparison.worst_pairs(FEW_PAIRS)]
         return f"{text}: {listed(worst, 'and')}."
     opposite = int((errors == comparison.unit_sizes[places]).sum())
-    return f"{text}, {opposite:,} of them in every context." if opposite else f"{text}."
+    if not opposite:
+        return f"{text}."
+    how_many = "all" if opposite == len(errors) else f"{opposite:,}"
+    return f"{text}, {how_many} of them in every context."
 
 
 def strength_text(strengths: Strengths | None) -> str:
@@ -292,8 +284,7 @@ def _carriers(comparison: Comparison) -> str:
 def comparison_parts(
     comparison: Comparison,
     *,
-    top: int = 10,
-    medium: Medium = "command",
+    top: int = TOP,
     chance: Chance | None = None,
 ) -> list[Part]:
     """Return one guess in full; ``top`` limits the pairs and variables, 0 leaves them out."""
@@ -303,13 +294,12 @@ def comparison_parts(
         if top:
             parts.append(open_pairs_table(comparison, top))
     else:
-        parts += [confusion_table(comparison, medium), measures(comparison, medium)]
-    if comparison.question.align == "position" and medium != "command":
-        parts.append(Note("alignment", BY_POSITION))
+        parts += [confusion_table(comparison), measures(comparison)]
+    parts += alignment_notes(comparison)
     parts += [*strength_parts(comparison.strengths), *direction_notes(comparison)]
     if top:
         parts += [worst_pairs(comparison, top), *variables_tables(comparison, top)]
-    return [*parts, *rounding_notes(parts, medium)]
+    return parts
 
 
 def strength_parts(strengths: Strengths | None) -> list[Part]:
@@ -331,15 +321,15 @@ def strength_parts(strengths: Strengths | None) -> list[Part]:
     return [table(title, columns, rows, "strengths")]
 
 
-def guesses_parts(guesses: Sequence[Guess], *, medium: Medium = "command") -> list[Part]:
+def guesses_parts(guesses: Sequence[Guess]) -> list[Part]:
     """Return several guesses at one true model, one row each, and notes on all of them."""
     comparisons = {guess.title: guess.comparison for guess in guesses}
-    parts: list[Part] = [guesses_table(guesses)]
+    parts: list[Part] = [guesses_table(guesses), *alignment_notes(guesses[0].comparison)]
     if any(len(c.unions.open_places) for c in comparisons.values()):
         parts.append(open_note(comparisons))
     elif len(guesses) > 1:
         parts.insert(0, Note("verdict", nearest_text(guesses)))
-    return [*parts, *rounding_notes(parts, medium)]
+    return parts
 
 
 def nearest_text(guesses: Sequence[Guess]) -> str:
@@ -367,7 +357,7 @@ def _share_of_all(comparison: Comparison) -> Fraction:
     return Fraction(comparison.distance) / total if total else Fraction(0)
 
 
-def confusion_table(comparison: Comparison, medium: Medium = "page") -> Table:
+def confusion_table(comparison: Comparison) -> Table:
     """Return the confusion matrix over all pairs, as shares of all assertions."""
     c = comparison.confusion
     true, guess = comparison.roles.true, comparison.roles.guess
@@ -378,12 +368,10 @@ def confusion_table(comparison: Comparison, medium: Medium = "page") -> Table:
         (f"{true} independent", Share(c.fp, c.total), Share(c.tn, c.total)),
     )
     title = "Both models" if comparison.roles.peers else "Confusion matrix"
-    if medium != "command":  # which shows the scope above
-        title += f" over {scope_text(comparison)}"
-    return table(title, columns, rows, "confusion")
+    return table(f"{title} over {scope_text(comparison)}", columns, rows, "confusion")
 
 
-def measures(comparison: Comparison, medium: Medium = "page") -> Entries:
+def measures(comparison: Comparison) -> Entries:
     """Return the distances and rates; of a comparison with unfinished pairs, only bounds."""
     c = comparison
     values: dict[str, Cell]
@@ -394,8 +382,6 @@ def measures(comparison: Comparison, medium: Medium = "page") -> Entries:
     else:
         keys = (key for key, measure in MEASURES.items() if measure.column != "counts")
         values = {**computed(c, _meaningful(keys, c))}
-        if medium == "command" and not is_readable(c.distance):
-            del values["distance"]
     groups: dict[str, list[Entry]] = {
         "distances": [],
         "causal": [],
@@ -421,7 +407,7 @@ def error_columns(comparison: Comparison) -> dict[str, Style]:
     return {"differs": "counted", heads["fn"]: "share", heads["fp"]: "share"}
 
 
-def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
+def worst_pairs(comparison: Comparison, top: int = TOP) -> Table | Note:
     """Return the finished pairs with the most errors, or a note that no pair differs."""
     some_open = bool(len(comparison.unions.open_places))
     errors = comparison.differing[1]
@@ -450,7 +436,7 @@ def worst_title(comparison: Comparison, shown: int) -> str:
     return f"The {which} with the most {noun}, of {len(errors):,} that {known}{tie}"
 
 
-def variables_tables(comparison: Comparison, top: int = 10) -> list[Table]:
+def variables_tables(comparison: Comparison, top: int = TOP) -> list[Table]:
     """Return the table of the variables with the most errors, if there are errors."""
     wrong = [variable for variable in comparison.unit_variables if variable.errors]
     if not wrong:
@@ -478,7 +464,7 @@ def _tie_text(values: Sequence[Number], shown: int, order: str) -> str:
     return f" ({ranked.count(last):,} tie; {order})"
 
 
-def open_pairs_table(comparison: Comparison, top: int = 10) -> Table:
+def open_pairs_table(comparison: Comparison, top: int = TOP) -> Table:
     """Return the unfinished pairs with the widest bounds."""
     places, names = comparison.unions.open_places, comparison.open_pairs
     low, high = comparison.distances_at(places)
@@ -594,20 +580,9 @@ def direction_notes(comparison: Comparison) -> list[Note]:
     return [Note("directions", text)]
 
 
-def rounding_notes(parts: Iterable[Part], medium: Medium) -> list[Note]:
-    """Return a note if the text of some count is rounded."""
-    counts: list[Cell] = []
-    for part in parts:
-        if isinstance(part, Table):
-            rows = (zip(row, part.columns, strict=True) for row in part.rows)
-            counts += [cell for row in rows for cell, column in row if column.style == "count"]
-        elif isinstance(part, Entries):
-            counts += [m.value for group in part.groups for m in group if m.style == "count"]
-    ends = (end for c in counts for end in ((c.low, c.high) if isinstance(c, Interval) else (c,)))
-    if not any(exact_digits(end, "count") for end in ends):
-        return []
-    text = f"Numbers of more than {READABLE} digits are rounded; {EXACT_IN[medium]}."
-    return [Note("rounding", text)]
+def alignment_notes(comparison: Comparison) -> list[Note]:
+    """Say if variables and states were matched by their positions."""
+    return [Note("alignment", BY_POSITION)] if comparison.question.align == "position" else []
 
 
 # -- distances between many models -----------------------------------------------------------------
@@ -618,7 +593,6 @@ def matrix_parts(
     *,
     names: Sequence[str] | None = None,
     normalized: bool = False,
-    medium: Medium = "command",
 ) -> list[Part]:
     """Return the pairwise distances, or their shares of all assertions, and notes.
 
@@ -636,7 +610,7 @@ def matrix_parts(
         parts.insert(0, Note("verdict", _extremes(matrix, labels)))
     if matrix.by_position:
         parts.append(Note("alignment", BY_POSITION))
-    return [*parts, *rounding_notes(parts, medium)]
+    return parts
 
 
 def _extremes(matrix: DistanceMatrix, labels: Sequence[str]) -> str:
@@ -687,18 +661,18 @@ def matrix_cells(
 
 @makes_parts("comparison.compare", "Comparison")
 def _comparison(result: Comparison, *, top: int = TOP) -> list[Part]:
-    return comparison_parts(result, top=top, medium="python")
+    return comparison_parts(result, top=top)
 
 
 @makes_parts("comparison.matrix", "Comparisons")
 def _comparisons(result: Comparisons, *, top: int = TOP) -> list[Part]:
     named = zip(result.names, result, strict=True)
-    return guesses_parts([Guess(label, comparison) for label, comparison in named], medium="python")
+    return guesses_parts([Guess(label, comparison) for label, comparison in named])
 
 
 @makes_parts("comparison.matrix", "DistanceMatrix")
 def _matrix(result: DistanceMatrix, *, top: int = TOP) -> list[Part]:
-    return matrix_parts(result, medium="python")
+    return matrix_parts(result)
 
 
 @makes_parts("comparison.strengths", "Strengths")

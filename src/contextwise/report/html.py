@@ -281,7 +281,7 @@ def _drawn(picture: Picture) -> Markup:
     else:
         assert isinstance(content, Graph)
         edges, places = content.edges, content.positions
-        text = graph_svg(edges, places, arcs=content.arcs, size=560)
+        text = graph_svg(edges, places, arcs=content.arcs)
     return tag("div", Markup(text), class_="scroll")
 
 

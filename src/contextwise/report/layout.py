@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from math import sqrt
 
 import numpy as np
@@ -266,20 +267,32 @@ def cut_names(names: Sequence[str], most: int = 20) -> list[str]:
 
 
 def shared_parts(names: Sequence[str]) -> tuple[str, str]:
-    """Return the words that all names begin with, and those that all end with."""
-    words = [re.split(r"([^A-Za-z0-9]+)", name) for name in names]
-    fewest = min(map(len, words), default=0)
+    """Return the words that all names begin with, and those that all end with.
+
+    A letter or a digit is left of each name.
+
+    >>> shared_parts(["nltcs.cl.mn", "nltcs.dt-ps1.mn"]), shared_parts(["a.json", "a-cl.json"])
+    (('nltcs.', '.mn'), ('', '.json'))
+    """
+    words = [re.split(r"([\W_]+)", name) for name in names]
     if len(set(names)) < 2:
         return "", ""
-    first = next(k for k in range(fewest + 1) if k == fewest or len({w[k] for w in words}) > 1)
-    left = fewest - first
-    last = next(k for k in range(left + 1) if k == left or len({w[-k - 1] for w in words}) > 1)
-    # Something must be left of each name: give back the last word that all share.
-    while last and any(not "".join(split[first : len(split) - last]).strip() for split in words):
-        last -= 1
-    while first and any(not "".join(split[first : len(split) - last]).strip() for split in words):
-        first -= 1
-    return "".join(words[0][:first]), "".join(words[0][len(words[0]) - last :])
+    most = _equal_places(words)
+    for first in range(most, -1, -1):
+        inner = [split[first:] for split in words]
+        last = _equal_places([split[::-1] for split in inner])
+        ends = [len(split) - last for split in words]
+        if all(
+            any(map(str.isalnum, "".join(split[first:end])))
+            for split, end in zip(words, ends, strict=True)
+        ):
+            return "".join(words[0][:first]), "".join(words[0][ends[0] :])
+    return "", ""
+
+
+def _equal_places(words: Sequence[Sequence[str]]) -> int:
+    """Return how many words all lists begin with."""
+    return len(list(takewhile(lambda place: len(set(place)) == 1, zip(*words, strict=False))))
 
 
 def _where_they_differ(texts: Sequence[str], most: int) -> list[str]:

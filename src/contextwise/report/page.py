@@ -187,7 +187,7 @@ def overview_parts(guesses: Sequence[Guess]) -> list[Part]:
     parts: list[Part] = []
     if any(groups) and not any(len(guess.comparison.unions.open_places) for guess in guesses):
         parts += guess_groups_parts(compare_groups(groups))
-    parts += guesses_parts(guesses, medium="page")
+    parts += guesses_parts(guesses)
     parts.append(plane_picture(guesses))
     return [*parts, chances_table(guesses)] if any(guess.chance for guess in guesses) else parts
 
@@ -196,7 +196,7 @@ def guess_parts(guess: Guess, *, top: int = TOP) -> list[Part]:
     """Return the section of one guess; the verdict comes first."""
     c = guess.comparison
     explained = [] if guess.explanation is None else explanation_parts(guess.explanation)
-    parts = comparison_parts(c, top=0 if explained else top, medium="page", chance=guess.chance)
+    parts = comparison_parts(c, top=0 if explained else top, chance=guess.chance)
     parts.append(pictures_section(guess.shares))
     parts += explained
     if guess.chance is not None:

@@ -223,7 +223,7 @@ def heat_legends(heat: HeatMap) -> list[Legend]:
         if entries:
             legends.append(Legend(title, entries))
     others = {
-        AGREED: (Mark("box", "covered", COVERED, COVERED_OPACITY), "depends, no such difference"),
+        AGREED: (Mark("box", "covered", COVERED, COVERED_OPACITY), "no such difference"),
         BLANK: (Mark("box", "blank", "#ffffff", 0.0), "never depends"),
         OPEN: (Mark("box", "open", UNKNOWN), UNDECIDED),
     }
@@ -247,7 +247,8 @@ def graph_picture(shares: Shares, arcs: frozenset[Pair] = frozenset()) -> Pictur
     try:
         selection = select_edges(edges, which="strongest" if variables else "all")
     except TooLargeError:
-        selection = select_edges(edges)
+        differ = any(edge.errors for edge in edges)
+        selection = select_edges(edges, which="differences" if differ else "strongest")
     graph = graph_of(selection, variables)._replace(arcs=arcs)
     text = f"{selection.description[:1].upper()}{selection.description[1:]}. {LINE_TEXT}"
     return Picture(text, (graph_legend(graph.edges),), graph)

@@ -282,6 +282,8 @@ def plot_structure(
     1
     """
     structure = as_structure(model)
+    for name in options.get("around", ()):
+        structure.domain.position(name)  # raises for an unknown name
     nothing = Structure(structure.domain)
     comparison = compare(structure, nothing)
     selection = select_edges(edges_of(comparison, ALONE), **{"which": "strongest", **options})
