@@ -10,22 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import floor, hypot, log10, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 import numpy as np
 
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
-from contextwise.comparison.roles import TRUE_AND_GUESS, Agreement, Roles
+from contextwise.comparison.roles import Agreement, Roles
 from contextwise.report.layout import Positions, cut_names, fitted_to, place_labels
 from contextwise.report.parts import COLOURS, DASHES
 from contextwise.report.shares import Edge, View, edge_text
 from contextwise.support.formatting import name as shown
 from contextwise.support.formatting import percent, printable
-
-if TYPE_CHECKING:
-    from contextwise.report.comparisons import Guess
 
 WIDEST, THINNEST = 5.0, 0.8  # widths in points of an edge for every context, and for the fewest
 MANY = 40  # lines get thinner in graphs of more edges than this
@@ -301,9 +298,6 @@ def _add_node(parent: Element, name: str, drawing: Drawing, *, hollow: bool) -> 
 
 SERIES = ("currentColor", "#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00")
 """The palette of Okabe and Ito; the first is the colour of the text."""
-MOST_NAMED = 12  # up to this many guesses without groups each have a mark; more share one
-
-
 MARKS = (
     "M4.0 0A4.0 4.0 0 1 1 -4.0 0A4.0 4.0 0 1 1 4.0 0Z",
     "M-3.5 -3.5H3.5V3.5H-3.5Z",
@@ -314,23 +308,15 @@ MARKS = (
 )
 """The outlines of points around their middle, so that series differ without colour."""
 TICKS = 5  # the approximate number of ticks of an axis
-
-
-class PlaneSeries(NamedTuple):
-    """Guesses with one mark: each with its shares of FP and FN."""
-
-    name: str
-    colour: str
-    path: str
-    points: tuple[tuple[str, float, float], ...]
+SIZE, LEFT, BOTTOM, TOP, RIGHT = 420.0, 62.0, 46.0, 10.0, 16.0
+HEADROOM = 1.08  # the length of an axis over the largest value
 
 
 class Plane(NamedTuple):
-    """The plane of errors; guesses with open pairs, whose errors are not known, are left out."""
+    """The plane of errors: names of points with their shares of FP and FN, by group."""
 
-    series: tuple[PlaneSeries, ...]
-    left_out: tuple[str, ...] = ()
-    roles: Roles = TRUE_AND_GUESS
+    series: Mapping[str, Sequence[tuple[str, float, float]]]
+    roles: Roles
 
     @property
     def axes(self) -> tuple[str, str]:
@@ -340,59 +326,33 @@ class Plane(NamedTuple):
         return "only in guess (FP)", "only in true (FN)"
 
 
-def errors_plane(guesses: Sequence[Guess]) -> Plane:
-    """Return the points of guesses; those of a group share a mark."""
-    known = [guess for guess in guesses if not len(guess.comparison.unions.open_places)]
-    grouped = any(guess.group for guess in guesses)
-    members: dict[str, list[tuple[str, float, float]]] = {}
-    for guess in known:
-        label = guess.group or guess.title
-        if not grouped and len(known) > MOST_NAMED:
-            label = "guesses"
-        point = (guess.title, *error_shares(guess.comparison))
-        members.setdefault(label, []).append(point)
-    series = tuple(
-        PlaneSeries(
-            label,
-            SERIES[k % len(SERIES)],
-            MARKS[k % len(MARKS)],
-            tuple(points),
-        )
-        for k, (label, points) in enumerate(members.items())
-    )
-    left_out = tuple(guess.title for guess in guesses if guess not in known)
-    return Plane(series, left_out, guesses[0].comparison.roles if guesses else TRUE_AND_GUESS)
-
-
 def error_shares(comparison: Comparison) -> tuple[float, float]:
     """Return the false positives and false negatives as shares of all assertions."""
     total = comparison.total or 1  # without assertions there is no error
     return ratio(comparison.fp, total), ratio(comparison.fn, total)
 
 
-SIZE, LEFT, BOTTOM, TOP, RIGHT = 420.0, 62.0, 46.0, 10.0, 16.0
-HEADROOM = 1.08  # the length of an axis over the largest value
+def mark_of(place: int) -> tuple[str, str]:
+    """Return the colour and the outline of the points of a series."""
+    return SERIES[place % len(SERIES)], MARKS[place % len(MARKS)]
 
 
 def plane_svg(plane: Plane) -> str:
     """Draw the plane over equal axes; grey lines join points of the same distance."""
-    points = [point for series in plane.series for point in series.points]
+    points = [point for series in plane.series.values() for point in series]
     across, upward = plane.axes
-    text = f"{len(points)} models: {across} against {upward}"
-    picture = new_picture("plane", SIZE, SIZE, text)
-    largest = max([share for point in points for share in point[1:]], default=0.0)
-    end = HEADROOM * largest or 1.0
+    picture = new_picture("plane", SIZE, SIZE, f"{len(points)} models: {across} against {upward}")
+    end = HEADROOM * max([share for point in points for share in point[1:]], default=0.0) or 1.0
     _add_axes(picture, end, plane.axes)
-    for series in plane.series:
-        for name, fp, fn in series.points:
+    for k, series in enumerate(plane.series.values()):
+        colour, path = mark_of(k)
+        style = {"class_": "guess", "fill": colour, "fill_opacity": "0.8"}
+        for name, fp, fn in series:
             x, y = map(coordinate, _place(fp, fn, end))
-            style = {"class_": "guess", "fill": series.colour, "fill_opacity": "0.8"}
-            place = f"translate({x} {y})"
-            drawn = add(picture, "path", d=series.path, transform=place, **style)
+            drawn = add(picture, "path", d=path, transform=f"translate({x} {y})", **style)
             title = shown(name) if plane.roles.peers else "guess"
-            errors = [percent(Fraction(share), 1) for share in (fp, fn)]
-            text = f"only in {title} {errors[0]}, {plane.roles.only['fn']} {errors[1]}"
-            add_tip(drawn, f"{shown(name)}: {text}")
+            fps, fns = (percent(Fraction(share), 1) for share in (fp, fn))
+            add_tip(drawn, f"{shown(name)}: only in {title} {fps}, {plane.roles.only['fn']} {fns}")
     return tostring(picture, encoding="unicode")
 
 

@@ -23,7 +23,7 @@ from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import ALONE, TRUE_AND_GUESS, Agreement, Roles
 from contextwise.errors import TooLargeError
 from contextwise.models.structure import Structure
-from contextwise.report.drawing import errors_plane
+from contextwise.report.drawing import Plane, error_shares, mark_of
 from contextwise.report.parts import (
     COLOURS,
     DARK_COLOURS,
@@ -58,6 +58,7 @@ OPEN = FIRST_FN + len(STEPS)
 """The codes of a cell: never dependent, no error of this kind, the steps of each kind, open."""
 GROUPED = 100  # above this many variables, heat maps group variables with similar errors by default
 MOST_DRAWN = 3000  # the most variables of a heat map: its cells are as many as their square
+MOST_NAMED = 12  # up to this many guesses without groups each have a mark; more share one
 GROUPED_TEXT = " Similar variables are next to each other."
 LINE_TEXT = "A line is as wide as the share of contexts in which the two variables depend."
 
@@ -265,17 +266,26 @@ def graph_legend(edges: Iterable[Edge]) -> Legend:
 
 
 def plane_picture(guesses: Sequence[Guess]) -> Picture:
-    """Return false positives against false negatives, one point per guess."""
-    plane = errors_plane(guesses)
-    noun = "model" if plane.roles.peers else "guess"
+    """Return false positives against false negatives: a point per guess, a mark per group."""
+    roles = guesses[0].comparison.roles
+    shared = "guesses" if len(guesses) > MOST_NAMED and not any(g.group for g in guesses) else ""
+    series: dict[str, list[tuple[str, float, float]]] = {}
+    left_out = []
+    for guess in guesses:
+        if len(guess.comparison.unions.open_places):
+            left_out.append(name(guess.title))
+            continue
+        label = guess.group or shared or guess.title
+        series.setdefault(label, []).append((guess.title, *error_shares(guess.comparison)))
     caption = (
-        f"Each point is a {noun}: the nearer to the corner, the nearer to {plane.roles.first}. "
-        "Points on one grey line have the same distance."
+        f"Each point is a {'model' if roles.peers else 'guess'}: the nearer to the corner, the "
+        f"nearer to {roles.first}. Points on one grey line have the same distance."
     )
-    if plane.left_out:
-        caption += f" Not decided in time, and not drawn: {', '.join(map(name, plane.left_out))}."
-    entries = tuple(
-        (Mark("point", "series", series.colour, path=series.path), name(series.name))
-        for series in plane.series
-    )
-    return Picture(caption, (Legend("", entries),) if len(entries) > 1 else (), plane)
+    if left_out:
+        caption += f" Not decided in time, and not drawn: {', '.join(left_out)}."
+    entries = []
+    for k, label in enumerate(series):
+        colour, path = mark_of(k)
+        entries.append((Mark("point", "series", colour, path=path), name(label)))
+    legends = (Legend("", tuple(entries)),) if len(entries) > 1 else ()
+    return Picture(caption, legends, Plane(series, roles))
