@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from contextwise.comparison.compare import Comparison
 from contextwise.evaluation import chance, check, stability
 from contextwise.report import RENDERERS, rendered
 from contextwise.report.comparisons import Guess, compare_parts
-from contextwise.report.parts import Entries, Part, Section, Table, parts_of
+from contextwise.report.parts import PARTS, Entries, Part, Section, Table, parts_of
 from contextwise.support.formatting import Printed, Shown
 from hard import chain, half_known
 
@@ -98,15 +97,14 @@ def titles_of(part: Part) -> Iterator[str]:
 
 class TestRenderers:
     def test_every_result_that_shows_itself_has_a_renderer(self) -> None:
-        for room in ("comparison", "evaluation"):
+        for room in ("comparison", "evaluation", "independence", "studies"):
             for module in Path(contextwise.__path__[0], room).glob("*.py"):
                 import_module(f"contextwise.{room}.{module.stem}")
-        with suppress(TypeError):
-            parts_of(object())
         results = shown_classes(Shown) - {Shown, Printed}
-        assert len(results) >= 11
-        for result in results:
-            assert parts_of.dispatch(result) is not parts_of.dispatch(object), result
+        names = {f"{result.__module__}.{result.__qualname__}" for result in results}
+        assert names == {f"contextwise.{name}" for name in PARTS if "models." not in name}
+        for place, _, function in (name.rpartition(".") for name in PARTS.values()):
+            assert callable(getattr(import_module(f"contextwise.{place}"), function))
 
     def test_a_subclass_of_a_result_shows_itself(self) -> None:
         class Mine(Comparison):

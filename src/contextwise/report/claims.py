@@ -25,7 +25,6 @@ from contextwise.report.parts import (
     Part,
     Style,
     Table,
-    makes_parts,
     table,
 )
 from contextwise.support.formatting import listed, name, plural
@@ -45,7 +44,6 @@ Row = tuple[Cell, ...]
 NOTEBOOK_LIMIT = 2.0  # seconds to find the claims of a model that a notebook shows
 
 
-@makes_parts("models.structure", "Structure", "LogLinear")
 def model_parts(model: Model, *, top: int = TOP) -> list[Part]:
     """Show the claims of a model in a notebook, as far as they are found within seconds."""
     if sum(states > 1 for states in model.domain.cardinalities) < 2:
@@ -54,7 +52,6 @@ def model_parts(model: Model, *, top: int = TOP) -> list[Part]:
     return explanation_parts(explain_model(model, top=top, time_limit=NOTEBOOK_LIMIT))
 
 
-@makes_parts("independence.model_claims", "ModelExplanation")
 def explanation_parts(explained: ModelExplanation, *, top: int = TOP) -> list[Part]:
     """Show how many pairs depend, and list the claims, those that hold in some contexts first."""
     counts, word = explained.counts, explained.word.capitalize()
@@ -172,7 +169,6 @@ SEEN = (
 UNSEEN = "The rows must be independent observations, and not those that the model was learned from."
 
 
-@makes_parts("evaluation.check", "Check")
 def check_parts(check: Check, *, top: int = TOP) -> list[Part]:
     """Show the verdict, the claims that rows contradict, and what else they could have shown."""
     parts: list[Part] = [Note("verdict", check.verdict)]

@@ -45,7 +45,6 @@ from contextwise.report.parts import (
     Share,
     Style,
     Table,
-    makes_parts,
     table,
 )
 from contextwise.support.formatting import (
@@ -659,22 +658,14 @@ def matrix_cells(
 # -- results as they show themselves ---------------------------------------------------------------
 
 
-@makes_parts("comparison.compare", "Comparison")
-def _comparison(result: Comparison, *, top: int = TOP) -> list[Part]:
-    return comparison_parts(result, top=top)
-
-
-@makes_parts("comparison.matrix", "Comparisons")
-def _comparisons(result: Comparisons, *, top: int = TOP) -> list[Part]:
+def comparisons_parts(result: Comparisons, *, top: int = TOP) -> list[Part]:
     named = zip(result.names, result, strict=True)
     return guesses_parts([Guess(label, comparison) for label, comparison in named])
 
 
-@makes_parts("comparison.matrix", "DistanceMatrix")
-def _matrix(result: DistanceMatrix, *, top: int = TOP) -> list[Part]:
+def distances_parts(result: DistanceMatrix, *, top: int = TOP) -> list[Part]:
     return matrix_parts(result)
 
 
-@makes_parts("comparison.strengths", "Strengths")
-def _strengths(result: Strengths, *, top: int = TOP) -> list[Part]:
+def strengths_parts(result: Strengths, *, top: int = TOP) -> list[Part]:
     return [Note("strengths", strength_text(result)), *strength_parts(result)]

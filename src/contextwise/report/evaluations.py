@@ -22,7 +22,6 @@ from contextwise.report.parts import (
     Section,
     Style,
     Table,
-    makes_parts,
     table,
 )
 from contextwise.support.formatting import listed, name, percent, plural, rate
@@ -78,7 +77,6 @@ OF_GRAPHS: tuple[Wanted, ...] = (
 )
 
 
-@makes_parts("evaluation.chance", "Chance")
 def chance_parts(chance: Chance, *, top: int = 0) -> list[Part]:
     """Show the verdict, what was drawn, the numbers, and the ``top`` pairs of least skill."""
     values = {"distance": chance.distance, **chance.record()}
@@ -155,7 +153,6 @@ def chances_table(guesses: Sequence[Guess]) -> Table:
 # -- stability -------------------------------------------------------------------------------------
 
 
-@makes_parts("evaluation.stability", "Stability")
 def stability_parts(stability: Stability, *, top: int = TOP) -> list[Part]:
     """Show what resamples agree on: the verdict, instability, support of claims, a heat map."""
     supports = stability.supports()
@@ -235,7 +232,6 @@ FEW_DRAWS = (
 )
 
 
-@makes_parts("evaluation.ensemble_scores", "EnsembleScores")
 def ensemble_scores_parts(scores: EnsembleScores, *, top: int = TOP) -> list[Part]:
     """Show which guess is best by the Brier score, and a table of all."""
     columns: dict[str, Style] = {"guess": "name", "structures": "count"}
@@ -257,7 +253,6 @@ def ensemble_scores_parts(scores: EnsembleScores, *, top: int = TOP) -> list[Par
     ]
 
 
-@makes_parts("evaluation.ensemble_scores", "EnsembleScore")
 def ensemble_score_parts(score: EnsembleScore, *, top: int = TOP) -> list[Part]:
     """Show the scores of one guess."""
     from contextwise.evaluation.ensemble_scores import EnsembleScores
@@ -271,7 +266,6 @@ def ensembles_section(scores: EnsembleScores, curves: Sequence[Reliability]) -> 
     return Section("As ensembles", (*ensemble_scores_parts(scores), *inner), key="ensembles")
 
 
-@makes_parts("evaluation.ensemble_scores", "Reliability")
 def reliability_parts(curve: Reliability, *, top: int = TOP) -> list[Part]:
     """Show whether probabilities are right: the parts of the Brier score, groups, a diagram."""
     meanings = {
@@ -310,7 +304,6 @@ def reliability_parts(curve: Reliability, *, top: int = TOP) -> list[Part]:
 # -- groups of guesses -----------------------------------------------------------------------------
 
 
-@makes_parts("evaluation.compare_groups", "GroupComparison")
 def guess_groups_parts(found: GroupComparison, *, top: int = TOP) -> list[Part]:
     """Show the best group, a table of means and of differences to the best, and notes."""
     best = found.best[0].name if found.best and found.differences else None

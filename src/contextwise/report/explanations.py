@@ -22,7 +22,6 @@ from contextwise.report.parts import (
     Share,
     Style,
     Table,
-    makes_parts,
     table,
 )
 from contextwise.support.formatting import plural
@@ -34,8 +33,7 @@ KINDS: dict[Kind, Agreement] = {"guess": "fp", "true": "fn"}
 REGIONS: dict[str, Style] = {"dependent": "text", "of contexts": "share", "when": "text"}
 
 
-@makes_parts("comparison.explain", "Explanation")
-def _explanation(result: Explanation, *, top: int = TOP) -> list[Part]:
+def difference_parts(result: Explanation, *, top: int = TOP) -> list[Part]:
     return [Note("summary", summary(result.comparison)), *explanation_parts(result)]
 
 
@@ -75,7 +73,6 @@ def explanation_parts(explanation: Explanation) -> list[Part]:
     return parts
 
 
-@makes_parts("comparison.explain", "PairExplanation")
 def region_parts(pair: PairExplanation, *, top: int = TOP) -> list[Part]:
     """Return the regions of one pair as a table, or a note if the models agree."""
     rows = tuple(region_rows(pair))

@@ -18,7 +18,6 @@ from contextwise.report.parts import (
     Section,
     Style,
     Table,
-    makes_parts,
     table,
 )
 from contextwise.support.formatting import listed, name, plural
@@ -216,7 +215,6 @@ def _has_more_states(found: Groups, pair: GroupPair) -> bool:
     return any(domain.cardinalities[domain.position(v)] > 2 for v in pair.pair)
 
 
-@makes_parts("evaluation.groups", "Groups")
 def groups_parts(found: Groups, *, top: int = TOP) -> list[Part]:
     """Show which associations differ between groups: verdict, pairs, contexts, structures."""
     parts: list[Part] = [Note("verdict", groups_verdict(found)), _pairs_table(found, top)]
@@ -237,7 +235,6 @@ def groups_parts(found: Groups, *, top: int = TOP) -> list[Part]:
     return parts
 
 
-@makes_parts("evaluation.groups", "GroupsOfColumns")
 def columns_parts(found: GroupsOfColumns, *, top: int = TOP) -> list[Part]:
     """Show which columns differ, and the parts of each column."""
     columns: dict[str, Style] = {"column": "name", "groups": "count", "pairs that differ": "count"}

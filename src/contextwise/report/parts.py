@@ -7,12 +7,10 @@ strings, so that tables can be sorted; only `cell_text` turns a value into a str
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import singledispatch
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -190,41 +188,41 @@ Part: TypeAlias = Note | Entries | Table | Legend | Picture | Section
 
 # -- the parts of a result -------------------------------------------------------------------------
 
-Maker = Callable[..., "list[Part]"]
-RENDERED = (
-    "comparisons",
-    "explanations",
-    "evaluations",
-    "claims",
-    "group_parts",
-)
-"""The modules of this package whose functions make parts, those that load fastest first."""
-_makers: dict[tuple[str, str], Maker] = {}
+PARTS = {
+    "comparison.compare.Comparison": "report.comparisons.comparison_parts",
+    "comparison.explain.Explanation": "report.explanations.difference_parts",
+    "comparison.explain.PairExplanation": "report.explanations.region_parts",
+    "comparison.matrix.Comparisons": "report.comparisons.comparisons_parts",
+    "comparison.matrix.DistanceMatrix": "report.comparisons.distances_parts",
+    "comparison.strengths.Strengths": "report.comparisons.strengths_parts",
+    "evaluation.chance.Chance": "report.evaluations.chance_parts",
+    "evaluation.check.Check": "report.claims.check_parts",
+    "evaluation.compare_groups.GroupComparison": "report.evaluations.guess_groups_parts",
+    "evaluation.ensemble_scores.EnsembleScore": "report.evaluations.ensemble_score_parts",
+    "evaluation.ensemble_scores.EnsembleScores": "report.evaluations.ensemble_scores_parts",
+    "evaluation.ensemble_scores.Reliability": "report.evaluations.reliability_parts",
+    "evaluation.groups.Groups": "report.group_parts.groups_parts",
+    "evaluation.groups.GroupsOfColumns": "report.group_parts.columns_parts",
+    "evaluation.stability.Stability": "report.evaluations.stability_parts",
+    "independence.model_claims.ModelExplanation": "report.claims.explanation_parts",
+    "models.structure.LogLinear": "report.claims.model_parts",
+    "models.structure.Structure": "report.claims.model_parts",
+    "studies.study.Study": "studies.publish.study_parts",
+}
+"""Functions of (result, *, top) by the classes they show, subclasses included. Both are given by
+name, so that showing one result does not load the others."""
 
 
-def makes_parts(module: str, *classes: str) -> Callable[[Maker], Maker]:
-    """Register a function of (result, *, top) for results of these classes and their subclasses.
-
-    The classes are given by name, so that showing one result does not load all others.
-    """
-
-    def register(maker: Maker) -> Maker:
-        _makers.update({(f"contextwise.{module}", kind): maker for kind in classes})
-        return maker
-
-    return register
-
-
-@singledispatch
 def parts_of(result: object, **options: int) -> list[Part]:
     """Return the parts of any result; ``top`` limits its lists."""
-    for renderer in RENDERED:
-        import_module(f"contextwise.report.{renderer}")
-        for module, kind in [key for key in _makers if key[0] in sys.modules]:
-            parts_of.register(getattr(sys.modules[module], kind), _makers.pop((module, kind)))
-        maker = parts_of.dispatch(type(result))
-        if maker is not parts_of.dispatch(object):
-            return maker(result, **options)
+    for kind in type(result).__mro__:
+        path = f"{kind.__module__}.{kind.__qualname__}".removeprefix("contextwise.")
+        if path in PARTS:
+            module, _, function = PARTS[path].rpartition(".")
+            parts: list[Part] = getattr(import_module(f"contextwise.{module}"), function)(
+                result, **options
+            )
+            return parts
     raise TypeError(f"contextwise.report cannot show a {type(result).__name__}")
 
 

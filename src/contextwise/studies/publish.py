@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from contextwise.errors import require
 from contextwise.report.html import as_html, page_html, tag
-from contextwise.report.parts import Cell, Note, Part, Style, makes_parts, table
+from contextwise.report.parts import Cell, Note, Part, Style, table
 from contextwise.report.plots.style import COLUMN, encoded, new_figure, save, styled
 from contextwise.support.files import write_bytes
 from contextwise.support.formatting import as_csv, listed, percent, plural
@@ -88,7 +88,6 @@ def study_figure(study: Study) -> Figure:
     return figure
 
 
-@makes_parts("studies.study", "Study")
 def study_parts(study: Study, *, top: int | None = None) -> list[Part]:
     """Return the answer, the means at each number of rows, and what did not finish."""
     sizes = study.sizes
