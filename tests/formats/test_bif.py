@@ -178,7 +178,7 @@ PA = "probability (A) { table 0.5 0.5; }\n"
         ("variable A {\n type discrete [3] {a b}; }", 2, "variable 'A' has 2 states, expected 3"),
         ("variable A {\n type discrete [2] {a a}; }", 2, "variable 'A' has a state twice"),
         ("variable A { type discrete [2] {a b} }", 1, "expected ';' but found '}'"),
-        (f"{A}probability (Z) ", 2, "unknown variable 'Z'"),
+        (f"{A}probability (Z) {{ table 1; }}", 2, "unknown variable 'Z'"),
         (f"{A}probability () ", 2, "expected a variable and its parents"),
         (f"{A}probability (A A) ", 2, "expected a variable and its parents"),
         (f"{A}probability (A) {{ table 0.5 x; }}", 2, "expected a probability, got 'x'"),
@@ -187,7 +187,7 @@ PA = "probability (A) { table 0.5 0.5; }\n"
         (f"{A}probability (A) {{ tables 1; }}", 2, "expected table, default or a row"),
         (f"{A}probability (A) {{ }}", 2, "no row for some states"),
         (A, None, "variable 'A' has no probability"),
-        (A + PA + PA, 2, "variable 'A' has two probabilities"),
+        (A + PA + PA, 3, "variable 'A' has two probabilities"),
         (
             f"{A}{B}probability (A|B) {{ default 1 0; }}\nprobability (B|A) {{ default 1 0; }}",
             None,

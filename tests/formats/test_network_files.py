@@ -177,7 +177,7 @@ def test_text_that_is_older_than_utf8() -> None:
         ("net", "potential (B | )", "potential (A)", "'A' has two probabilities"),
         ("net", "node A", "something A", "expected net, node or potential, got 'something'"),
         ("net", '"yes"', '"yes', "a quoted name has no end"),
-        ("dsc", "(0, 0)", "(2, 0)", "'A' has no state number '2'"),
+        ("dsc", "(0, 0)", "(2, 0)", "'A' has no state '2'"),
         ("dsc", "[ 3 ]", "[ 4 ]", "'C' has 3 states, expected 4"),
         ("dsc", "discrete [ 3 ]", "continuous [ 3 ]", "only discrete variables can be read"),
     ],

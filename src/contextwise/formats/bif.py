@@ -7,28 +7,18 @@ read as a `Structure`, without weights, with a warning.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
-from contextwise.errors import (
-    ContextwiseError,
-    DomainError,
-    NotRepresentable,
-    TooLargeError,
-)
-from contextwise.formats.reading import (
-    Source,
-    check_states,
-    model_of_network,
-    tables_to_write,
-)
-from contextwise.formats.tokens import Token, Tokens
+from contextwise.errors import ContextwiseError, NotRepresentable
+from contextwise.formats.networks import Network, probabilities
+from contextwise.formats.reading import Source, Token, Tokens, tables_to_write
 from contextwise.models.directions import bayesian_network
-from contextwise.models.domain import Domain
-from contextwise.models.factors import Factor, check_scopes, numbers
+from contextwise.models.domain import Domain, listed
+from contextwise.models.factors import Factor, numbers
 from contextwise.models.notation import quoted
 from contextwise.models.structure import Model
 from contextwise.support.arrays import FloatArray
@@ -43,12 +33,11 @@ PRINTED = 1e-4
 
 
 @dataclass
-class Distribution:
+class _Block:
     """A probability block of a file."""
 
-    child: str
-    parents: list[str]
-    line: int
+    family: list[str]
+    """The child and its parents."""
     table: list[float] | None = None
     default: list[float] | None = None
     rows: list[tuple[list[str], int, list[float]]] = field(default_factory=list)
@@ -57,19 +46,15 @@ class Distribution:
 class _Parser(Tokens):
     """Parse BIF, or the dialect of Microsoft's ``.dsc`` files, in which rows number the states."""
 
-    def __init__(self, source: Source, *, is_dsc: bool = False) -> None:
+    def __init__(self, source: Source, *, is_dsc: bool) -> None:
         blanks = ",|:=" if is_dsc else ",|"
         super().__init__(source, _SKIP.format(blanks), _TOKEN.format(blanks))
         self.is_dsc = is_dsc
-        self.variables: dict[str, list[str]] = {}
-
-    def network(self) -> list[Distribution]:
-        """Read all blocks; the variables go to ``self.variables``."""
-        distributions = []
+        self.network = Network(source)
         while self.next.kind != "end":
             keyword = self.take("word")
             word = keyword.text.lower()
-            if word == "belief" and self.is_dsc:  # "belief network NAME", without braces
+            if word == "belief" and is_dsc:  # "belief network NAME", without braces
                 self.take("word")
                 if self.next.text.lower() not in ("node", "probability"):
                     self.take("word")
@@ -77,36 +62,33 @@ class _Parser(Tokens):
                 while self.next.kind != "{":
                     self.take("word")
                 self.take_until("}")
-            elif word == ("node" if self.is_dsc else "variable"):
+            elif word == ("node" if is_dsc else "variable"):
                 self.variable()
             elif word == "probability":
-                distributions.append(self.probability())
+                self.probability()
             else:
                 raise self.error(
                     f"expected network, variable or probability, got {keyword.text[:30]!r}", keyword
                 )
         if not self.at:
             raise self.error("the file is empty", self.tokens[0])
-        return distributions
 
     def variable(self) -> None:
         name = self.take("word")
-        if name.text in self.variables:
-            raise self.error(f"two variables have the name {name.text!r}", name)
-        states: list[str] | None = None
+        has_type = False
         self.take("{")
         while (token := self.take("word", "}")).kind != "}":
             if token.text.lower() == "type":
-                states = self.states(name)
+                self.states(name)
+                has_type = True
             elif token.text.lower() == "property" or self.is_dsc:
                 self.take_until(";")
             else:
                 raise self.error(f"expected type or property, got {token.text[:30]!r}", token)
-        if states is None:
+        if not has_type:
             raise self.error(f"variable {name.text!r} has no type", name)
-        self.variables[name.text] = states
 
-    def states(self, name: Token) -> list[str]:
+    def states(self, name: Token) -> None:
         kind = self.take("word")
         if kind.text.lower() != "discrete":
             raise self.error(f"only discrete variables can be read, got {kind.text[:30]!r}", kind)
@@ -121,144 +103,101 @@ class _Parser(Tokens):
                 f"variable {name.text!r} has {len(states)} states, expected {count.text[:30]}",
                 count,
             )
-        if len(set(states)) < len(states):
-            raise self.error(f"variable {name.text!r} has a state twice", count)
-        return states
+        self.network.add_variable(name.text, states, self.line(count))
 
-    def probability(self) -> Distribution:
+    def probability(self) -> None:
         opening = self.take("(")
-        names = self.take_until(")", "word")
-        for name in names:
-            if name.text not in self.variables:
-                raise self.error(f"unknown variable {name.text!r}", name)
-        family = [name.text for name in names]
-        if not family or len(set(family)) < len(family):
+        block = _Block([name.text for name in self.take_until(")", "word")])
+        if not block.family or len(set(block.family)) < len(block.family):
             raise self.error("expected a variable and its parents, each once", opening)
-        block = Distribution(family[0], family[1:], self.line(opening))
         self.take("{")
         while (token := self.take("word", "(", "}")).kind != "}":
+            word = token.text.lower()
             if token.kind == "(":
                 states = [state.text for state in self.take_until(")", "word")]
-                if self.is_dsc:
-                    states = self.labels(block, states, token)
                 block.rows.append((states, self.line(token), self.numbers()))
-            elif token.text.lower() == "table":
+            elif word == "table":
                 block.table = self.numbers()
-            elif token.text.lower() == "default":
+            elif word == "default":
                 block.default = self.numbers()
-            elif token.text.lower() == "property":
+            elif word == "property":
                 self.take_until(";")
-            elif self.is_dsc and not block.parents:  # numbers without a keyword
+            elif self.is_dsc and len(block.family) == 1:  # numbers without a keyword
                 self.at -= 1
                 block.table = self.numbers()
             else:
                 text = token.text[:30]
                 raise self.error(f"expected table, default or a row, got {text!r}", token)
-        return block
-
-    def labels(self, block: Distribution, numbers: list[str], token: Token) -> list[str]:
-        """Return the states of the parents in a row of a ``.dsc`` file, which may number them."""
-        labels = []
-        for parent, number in zip(block.parents, numbers, strict=False):
-            states = self.variables[parent]
-            if number in map(str, range(len(states))):
-                labels.append(states[int(number)])
-            elif number in states:
-                labels.append(number)
-            else:
-                raise self.error(f"{parent!r} has no state number {number[:30]!r}", token)
-        return labels + numbers[len(labels) :]
+        line = self.line(opening)
+        fill = partial(self.filled, block, line)
+        self.network.add_family(block.family[0], block.family[1:], fill, line)
 
     def numbers(self) -> list[float]:
+        tokens = self.take_until(";", "word")
         values = []
-        for token in self.take_until(";", "word"):
-            try:
-                value = float(token.text)
-            except ValueError:
-                value = -1.0
-            if not (0 <= value <= 1 or np.isnan(value)):
+        for token in tokens:
+            (value,) = probabilities(self.source, [token.text], self.line(token))
+            if value > 1:
                 raise self.error(f"expected a probability, got {token.text[:30]!r}", token)
             values.append(value)
         return values
 
+    def filled(self, block: _Block, line: int, shape: list[int]) -> FloatArray:
+        """Make the table of a block, over its parents and then the child; NaN rows stay NaN."""
+        child, *parents = block.family
+        owner = f"the probability of {child!r}"
 
-# -- from blocks to a model ------------------------------------------------------------------------
+        def checked(row: list[float], wanted: int, line: int) -> FloatArray:
+            if len(row) != wanted:
+                raise self.source.error(f"{owner} needs {wanted} numbers, got {len(row)}", line)
+            return np.array(row)
+
+        # -1 marks cells without a number; NaN is a number that the file has.
+        values = np.full(shape, -1.0)
+        if block.default is not None:
+            values[...] = checked(block.default, shape[-1], line)
+        if block.table is not None:
+            table = checked(block.table, values.size, line)
+            # In a BIF table the child varies slowest; here it comes last.
+            values = np.moveaxis(table.reshape([shape[-1], *shape[:-1]]), 0, -1)
+        seen = set()
+        for labels, at, row in block.rows:
+            if len(labels) != len(parents):
+                raise self.source.error(
+                    f"{owner} has {len(parents)} parents and this row {len(labels)} states", at
+                )
+            place = tuple(
+                self.state(name, label, at) for name, label in zip(parents, labels, strict=True)
+            )
+            if place in seen:
+                raise self.source.error(f"{owner} has this row twice", at)
+            seen.add(place)
+            values[place] = checked(row, shape[-1], at)
+        if (values < 0).any():
+            raise self.source.error(f"{owner} has no row for some states of its parents", line)
+        return values
+
+    def state(self, name: str, label: str, line: int) -> int:
+        """Return the place of a state; a row of a ``.dsc`` file may number it."""
+        states = self.network.states[name]
+        if self.is_dsc and label in map(str, range(len(states))):
+            return int(label)
+        if label not in states:
+            raise self.source.error(
+                f"variable {name!r} has no state {label[:30]!r}; its states are {listed(states)}",
+                line,
+            )
+        return states.index(label)
+
+
+def read(source: Source) -> Model:
+    """Read a ``.bif`` file."""
+    return _Parser(source, is_dsc=False).network.model("bif")
 
 
 def read_dsc(source: Source) -> Model:
     """Read a ``.dsc`` file of Microsoft's Belief Networks."""
-    return read(source, is_dsc=True)
-
-
-def read(source: Source, *, is_dsc: bool = False) -> Model:
-    """Read a ``.bif`` file."""
-    parser = _Parser(source, is_dsc=is_dsc)
-    blocks = parser.network()
-    if not parser.variables:
-        raise source.error("the file has no variables")
-    check_states(source, [len(states) for states in parser.variables.values()])
-    try:
-        domain = Domain(parser.variables)
-    except DomainError as error:
-        raise source.error(str(error)) from None
-    children = Counter(block.child for block in blocks)
-    for name in parser.variables:
-        if name not in children:
-            raise source.error(f"variable {name!r} has no probability")
-    for block in blocks:
-        if children[block.child] > 1:
-            raise source.error(f"variable {block.child!r} has two probabilities", block.line)
-    by_child = {domain.positions[block.child]: block for block in blocks}
-    families = [by_child[v] for v in range(len(domain))]
-    parents = [[domain.positions[name] for name in block.parents] for block in families]
-    tables = [_table(source, domain, v, parents[v], block) for v, block in enumerate(families)]
-    lines = [block.line for block in families]
-    format = "dsc" if is_dsc else "bif"
-    return model_of_network(domain, parents, tables, source, format, lines=lines)
-
-
-def _table(
-    source: Source, domain: Domain, child: int, parents: list[int], block: Distribution
-) -> FloatArray:
-    """Make the table of one block, over its parents and then the child; NaN rows stay NaN."""
-    scope = [*parents, child]
-    shape = [domain.cardinalities[v] for v in scope]
-    try:
-        check_scopes(domain, [scope])
-    except TooLargeError as error:
-        raise source.error(str(error), block.line) from None
-    owner = f"the probability of {block.child!r}"
-
-    def checked(row: list[float], wanted: int, line: int) -> FloatArray:
-        if len(row) != wanted:
-            raise source.error(f"{owner} needs {wanted} numbers, got {len(row)}", line)
-        return np.array(row)
-
-    # -1 marks cells without a number; NaN is a number that the file has.
-    values = np.full(shape, -1.0)
-    if block.default is not None:
-        values[...] = checked(block.default, shape[-1], block.line)
-    if block.table is not None:
-        table = checked(block.table, values.size, block.line)
-        # In a BIF table the child varies slowest; here it comes last.
-        values = np.moveaxis(table.reshape([shape[-1], *shape[:-1]]), 0, -1)
-    seen = set()
-    for states, line, row in block.rows:
-        if len(states) != len(block.parents):
-            raise source.error(
-                f"{owner} has {len(block.parents)} parents and this row {len(states)} states", line
-            )
-        try:
-            place = tuple(map(domain.state_position, scope, states))
-        except DomainError as error:
-            raise source.error(str(error), line) from None
-        if place in seen:
-            raise source.error(f"{owner} has this row twice", line)
-        seen.add(place)
-        values[place] = checked(row, shape[-1], line)
-    if (values < 0).any():
-        raise source.error(f"{owner} has no row for some states of its parents", block.line)
-    return values
+    return _Parser(source, is_dsc=True).network.model("dsc")
 
 
 # -- writing -------------------------------------------------------------------------------------

@@ -17,8 +17,14 @@ from itertools import chain, product
 from typing import Any, NamedTuple
 
 from contextwise.errors import DomainError, require
-from contextwise.formats.reading import Source, check_states, model_of_factors, model_of_network
-from contextwise.formats.tokens import Token, Tokens
+from contextwise.formats.reading import (
+    Source,
+    Token,
+    Tokens,
+    check_states,
+    model_of_factors,
+    model_of_network,
+)
 from contextwise.models.domain import Domain
 from contextwise.models.features import PairIndex
 from contextwise.models.structure import Model

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.errors import ContextwiseError, ParseError, require
-from contextwise.formats.families import Network
 from contextwise.formats.graphs import Graph
 from contextwise.formats.matrices import model_of_matrix
+from contextwise.formats.networks import Network
 from contextwise.formats.reading import Source
 from contextwise.models.structure import Model
 
