@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from contextwise.evaluation import (
         analysis,
-        ensemble_scores,
         ensembles,
         scores,
     )
@@ -16,12 +15,12 @@ if TYPE_CHECKING:
     from contextwise.evaluation.chance import ChanceInterrupted, chance
     from contextwise.evaluation.check import check
     from contextwise.evaluation.compare_groups import compare_groups
-    from contextwise.evaluation.ensemble_scores import (
+    from contextwise.evaluation.ensembles import Ensemble
+    from contextwise.evaluation.groups import groups
+    from contextwise.evaluation.scores import (
         reliability,
         score_ensembles,
     )
-    from contextwise.evaluation.ensembles import Ensemble
-    from contextwise.evaluation.groups import groups
     from contextwise.evaluation.stability import stability
 
 __all__ = [
@@ -47,8 +46,8 @@ if not TYPE_CHECKING:
             "Ensemble": "ensembles",
             "analyse": "analysis",
             "chance": "chance",
-            "reliability": "ensemble_scores",
-            "score_ensembles": "ensemble_scores",
+            "reliability": "scores",
+            "score_ensembles": "scores",
             "check": "check",
             "groups": "groups",
             "stability": "stability",

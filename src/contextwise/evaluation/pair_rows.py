@@ -207,7 +207,8 @@ def wilson(part: float, whole: float) -> CountedShare:
     p, n = part / whole, whole
     middle = (p + Z**2 / (2 * n)) / (1 + Z**2 / n)
     half = Z * sqrt(p * (1 - p) / n + Z**2 / (4 * n * n)) / (1 + Z**2 / n)
-    low, high = max(0.0, middle - half), min(1.0, middle + half)
+    # Rounding must not put the share itself outside.
+    low, high = min(p, max(0.0, middle - half)), max(p, min(1.0, middle + half))
     return CountedShare(p, low, high, int(part), int(whole))
 
 

@@ -29,12 +29,12 @@ from contextwise.support.formatting import listed, name, percent, plural, rate
 if TYPE_CHECKING:
     from contextwise.evaluation.chance import Chance
     from contextwise.evaluation.compare_groups import GroupComparison, GroupSummary, Mean
-    from contextwise.evaluation.ensemble_scores import (
+    from contextwise.evaluation.scores import (
         EnsembleScore,
         EnsembleScores,
         Reliability,
+        Scores,
     )
-    from contextwise.evaluation.scores import Scores
     from contextwise.evaluation.stability import PairSupport, Stability
 
 
@@ -255,7 +255,7 @@ def ensemble_scores_parts(scores: EnsembleScores, *, top: int = TOP) -> list[Par
 
 def ensemble_score_parts(score: EnsembleScore, *, top: int = TOP) -> list[Part]:
     """Show the scores of one guess."""
-    from contextwise.evaluation.ensemble_scores import EnsembleScores
+    from contextwise.evaluation.scores import EnsembleScores
 
     return ensemble_scores_parts(EnsembleScores([score]), top=top)
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from contextwise.evaluation.ensemble_scores import Reliability
+    from contextwise.evaluation.scores import Reliability
 
 
 RATES = shown_in("plot")
