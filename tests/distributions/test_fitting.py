@@ -256,6 +256,8 @@ def test_bad_data() -> None:
             fit(structure, [[0, 1]], l2=wrong)
         with pytest.raises(DomainError, match="penalties must be finite and >= 0"):
             fit(structure, [[0, 1]], l1=wrong)
+    with pytest.raises(DomainError, match="tolerance must be > 0, got -1"):
+        fit(structure, [[0, 1]], tolerance=-1)
     with pytest.raises(ContextwiseError, match="unknown method"):
         fit(structure, [[0, 1]], method="magic")  # type: ignore[arg-type]
     wide = Domain.of_cardinalities([2] * 40)

@@ -164,6 +164,8 @@ def fit(
     rows, counts, total = _sample(structure, data)
     ridge = (L2 if total else 0.0) if l2 is None else l2
     check_penalties(ridge, l1)
+    if not tolerance > 0:
+        raise DomainError(f"tolerance must be > 0, got {tolerance}")
     if method not in ("pseudo-likelihood", "likelihood"):
         raise ContextwiseError(
             f"unknown method {method!r}; choose 'pseudo-likelihood' or 'likelihood'"

@@ -30,7 +30,7 @@ from contextwise.distributions.potentials import (
     log_potential_of,
 )
 from contextwise.distributions.sampling import Estimate, Gibbs, Seed
-from contextwise.errors import DomainError, TooLargeError
+from contextwise.errors import DomainError
 from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.domain import Domain
 from contextwise.models.features import Features
@@ -99,7 +99,6 @@ def cmll(
     rows: Any,
     *,
     groups: int | Sequence[Iterable[str]] = 4,
-    sampling: bool = True,
     rng: Seed = 0,
     show_progress: bool | Progress = False,
 ) -> Estimate:
@@ -112,8 +111,6 @@ def cmll(
     groups : int or lists of names
         The number of groups of neighbours in the order of the domain, as even as possible, or the
         groups themselves, which must contain every variable once.
-    sampling : bool
-        Whether a group that is too large to be exact is sampled; if not, it is refused.
     rng : for Gibbs sampling of groups that are too large
         At most 500 of the rows are then used, drawn by this generator, and the standard error
         covers that.
@@ -133,11 +130,6 @@ def cmll(
     divided = _groups(model.domain, groups)
     cards = model.domain.cardinalities
     large = [group for group in divided if prod(cards[v] for v in group) > GROUP_STATES]
-    if large and not sampling:
-        raise TooLargeError(
-            f"a group of {len(large[0])} variables has more than {GROUP_STATES:,} states; more "
-            "groups are smaller ones, and sampling estimates it"
-        )
     generator = np.random.default_rng(rng)
     if large and len(encoded) > SAMPLED_ROWS:
         chosen = generator.choice(len(encoded), SAMPLED_ROWS, replace=False)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from contextwise.models.features import Features
 from contextwise.models.structure import LogLinear
-from contextwise.support.arrays import BoolArray, FloatArray, IntArray
+from contextwise.support.arrays import BoolArray, FloatArray, IntArray, WordArray
 
 MissArray = npt.NDArray[np.int16]
 Bytes = npt.NDArray[np.uint8]
@@ -27,10 +27,12 @@ CELLS = 2**23
 
 def allowed_values(features: Features) -> BoolArray:
     """Return whether each literal allows each value: shape (literals, largest cardinality)."""
-    largest = int(features.cardinalities.max(initial=1))
-    as_bytes = np.ascontiguousarray(features.values.astype("<u8")).view(np.uint8)
-    bits = np.unpackbits(as_bytes, axis=1, bitorder="little")
-    return bits[:, :largest].astype(bool)
+    return _bits(features.values, int(features.cardinalities.max(initial=1)))
+
+
+def _bits(values: WordArray, count: int) -> BoolArray:
+    as_bytes = np.ascontiguousarray(values.astype("<u8")).view(np.uint8)
+    return np.unpackbits(as_bytes, axis=1, bitorder="little")[:, :count].astype(bool)
 
 
 def failures(features: Features, rows: IntArray) -> tuple[BoolArray, MissArray]:
@@ -69,16 +71,11 @@ def log_potential_of(model: LogLinear, rows: IntArray) -> FloatArray:
 
 def literal_bits(features: Features, rows: IntArray) -> tuple[IntArray, Bytes]:
     """Return the kind of each literal, and the rows where each kind holds: (kinds, rows / 8)."""
-    table = np.column_stack([features.variables.astype(np.uint64), features.values])
-    _, first, kinds = np.unique(table, axis=0, return_index=True, return_inverse=True)
-    allowed = allowed_values(features)[first]
-    holds = [
-        np.packbits(allows[rows[:, variable]])
-        for allows, variable in zip(allowed, features.variables[first].tolist(), strict=True)
-    ]
-    width = (len(rows) + 7) // 8
-    # NumPy 2.0 returns the inverse as a column.
-    return kinds.reshape(-1), np.array(holds, dtype=np.uint8).reshape(len(first), width)
+    distinct_literals, kinds = features.distinct_literals()
+    variables, values = distinct_literals[:, 0].tolist(), distinct_literals[:, 1:]
+    allowed = _bits(values, int(features.cardinalities.max(initial=1)))
+    holds = [np.packbits(a[rows[:, v]]) for v, a in zip(variables, allowed, strict=True)]
+    return kinds, np.array(holds, dtype=np.uint8).reshape(len(holds), (len(rows) + 7) // 8)
 
 
 def frequencies(features: Features, rows: IntArray, share: FloatArray) -> FloatArray:

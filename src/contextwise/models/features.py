@@ -20,7 +20,7 @@ feature, and no two features are equal. `normalized` establishes it from any lit
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -74,6 +74,19 @@ def single_values(values: IntArray, words: int) -> WordArray:
     sets = np.zeros((len(values), words), dtype=np.uint64)
     sets[np.arange(len(values)), values // WORD] = np.uint64(1) << (values % WORD).astype(np.uint64)
     return sets
+
+
+def moved_values(values: WordArray, places: Iterable[tuple[int, int]]) -> WordArray:
+    """Return value sets with each old value at its new place; values without one are dropped.
+
+    >>> moved_values(np.array([[0b101]], dtype=np.uint64), [(2, 0), (1, 1)])
+    array([[1]], dtype=uint64)
+    """
+    moved = np.zeros_like(values)
+    for old, new in places:
+        bit = values[:, old // WORD] >> np.uint64(old % WORD) & np.uint64(1)
+        moved[:, new // WORD] |= bit << np.uint64(new % WORD)
+    return moved
 
 
 def members(value_set: int) -> list[int]:
@@ -291,12 +304,9 @@ def restrict(features: Features, allowed: Mapping[int, Sequence[int]]) -> tuple[
     """
     cards, values = features.cardinalities.copy(), features.values.copy()
     for variable, states in allowed.items():
-        literals = np.flatnonzero(features.variables == variable)
-        before, after = features.values[literals], np.zeros_like(values[literals])
-        for k, state in enumerate(states):
-            bit = before[:, state // WORD] >> np.uint64(state % WORD) & np.uint64(1)
-            after[:, k // WORD] |= bit << np.uint64(k % WORD)
-        values[literals] = after
+        literals = features.variables == variable
+        places = ((state, place) for place, state in enumerate(states))
+        values[literals] = moved_values(values[literals], places)
         cards[variable] = len(states)
     fixed = [variable for variable, states in allowed.items() if len(states) == 1]
     left = np.ones(len(features), dtype=bool)

@@ -33,6 +33,7 @@ from contextwise.models.features import (
     Features,
     as_words,
     concatenated,
+    moved_values,
     normalized,
     restrict,
     words_of,
@@ -668,9 +669,7 @@ def realigned(features: Features, over: Alignment) -> tuple[Features, IntArray]:
     values = np.zeros_like(features.values)
     for variable, places in enumerate(over.states):
         tested = features.variables == variable
-        for old, new in enumerate(places):
-            bit = features.values[tested, old // 64] >> np.uint64(old % 64) & np.uint64(1)
-            values[tested, new // 64] |= bit << np.uint64(new % 64)
+        values[tested] = moved_values(features.values[tested], enumerate(places))
     pairs = features.pairs
     if pairs is not None:
         pairs = np.sort(np.array(over.variables, dtype=np.int32)[pairs], axis=1)
