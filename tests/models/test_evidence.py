@@ -77,6 +77,18 @@ def test_words() -> None:
     )
 
 
+def test_evidence_is_printed_as_a_check() -> None:
+    shown = str(EVIDENCE)
+    assert " ".join(shown.split()).startswith(EVIDENCE.summary)
+    assert "The model was learned from these rows" in shown
+    assert "Dependences without support" in shown
+    assert repr(EVIDENCE) == "Evidence(3 claims, 0 contradicted)"
+    assert EVIDENCE.to_frame()["verdict"].tolist() == [claim.verdict for claim in CLAIMS]
+    used = replace(CLAIMS[1], verdict="used by the learner", p=0.4, adjusted=0.4)
+    told = replace(EVIDENCE, claims=(used,)).summary
+    assert told.endswith("The learner decided 1 claim by this test.")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -92,7 +92,7 @@ class Check(Printed):
 
     def records(self) -> list[dict[str, Any]]:
         """Return every claim as a flat mapping."""
-        return [claim.record() for claim in self.claims]
+        return self.evidence.records()
 
     def __repr__(self) -> str:
         return f"Check({len(self.claims)} claims, {len(self.contradicted)} contradicted)"

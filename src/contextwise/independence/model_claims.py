@@ -41,6 +41,9 @@ from contextwise.models.structure import Structure
 from contextwise.support.effort import Deadline, Effort, Progress
 from contextwise.support.formatting import Printed
 
+TESTED = ("verdict", "informative_rows", "p", "adjusted", "effect", "value", "low", "high")
+"""Fields of the evidence in the flat records of a model's claims."""
+
 
 @dataclass(frozen=True)
 class Independence:
@@ -310,8 +313,12 @@ class ModelExplanation(Printed):
         return *self.somewhere, *self.never, *self.always
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one flat mapping per listed claim."""
-        return [record for claims in self.listed for record in self._records(claims)]
+        """Return one flat mapping per listed claim, with the main numbers of its evidence."""
+        records = [record for claims in self.listed for record in self._records(claims)]
+        for record in records:
+            tested = record.pop("evidence") or {}
+            record |= {key: tested.get(key) for key in TESTED}
+        return records
 
     def _records(self, claims: PairClaims) -> list[dict[str, Any]]:
         stated: tuple[tuple[Kind, Independence | Dependence], ...] = (

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from contextwise.models.notation import Literal as NamedLiteral
 from contextwise.models.notation import between, quoted, where, write_literals
-from contextwise.support.formatting import listed, plural
+from contextwise.support.formatting import Printed, listed, plural
 
 Kind = Literal["independent", "dependent", "d-separated"]
 """The kind of a claim; each is a family of tests with a correction of its own."""
@@ -151,8 +151,8 @@ class ClaimEvidence:
         }
 
 
-@dataclass(frozen=True)
-class Evidence:
+@dataclass(frozen=True, repr=False)
+class Evidence(Printed):
     """The verdicts of some rows about the claims of one model."""
 
     claims: tuple[ClaimEvidence, ...]
@@ -167,6 +167,9 @@ class Evidence:
     regions_left_out: int = 0  # regions with fewer rows than the tested ones of their pair
     pairs_left_out: int = 0  # pairs claimed independent that were not in the sample
     unfinished: int = 0  # pairs that the time limit left out
+
+    def __repr__(self) -> str:
+        return f"Evidence({len(self.claims)} claims, {len(self.contradicted)} contradicted)"
 
     @cached_property
     def _of_pair(self) -> dict[tuple[str, str], list[ClaimEvidence]]:
@@ -208,6 +211,10 @@ class Evidence:
         seen = " that the learner saw" if self.seen_by_learner else ""
         return f"The {plural(self.count, 'row')}{seen}"
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return every claim as a flat mapping."""
+        return [claim.record() for claim in self.claims]
+
     def record(self) -> dict[str, Any]:
         """Return what is common to all claims as one flat mapping."""
         return {
@@ -230,6 +237,8 @@ class Evidence:
         if any(parts):
             text = f"{self.rows_text} {listed([part for part in parts if part])}."
             text += f" {plural(untestable, 'claim')} could not be tested." if untestable else ""
+            used = len(self.with_verdict(USED))
+            text += f" The learner decided {plural(used, 'claim')} by this test." if used else ""
         elif untestable:
             text = f"{self.rows_text} cannot test any of {plural(untestable, 'claim')}."
         else:

@@ -177,13 +177,15 @@ def check_parts(check: Check, *, top: int = TOP) -> list[Part]:
         how = "" if check.overall.exact else " Gibbs sampling drew them, which is not exact."
         text = "Overall test: the sum of -log p over all claims of independence, compared with "
         parts.append(Note("overall", f"{text}{simulated}.{how}"))
-    return [*parts, *evidence_parts(check.evidence, top=top)]
+    return [*parts, *evidence_parts(check.evidence, top=top)[1:]]
 
 
+@makes_parts("models.evidence", "Evidence")
 def evidence_parts(evidence: Evidence, *, top: int = TOP) -> list[Part]:
-    """Show the rows, tables of the claims by verdict, and what was left out."""
+    """Show the summary, the rows, tables of the claims by verdict, and what was left out."""
     about = f"{plural(evidence.count, 'row')}. {SEEN if evidence.seen_by_learner else UNSEEN}"
-    parts: list[Part] = [Note("rows", about, warns=evidence.seen_by_learner)]
+    parts: list[Part] = [Note("verdict", evidence.summary)]
+    parts.append(Note("rows", about, warns=evidence.seen_by_learner))
     tables = [
         claims_table(title, evidence.with_verdict(verdict), top)
         for title, verdict in (
