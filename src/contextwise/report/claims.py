@@ -180,7 +180,6 @@ def check_parts(check: Check, *, top: int = TOP) -> list[Part]:
     return [*parts, *evidence_parts(check.evidence, top=top)[1:]]
 
 
-@makes_parts("models.evidence", "Evidence")
 def evidence_parts(evidence: Evidence, *, top: int = TOP) -> list[Part]:
     """Show the summary, the rows, tables of the claims by verdict, and what was left out."""
     about = f"{plural(evidence.count, 'row')}. {SEEN if evidence.seen_by_learner else UNSEEN}"

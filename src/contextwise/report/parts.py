@@ -205,6 +205,7 @@ PARTS = {
     "evaluation.groups.GroupsOfColumns": "report.group_parts.columns_parts",
     "evaluation.stability.Stability": "report.evaluations.stability_parts",
     "independence.model_claims.ModelExplanation": "report.claims.explanation_parts",
+    "models.evidence.Evidence": "report.claims.evidence_parts",
     "models.structure.LogLinear": "report.claims.model_parts",
     "models.structure.Structure": "report.claims.model_parts",
     "studies.study.Study": "studies.publish.study_parts",
