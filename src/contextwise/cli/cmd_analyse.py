@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     "--resamples",
     default=100,
     least=0,
-    help="Most random halves to learn from again, within 30 seconds; 0 for none.",
+    help="Most random halves to learn from again, for 30 to 90 seconds; 0 for none.",
 )
 @options.number(
     "--smallest-count", default=0, least=0, help="Hide groups that reveal fewer rows than this."

@@ -52,7 +52,8 @@ FEWEST_TO_SPLIT = 500
 """From this many rows on, a third of them is held out."""
 HELD_OUT = 1 / 3
 HALVES_SECONDS = 30.0
-FEWEST_HALVES = 20
+FEWEST_HALVES, FEWEST_SECONDS = 20, 90.0
+"""After `HALVES_SECONDS` there are at least so many halves, unless they take longer than this."""
 MOST_VARIABLES = 200
 """More variables need a choice of the user."""
 FEWEST_ROWS = 10
@@ -397,7 +398,7 @@ def analyse(
     by : column of groups, or several: is each association the same in all groups?
     holdout : share of the rows that only the tests see
         By default a third from 500 rows on, else 0: then all rows serve both.
-    resamples : most random halves to learn from again; at most 30 seconds, at least 20 halves
+    resamples : most random halves to learn from again, for 30 seconds, or 90 if fewer than 20
     level : false discovery rate within each kind of claim
     smallest_count : leave out groups that reveal fewer rows than this
     seed : of the split and the halves
@@ -575,10 +576,13 @@ def _halves(
     }
     found = dict.fromkeys(claims, 0)
     pairs: dict[Pair, int] = {c.pair: 0 for c in claims}
-    done, end, finished = 0, monotonic() + HALVES_SECONDS, True
+    done, start, finished = 0, monotonic(), True
     with effort.showing("halves") as shown:
         try:
-            while done < resamples and (done < FEWEST_HALVES or monotonic() < end):
+            while done < resamples:
+                seconds = HALVES_SECONDS if done >= FEWEST_HALVES else FEWEST_SECONDS
+                if done and monotonic() > start + seconds:
+                    break
                 half = data.take(_random_part(data, 0.5, [seed, 1, done]))
                 learner.fit(half, time_limit=effort.deadline.left())
                 if not learner.finished_:

@@ -541,12 +541,12 @@ def part_title(claim: ClaimEvidence) -> Phrase:
 def effect_remark(claim: ClaimEvidence) -> str:
     """Return what a reader must know about an effect."""
     effect = claim.effect
-    if effect is None or claim.verdict not in (SUPPORTED, CONTRADICTED):
-        return "differs between groups" if effect and effect.differs else claim.reason
-    if effect.differs:
+    if effect is not None and effect.differs:
         return "differs between groups"
-    none = 1.0 if effect.measure == "odds ratio" else 0.0
-    return "shown in the groups, not on average" if effect.low <= none <= effect.high else ""
+    is_average = effect is not None and effect.measure == "odds ratio"
+    if claim.verdict in (SUPPORTED, CONTRADICTED) and effect is not None and is_average:
+        return "shown in the groups, not on average" if effect.low <= 1 <= effect.high else ""
+    return claim.reason
 
 
 def part_numbers(claim: ClaimEvidence) -> str:
