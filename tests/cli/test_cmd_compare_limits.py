@@ -105,6 +105,7 @@ COMMANDS = [
     "compare TRUE GUESS",
     "compare TRUE GUESS GUESS --estimate",
     "compare ROWS_MODEL OTHER_MODEL --chance --draws 100000000",
+    "compare TRUE --group GROUP",
     "matrix TRUE GUESS",
     "explain TRUE GUESS",
     "explain TRUE",

@@ -222,7 +222,7 @@ def test_a_time_limit_stops_the_learner_and_is_recorded(train: str, tmp_path: Pa
     out = tmp_path / "learned.json"
     result = run(train, "--learner", "mpl", "--out", str(out), "--time-limit", "0")
     assert result.exit_code == 3
-    assert "unfinished: the time limit stopped the learner" in result.stderr
+    assert "unfinished: the learner was stopped" in result.stderr
     structure = structure_of(cw.read(out))
     assert "unfinished" in structure.info["description"]
     assert structure.pairs() == []

@@ -103,6 +103,14 @@ def test_a_page_shows_single_guesses_or_groups() -> None:
     ("arguments", "message"),
     [
         (["compare", "lung", "lung", "--seed", "1"], "--seed needs --chance"),
+        (["compare", "lung", "lung", "--drop", "x"], "--drop needs --contexts-of or --score"),
+        (["compare", "lung", "--group", "a=lung", "--peers"], "--peers is for single guesses"),
+        (["compare", "lung", "--group", "a=lung", "--top", "1"], "--top is for single guesses"),
+        (["explain", "lung", "--na", "9"], "--na needs --contexts-of"),
+        (["matrix", "lung", "lung", "--no-header"], "--header needs --contexts-of"),
+        (["report", "lung", "--out", "p.html", "--drop", "x"], "--drop needs --check or --context"),
+        (["report", "lung", "lung", "--out", "p.html", "--seed", "1"], "--seed needs --chance"),
+        (["info", "lung", "--drop", "x"], "--drop is for data files"),
         (
             ["matrix", "lung", "lung", "--jobs", "0"],
             "'--jobs': must be a number of processes",
@@ -134,6 +142,7 @@ def test_what_would_do_nothing_is_refused(arguments: list[str], message: str) ->
         (["plot", "matrix", "one.json", "--out", "x.png"], "no pair of variables is left"),
         (["stability", "one.csv", "--learner", "trees"], "no pair of variables is left"),
         (["learn", "rows.csv", "--out", "x.json", "--jobs", "-2"], "-2 is not in the rang"),
+        (["compare", "lung", "lung", "--weights", "nested.json"], "this is not JSON"),
         (["study", "six", "--out", "x", "--learners", ""], "expected names separated by"),
         (["study", "six", "--out", "x", "--learners", "mpl,ges"], "there is no learner 'ges'"),
         (["study", "nil", "--out", "x", "--learners", "mpl"], "unknown truth 'nil'"),
@@ -147,6 +156,7 @@ def test_trouble_is_told_in_plain_words(arguments: list[str], message: str) -> N
     Path("header.csv").write_text("A,B\n")
     Path("binary.csv").write_bytes(bytes(range(256)))
     Path("one.csv").write_text("A\n0\n1\n")
+    Path("nested.json").write_text("[" * 100_000)
     write(Structure({"A": 2}), "one.json")
     assert message in said(run(*arguments))
 

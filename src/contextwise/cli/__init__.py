@@ -28,14 +28,14 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "learn": ("learn", "Learn a structure from data."),
         "check": ("data", "Test the claims of a model against data."),
         "stability": ("learn", "Measure how stable a learner's result is."),
-        "groups": ("groups", "Test whether associations are the same in groups of rows."),
+        "groups": ("analyse", "Test whether associations are the same in groups of rows."),
     },
     "Compare": {
         "compare": ("compare", "Compare guesses with the true model."),
         "explain": ("query", "List the claims of a model, or show where two models differ."),
         "query": ("query", "Ask whether variables are independent, and why."),
-        "matrix": ("matrix", "Compute all pairwise distances, or find the nearest models."),
-        "study": ("study", "Compare learners on rows drawn from known truths."),
+        "matrix": ("compare", "Compute all pairwise distances, or find the nearest models."),
+        "study": ("analyse", "Compare learners on rows drawn from known truths."),
     },
     "Look": {
         "report": ("report", "Write a page about one model, or about guesses."),

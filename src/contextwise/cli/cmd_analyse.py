@@ -1,8 +1,9 @@
-"""``contextwise analyse``: from a file of rows to a page."""
+"""``contextwise analyse``, ``groups`` and ``study``: learn, and say what the result shows."""
 
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import click
 import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.cmd_learn import learner_options, make_learner
+from contextwise.cli.inputs import load_data
 from contextwise.data.options import FLAGS
 from contextwise.errors import ContextwiseError
 
@@ -101,3 +103,121 @@ def analyse(
         click.echo(line)
     if result.unfinished:
         ctx.exit(3)
+
+
+@options.command()
+@options.data
+@click.option(
+    "--by",
+    metavar="COLUMN",
+    multiple=True,
+    required=True,
+    help="Column of the groups; repeatable, then each column is tested.",
+)
+@options.positive("--margin", default=2, help="Odds ratios within this factor are about the same.")
+@options.share("--alpha", default=0.05, help="Level of the tests.")
+@learner_options()
+@options.path("--picture", help="Draw the odds ratios of each group here, for one --by.")
+@options.top()
+@options.seed
+@options.time_limit(help="Give up after this many seconds; all pairs must be tested.")
+@options.output("json", "csv")
+@options.rows
+def groups(
+    data: str,
+    by: tuple[str, ...],
+    learner: str,
+    parameters: tuple[str, ...],
+    picture: str | None,
+    top: int,
+    output: str,
+    row_options: RowOptions,
+    **keywords: Any,
+) -> None:
+    """Test for each pair of variables whether its association is the same in all groups.
+
+    DATA is a file as for contextwise learn. Each pair gets one of three verdicts: differs, about
+    the same on average, or undecided, with the odds ratio of each group and where it differs.
+    What connects the two variables is held fixed; the learner finds what that is.
+
+    \b
+    Examples:
+      contextwise groups survey.csv --by country
+      contextwise groups survey.csv --by sex --picture odds.pdf
+      contextwise groups survey.csv --by sex --by region
+      contextwise groups visits.csv --by visit --subject patient
+      contextwise groups counts.csv --by year --counts n
+    """
+    if picture is not None:
+        if len(by) > 1:
+            raise click.UsageError("--picture draws one column of groups; give one --by")
+        options.check_out(picture, [".png", ".svg", ".pdf"])
+    configured = make_learner(learner, parameters)
+    from contextwise.evaluation.groups import read_grouped
+
+    rows = read_grouped(partial(load_data, data), row_options, by)
+    result = cw.groups(rows, list(by), configured, show_progress=True, **keywords)
+    if picture is not None:
+        cw.report.plots.save(cw.report.plots.plot_odds(result[0]), picture)
+    shown = result[0] if len(result) == 1 else result
+    if output == "json":
+        options.print_json(shown.document())
+    elif output == "csv":
+        options.print_csv(result.records())
+    else:
+        options.print_text(shown, top)
+
+
+def _numbers(ctx: click.Context, param: click.Parameter, text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"expected numbers such as 200,1000, got {text!r}") from None
+
+
+@options.command()
+@options.model("truths", nargs=-1, required=True, metavar="TRUTH...")
+@click.option(
+    "--learners",
+    required=True,
+    metavar="NAME,...",
+    callback=options.split_names,
+    help="Learners to compare; contextwise learn --help lists them.",
+)
+@options.option(
+    "--rows", default="200,1000", metavar="N,...", callback=_numbers, help="Rows of a data set."
+)
+@options.number("--repeats", default=5, help="Number of data sets per truth and number of rows.")
+@options.path("--out", required=True, metavar="FOLDER", help="Write the results to this folder.")
+@options.seed
+@options.not_negative(
+    "--time-limit", metavar="SECONDS", help="Limit for each learner and data set."
+)
+@options.parallel
+@options.output("json", "csv")
+def study(truths: tuple[str, ...], out: str, output: str, **settings: Any) -> None:
+    """Compare learners on rows drawn from models whose structure is known.
+
+    A TRUTH is a model file, or a name that contextwise info lists, such as six, random-10 or
+    bnlearn-asia (#K after a name selects its set of weights). A structure without weights gets
+    strong random ones. Every learner gets the same rows; the distance is that of contextwise
+    compare.
+
+    The folder gets results.csv, study.html and study.png. Repeat the command to resume an
+    interrupted study, or to add truths, learners, rows and repeats.
+
+    \b
+    Examples:
+      contextwise study lung six --learners chow-liu,mpl --out runs/small
+      contextwise study paper bnlearn-asia true.bif --learners trees,csgs --rows 200,1000,5000 \\
+        --out runs/mine --jobs 2 --time-limit 60
+    """
+    with options.resumable(out):
+        result = cw.study(list(truths), out=out, show_progress=True, **settings)
+    if output == "text":
+        click.echo(result)
+        click.echo(f"page, figure and results are in {out}", err=True)
+    elif output == "csv":
+        options.print_csv(result.results)
+    else:
+        options.print_json(result.results)

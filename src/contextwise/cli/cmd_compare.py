@@ -1,7 +1,9 @@
-"""``contextwise compare``: compare guesses with the true model."""
+"""``contextwise compare`` and ``matrix``: compare guesses with the true model, or many models."""
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,12 +20,17 @@ from contextwise.cli.inputs import (
     load_guesses,
     load_true,
     only_one_from_stdin,
+    short_names,
+    time_left,
 )
-from contextwise.support.effort import Deadline
+from contextwise.data.options import FLAGS
+from contextwise.errors import ContextwiseError
+from contextwise.support.files import write_bytes
+from contextwise.support.formatting import as_json
 
 if TYPE_CHECKING:
     from contextwise.comparison.compare import Comparison
-    from contextwise.evaluation.compare_groups import GroupComparison
+    from contextwise.comparison.matrix import DistanceMatrix
     from contextwise.models.structure import Model
     from contextwise.report.comparisons import Guess
 
@@ -67,7 +74,6 @@ def compare(
     guesses: tuple[str, ...],
     groups: dict[str, list[str]],
     training_share: float | None,
-    time_limit: float | None,
     output: str,
     exit_code: bool,
     probabilities: bool,
@@ -114,24 +120,22 @@ def compare(
     options.refuse_alone(ctx, ("draws", "rng"), "chance")
     options.refuse_alone(ctx, ("estimate",), "time_limit")
     options.refuse_alone(ctx, ("training_share",), "groups")
+    options.refuse_alone(ctx, FLAGS, "data", "score_rows")
     if bool(guesses) == bool(groups):
         raise click.UsageError("give one GUESS or more, or groups of guesses with --group")
     only_one_from_stdin([true, *guesses, scope.data, how["score_rows"]])
     names = [true, *guesses]
     if groups:
-        for flag in options.typed_flags(ctx, ALONE):
-            raise click.UsageError(f"{flag} is for single guesses, not for a --group")
-        found = compare_groups(true, groups, training_share, scope)
-        options.print_groups(found, output)
+        options.refuse(ctx, (*SINGLE, *NAMED), "is for single guesses, not for a --group")
+        _compare_groups(true, groups, training_share, scope, output, how["engine"], how["threads"])
         return
     if holds_ensembles(names, probabilities):
-        for flag in options.typed_flags(ctx, ALONE):
-            raise click.UsageError(f"{flag} is for single models, not for ensembles")
-        _compare_ensembles(naming.labels(names), names, scope, probabilities, time_limit, output)
+        options.refuse(ctx, (*SINGLE, *COUNTED), "is for single models, not for ensembles")
+        _compare_ensembles(naming.labels(names), names, scope, probabilities, output)
         return
     if how["per_pair"] and output in cw.report.RENDERERS:
         raise click.UsageError("--per-pair needs --csv or --json")
-    first, compared, stopped = _compare_guesses(names, naming, scope, time_limit, **how)
+    first, compared, stopped = _compare_guesses(names, naming, scope, **how)
     label, *_ = naming.labels(names)
     _show(first, (true, label), compared, scope, output, how["top"], how["per_pair"])
     if exit_code and any(guess.comparison.distance_bounds[0] for guess in compared):
@@ -140,26 +144,28 @@ def compare(
         ctx.exit(3)
 
 
-ALONE = ("score_rows", "kl", "chance", "per_pair", "exit_code", "estimate", "strengths")
-"""Options that have no effect on groups and ensembles."""
+SINGLE = ("score_rows", "kl", "chance", "per_pair", "exit_code", "estimate", "strengths", "top")
+NAMED = ("names", "peers", "probabilities")
+COUNTED = ("engine", "threads", "peers")
+"""Options that have no effect on groups or ensembles."""
 
 
 def _compare_guesses(
     names: Sequence[str],
     naming: options.Naming,
     scope: options.Scope,
-    time_limit: float | None,
     *,
     by_chance: options.ChanceOptions,
     engine: str,
     score_rows: str | None,
     kl: bool,
-    top: int,
-    per_pair: bool,
-    **counting: Any,
+    threads: int | None,
+    estimate: bool,
+    strengths: bool,
+    **_: Any,
 ) -> tuple[Model, list[Guess], bool]:
     """Return the true model, the compared guesses, and whether something stopped the work."""
-    deadline = Deadline.after(time_limit)
+    time_left()  # the limit is also for reading the models
     first, *others = load_all(names, format=scope.format_name, by_values=scope.by_values)
     true_label, *labels = naming.labels(names)
     scoped = scope.keywords(first)
@@ -173,9 +179,11 @@ def _compare_guesses(
                 first,
                 other,
                 engine=engine,
-                time_limit=deadline.left(),
+                threads=threads,
+                estimate=estimate,
+                strengths=strengths,
+                time_limit=time_left(),
                 show_progress=True,
-                **counting,
                 **restriction,
             )
         except cw.comparison.compare.Interrupted as stop:
@@ -184,7 +192,7 @@ def _compare_guesses(
         chance, stopped = None, comparison.unions.interrupted
         if by_chance.chance and not len(comparison.unions.open_places) and not stopped:
             chance, stopped = by_chance.run(
-                first, other, restriction, engine=engine, time_limit=deadline.left()
+                first, other, restriction, engine=engine, time_limit=time_left()
             )
         scores = None
         if kl or rows is not None:
@@ -222,7 +230,7 @@ def _show(
             zero_weights=zeros,
             drops_zeros=scope.zero_weights == "drop",
         )
-        click.echo(cw.report.rendered(parts, output).rstrip("\n"))
+        options.print_parts(parts, output)
     elif output == "csv" and per_pair:
         _print_pairs(compared)
     else:
@@ -234,15 +242,20 @@ def _show(
             options.print_records([a | b for a, b in zip(records, nested, strict=True)])
 
 
-def compare_groups(
+def _compare_groups(
     true: str,
     groups: Mapping[str, Sequence[str]],
     training_share: float | None,
     scope: options.Scope,
-) -> GroupComparison:
+    output: str,
+    engine: str,
+    threads: int | None,
+) -> None:
     """Compare every guess of every group with the true model, and the groups with each other."""
+    time_left()  # the limit is also for reading the models
     first = load_true(true, scope.format_name, scope.by_values)
-    restriction = scope.keywords(first)
+    how: Any = {"engine": engine, "threads": threads, "show_progress": True}
+    how |= scope.keywords(first)
     compared: dict[str, list[Comparison]] = {}
     for group, files in groups.items():
         compared[group] = []
@@ -250,10 +263,19 @@ def compare_groups(
             if holds_ensembles([file], False):
                 raise click.UsageError(f"{file}: a group holds single models, got an ensemble")
             guess = load(file, scope.format_name, by_values=scope.by_values)
-            comparison = cw.compare(first, guess, show_progress=True, **restriction)
+            comparison = cw.compare(first, guess, time_limit=time_left(), **how)
             options.refuse_nothing(comparison.question)
             compared[group].append(comparison)
-    return cw.compare_groups(compared, training_share=training_share)
+    found = cw.compare_groups(compared, training_share=training_share)
+    if output == "json":
+        differences = found.difference_records()
+        options.print_json(
+            {"verdict": found.verdict, "groups": found.records(), "differences": differences}
+        )
+    elif output == "csv":
+        options.print_csv(found.records())
+    else:
+        options.print_parts(cw.report.parts.parts_of(found), output)
 
 
 def _compare_ensembles(
@@ -261,7 +283,6 @@ def _compare_ensembles(
     names: Sequence[str],
     scope: options.Scope,
     probabilities: bool,
-    time_limit: float | None,
     output: str,
 ) -> None:
     """Score guesses of which some are ensembles, and show how reliable these are."""
@@ -270,18 +291,20 @@ def _compare_ensembles(
     restriction = scope.keywords(true)
     named = dict(zip(labels[1:], guesses, strict=True))
     scores = cw.evaluation.score_ensembles(
-        true, named, time_limit=time_limit, show_progress=True, **restriction
+        true, named, time_limit=time_left(), show_progress=True, **restriction
     )
-    if output not in cw.report.RENDERERS:
-        options.print_result(scores, output)
-        return
-    curves = [
-        cw.evaluation.reliability(true, guess, name=label, show_progress=True, **restriction)
-        for label, guess in named.items()
-        if isinstance(guess, cw.Ensemble)
-    ]
-    section = cw.report.evaluations.ensembles_section(scores, curves)
-    click.echo(cw.report.rendered(list(section.parts), output).rstrip("\n"))
+    if output == "json":
+        options.print_json({"verdict": scores.verdict, "guesses": scores.records()})
+    elif output == "csv":
+        options.print_csv(scores.records())
+    else:
+        curves = [
+            cw.evaluation.reliability(true, guess, name=label, show_progress=True, **restriction)
+            for label, guess in named.items()
+            if isinstance(guess, cw.Ensemble)
+        ]
+        section = cw.report.evaluations.ensembles_section(scores, curves)
+        options.print_parts(list(section.parts), output)
 
 
 def _feature_counts(model: Model, scope: options.Scope) -> tuple[int, int]:
@@ -348,3 +371,85 @@ def _pair_records(guess: Guess) -> Iterator[dict[str, object]]:
     for record in cw.comparison.compare.pair_records(guess.comparison):
         pair = str(record["first"]), str(record["second"])
         yield {**record, **chances.get(pair, {})}
+
+
+# -- many models -----------------------------------------------------------------------------------
+
+
+@options.command()
+@options.model("models", metavar="MODEL...", nargs=-1, required=True)
+@options.path("--out", help="Write to this .csv or .json file.")
+@click.option("--normalized", is_flag=True, help="With --csv: print normalized distances.")
+@options.output("json", "csv")
+@options.parallel
+@options.engine
+@options.path("--folder", "store", help="Keep finished blocks here; an interrupted run resumes.")
+@options.time_limit()
+@options.scope
+@click.pass_context
+def matrix(
+    ctx: click.Context,
+    /,
+    models: tuple[str, ...],
+    out: str | None,
+    normalized: bool,
+    output: str,
+    scope: options.Scope,
+    **counting: Any,
+) -> None:
+    """Compute the matrix of pairwise distances of the MODELs.
+
+    The table shows normalized distances, the shares of all assertions that differ. --csv and --json
+    print the exact distances.
+
+    Exit codes: 0 done, 2 error, 3 if a time limit left distances unfinished.
+
+    \b
+    Examples:
+      contextwise matrix first.mn second.mn third.mn
+      contextwise matrix *.mn --folder runs/matrix --jobs -1 --out distances.csv
+    """
+    options.refuse_alone(ctx, FLAGS, "data")
+    if out is not None:
+        suffix = options.check_out(out, [".csv", ".json"])
+        output = suffix[1:] if output == "text" else output
+    loaded = load_all(models, format=scope.format_name, by_values=scope.by_values)
+    counting["time_limit"] = time_left()
+    with options.resumable(counting["store"]):
+        distances = cw.distance_matrix(
+            loaded, names=models, show_progress=True, **counting, **scope.keywords(loaded[0])
+        )
+    if not distances.total:
+        raise ContextwiseError(options.NOTHING_LEFT)
+    text = _matrix(distances, normalized, output)
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        write_bytes(out, text.encode())
+    if unfinished := distances.open_distances:
+        click.echo(f"contextwise: {unfinished} distances are unfinished", err=True)
+        ctx.exit(3)
+
+
+def _matrix(matrix: DistanceMatrix, normalized: bool, output: str) -> str:
+    if output == "text":
+        names = short_names(matrix.names)
+        parts = cw.report.comparisons.matrix_parts(matrix, names=names, normalized=True)
+        return f"{cw.report.text.as_text(parts)}\n"
+    if output == "csv":
+        cells = cw.report.comparisons.matrix_cells(matrix, normalized=normalized)
+        lines = io.StringIO()
+        writer = csv.writer(lines, lineterminator="\n")
+        writer.writerow(["model", *matrix.names])
+        writer.writerows([name, *row] for name, row in zip(matrix.names, cells, strict=True))
+        return lines.getvalue()
+    record = {
+        "models": matrix.names,
+        "assertions": matrix.total,
+        "distances": cw.report.comparisons.matrix_cells(matrix, normalized=False),
+        "normalized": cw.report.comparisons.matrix_cells(matrix, normalized=True),
+        "medoid": None if matrix.open_distances else matrix.names[matrix.medoid],
+        "open": matrix.open_distances,
+        "by_position": matrix.by_position,
+    }
+    return f"{as_json(record)}\n"

@@ -284,7 +284,7 @@ def check(
 
 def _refuse_partial_evidence(ctx: click.Context, out: str) -> None:
     """Raise unless the evidence is about the whole model and the file can hold it."""
-    for flag in options.typed_flags(ctx, ["pairs", "variables", "context"]):
-        raise click.UsageError(f"--out stores the evidence of all claims; leave out {flag}")
+    why = "leaves out claims; --out stores the evidence of all of them"
+    options.refuse(ctx, ("pairs", "variables", "context"), why)
     if not out.endswith(".json"):
         raise click.UsageError(f"--out {out}: only .json files hold evidence")

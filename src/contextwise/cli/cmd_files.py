@@ -79,6 +79,8 @@ def info(
     if data:
         _show_data(data, row_options, as_json)
         return
+    if words := row_options.words():
+        raise click.UsageError(f"{words[0]} is for data files; these are models")
     loaded = [load(name, format=format_name, by_values=by_values) for name in models]
     records = [_record(name, model) for name, model in zip(models, loaded, strict=True)]
     if as_json:

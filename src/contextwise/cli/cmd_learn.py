@@ -383,7 +383,7 @@ resamples_option = options.number(
 @options.path("--medoid", help="Write the most typical structure to this file.")
 @options.path("--ensemble", help="Write the structures of all resamples to this .json file.")
 @options.time_limit()
-@options.path("--picture", help="Draw a heat map of the supports here.")
+@options.picture("Draw a heat map of the supports here.")
 @options.top()
 @options.output("json", "csv")
 @options.rows
@@ -423,8 +423,6 @@ def stability(
         cw.formats.check_target(medoid)
     if ensemble is not None:
         options.check_out(ensemble, [".json"])
-    if picture is not None:
-        options.check_out(picture, [".png", ".svg", ".pdf"])
     configured = make_learner(learner, parameters)
     known = None if domain_from is None else load(domain_from)
     rows = load_data(data, row_options, known)

@@ -20,7 +20,6 @@ from contextwise.cli.inputs import (
 from contextwise.errors import ContextwiseError
 from contextwise.models.notation import parse_names
 from contextwise.support.effort import Deadline
-from contextwise.support.files import check_target
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,13 +27,6 @@ if TYPE_CHECKING:
     from contextwise.models.domain import Domain
     from contextwise.models.structure import Align
     from contextwise.report.comparisons import Guess
-
-
-def _check_picture(ctx: click.Context, param: click.Parameter, path: str) -> str:
-    if not ctx.resilient_parsing:
-        cw.report.plots.style.format_of(path)
-        check_target(path)
-    return path
 
 
 class Picture(NamedTuple):
@@ -97,7 +89,7 @@ FIGURE = (
         "--out",
         metavar="FILE",
         required=True,
-        callback=_check_picture,
+        callback=options.check_picture,
         help="Write this .png, .svg or .pdf file.",
     ),
     click.option("--title", help="Title of the figure.  [default: the names of the models]"),

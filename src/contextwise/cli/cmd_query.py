@@ -9,6 +9,7 @@ import click
 import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.inputs import load, load_all, time_left
+from contextwise.data.options import FLAGS
 from contextwise.support.formatting import printable
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def query(
     ctx.exit(3 if answer.word == "undecided" else int(not answer))
 
 
-ABOUT_TWO = ("names", "peers", "data", "contexts_of", "weights", "contexts", "align")
+ABOUT_TWO = ("names", "peers", "data", "weights", "contexts", "align")
 """Options of ``explain`` that need two models."""
 
 
@@ -131,9 +132,9 @@ def explain(
       contextwise explain true.mn learned.mn --json | jq '.features[0]'
       contextwise explain controls.json patients.json --peers
     """
+    options.refuse_alone(ctx, FLAGS, "data")
     if guess is None:
-        for flag in options.typed_flags(ctx, ABOUT_TWO):
-            raise click.UsageError(f"{flag} needs a GUESS")
+        options.refuse(ctx, ABOUT_TWO, "needs a GUESS")
         model = load(true, scope.format_name, scope.zero_weights, scope.by_values)
         limits["time_limit"] = time_left()
         claims = cw.independence.model_claims.explain_model(

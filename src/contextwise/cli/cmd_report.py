@@ -19,6 +19,7 @@ from contextwise.cli.inputs import (
     load_true,
     only_one_from_stdin,
 )
+from contextwise.data.options import FLAGS
 from contextwise.errors import OpenResult, require
 from contextwise.support.effort import Deadline, Effort
 from contextwise.support.files import write_bytes
@@ -93,7 +94,8 @@ def report(
     options.check_out(out, [".html", ".htm"])
     if groups and guesses:
         raise click.UsageError("give single guesses, or groups with --group, not both")
-    options.refuse_alone(ctx, ("draws",), "chance")
+    options.refuse_alone(ctx, ("draws", "rng"), "chance")
+    options.refuse_alone(ctx, FLAGS, "check_rows", "data")
     effort = Effort.of(time_limit, n_jobs=n_jobs)
     if groups or guesses:
         members = groups or {"": list(guesses)}
@@ -222,15 +224,17 @@ def _as_ensembles(
     return cw.report.evaluations.ensembles_section(scores, curves)
 
 
+ABOUT_GUESSES = (
+    *("chance", "contexts", "align", "peers", "data"),
+    *("pairs", "variables", "context", "weights"),
+)
+
+
 def _model_page(
     ctx: click.Context, model: str, naming: options.Naming, scope: options.Scope, effort: Effort
 ) -> tuple[str, bool]:
     """Return the page about one model, with evidence from rows, and if something is unfinished."""
-    about_guesses = ["chance", "contexts", "align", "peers", "data"]
-    for flag in options.typed_flags(
-        ctx, [*about_guesses, "pairs", "variables", "context", "weights"]
-    ):
-        raise click.UsageError(f"{flag} needs a GUESS")
+    options.refuse(ctx, ABOUT_GUESSES, "needs a GUESS")
     rows, (title,) = ctx.params["check_rows"], naming.labels([model])
     only_one_from_stdin([model, rows])
     loaded = load(model, scope.format_name, scope.zero_weights, scope.by_values)

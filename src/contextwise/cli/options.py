@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from contextwise.comparison.context_weights import Weights
     from contextwise.comparison.question import Contexts, Question, Restriction
     from contextwise.evaluation.chance import Chance
-    from contextwise.evaluation.compare_groups import GroupComparison
     from contextwise.formats import ZeroWeights
     from contextwise.models.structure import Align, Model
+    from contextwise.report.parts import Part
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -371,7 +371,7 @@ def _read_weights(path: str) -> Weights:
 
     try:
         weights = json.loads(cw.support.files.read_bytes(path), parse_float=Decimal)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ParseError(f"this is not JSON: {error}", path=path) from None
     if not isinstance(weights, dict) or not all(
         isinstance(value, list | dict) for value in weights.values()
@@ -604,32 +604,9 @@ def print_json(value: object) -> None:
     click.echo(cw.support.formatting.as_json(value))
 
 
-def print_result(result: Any, output: str, top: int = 10) -> None:
-    """Print a result as text, JSON or CSV; one with a list of records by them."""
-    if output == "text":
-        print_text(result, top)
-        return
-    records = result.records() if hasattr(result, "records") else [result.record()]
-    if output == "csv":
-        print_csv(records)
-    elif hasattr(result, "records"):
-        print_json({"verdict": result.verdict, "guesses": records})
-    else:
-        print_json({"verdict": result.verdict, **records[0]})
-
-
-def print_groups(found: GroupComparison, output: str) -> None:
-    """Print groups of guesses as text, CSV or JSON."""
-    if output == "json":
-        differences = found.difference_records()
-        print_json(
-            {"verdict": found.verdict, "groups": found.records(), "differences": differences}
-        )
-    elif output == "csv":
-        print_csv(found.records())
-    else:
-        parts = cw.report.parts.parts_of(found)
-        click.echo(cw.report.rendered(parts, output).rstrip("\n"))
+def print_parts(parts: list[Part], output: str) -> None:
+    """Print parts as text, or as another of `RENDERED`."""
+    click.echo(cw.report.rendered(parts, output).rstrip("\n"))
 
 
 def print_text(result: object, top: int) -> None:
@@ -682,11 +659,24 @@ def check_out(path: str, suffixes: Sequence[str], *, packed: bool = False) -> st
     return suffix
 
 
+def check_picture(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:
+    if path is not None and not ctx.resilient_parsing:
+        cw.report.plots.style.format_of(path)  # raises for another suffix
+        cw.support.files.check_target(path)
+    return path
+
+
+def picture(help: str) -> Decorator:
+    """Add ``--picture``."""
+    return path("--picture", metavar="FILE", callback=check_picture, help=help)
+
+
 # -- options that depend on others -----------------------------------------------------------------
 
 
-def typed_flags(ctx: click.Context, names: Sequence[str]) -> list[str]:
+def typed_flags(ctx: click.Context, names: Iterable[str]) -> list[str]:
     """Return the option strings the user typed, among ``names``."""
+    names = {*names}
     return [
         param.opts[0]
         for param in ctx.command.get_params(ctx)
@@ -715,9 +705,14 @@ def command_line(ctx: click.Context) -> str:
     return shlex.join(words)
 
 
-def refuse_alone(ctx: click.Context, names: Sequence[str], partner: str) -> None:
-    """Raise if the user typed options that have no effect without the option ``partner``."""
-    (needed,) = (param.opts[0] for param in ctx.command.get_params(ctx) if param.name == partner)
+def refuse(ctx: click.Context, names: Iterable[str], why: str) -> None:
+    """Raise if the user typed one of these options, which have no effect here."""
     for flag in typed_flags(ctx, names):
-        if not typed_flags(ctx, [partner]):
-            raise click.UsageError(f"{flag} needs {needed}")
+        raise click.UsageError(f"{flag} {why}")
+
+
+def refuse_alone(ctx: click.Context, names: Iterable[str], *partners: str) -> None:
+    """Raise if the user typed options that have no effect without one of their partners."""
+    if not typed_flags(ctx, partners):
+        flags = {param.name: param.opts[0] for param in ctx.command.get_params(ctx)}
+        refuse(ctx, names, f"needs {' or '.join(flags[partner] for partner in partners)}")
