@@ -131,21 +131,6 @@ def test_tables_come_and_go_as_one(cards: list[int], seed: int, l1: float) -> No
     ]
 
 
-def test_a_path_is_what_single_fits_give() -> None:
-    rows = chain(300, 2, (2, 3, 2, 2))
-    penalties = [2.0, 40.0, 8.0, 1000.0]
-    path = SparsePairs(tolerance=1e-9).path(rows, penalties)
-    assert [found.l1 for found in path] == penalties
-    sizes = {found.l1: len(found.pairs_) for found in path}
-    assert sizes[1000.0] == 0
-    assert sizes[2.0] >= sizes[8.0] >= sizes[40.0]
-    for found in path:
-        single = SparsePairs(l1=found.l1, tolerance=1e-9).fit(rows)
-        assert found.pairs_ == single.pairs_
-        assert found.objective_ == pytest.approx(single.objective_, rel=1e-8)
-        assert np.allclose(found.model_.weights, single.model_.weights, atol=1e-3)
-
-
 def test_the_chain_is_found_and_scores_are_those_of_the_regressions() -> None:
     rows = chain(2000, 4)
     found = SparsePairs(l1=40.0, n_jobs=2).fit(rows)

@@ -23,17 +23,17 @@ so zeros are zeros of the optimum.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
 from math import inf
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 
-from contextwise.data.rows import Data, DataLike, DomainLike, as_data
+from contextwise.data.rows import Data, DataLike
 from contextwise.distributions.fitting import ConvergenceWarning, check_penalties
 from contextwise.distributions.potentials import distinct_rows
 from contextwise.distributions.proximal_newton import (
@@ -45,7 +45,7 @@ from contextwise.distributions.proximal_newton import (
     relative_gap,
 )
 from contextwise.errors import ContextwiseError
-from contextwise.learning.base import Learner, Run, fresh, threads_of
+from contextwise.learning.base import Learner, Run, threads_of
 from contextwise.models.domain import Domain
 from contextwise.models.factors import weighted
 from contextwise.models.features import single_values, words_of
@@ -248,50 +248,11 @@ class SparsePairs(Learner):
 
     def learn(self, data: Data, run: Run) -> LogLinear:
         """Solve all regressions and keep the pairs."""
-        return self._learn(data, Columns.of(data), None, run)
-
-    def path(
-        self, data: DataLike, penalties: Iterable[float], *, domain: DomainLike | None = None
-    ) -> list[Self]:
-        """Return fitted learners for several values of ``l1``.
-
-        Each regression starts from the solution of the next larger penalty.
-
-        Parameters
-        ----------
-        data : frame, array, list of rows, path, or Data
-        penalties : the values of ``l1``
-        domain : Domain or mapping, optional
-
-        Returns
-        -------
-        list of SparsePairs, in the order of the penalties
-
-        Examples
-        --------
-        >>> rows = [[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1], [1, 0, 0]] * 20
-        >>> [len(learner.pairs_) for learner in SparsePairs().path(rows, [50, 10, 2])]
-        [0, 1, 3]
-        """
-        rows = as_data(data, domain)
-        columns = Columns.of(rows)
-        wanted = list(penalties)
-        learners: dict[float, Self] = {}
-        start: Sequence[Regression] | None = None
-        for l1 in sorted(set(wanted), reverse=True):
-            learner: Self = fresh(self, {"l1": l1})
-            run = Run(show_progress=self.show_progress)
-            learners[l1] = learner._keep(learner._learn(rows, columns, start, run), rows)
-            start = learner.regressions_
-        return [learners[l1] for l1 in wanted]
-
-    def _learn(
-        self, data: Data, columns: Columns, start: Sequence[Regression] | None, run: Run
-    ) -> LogLinear:
         if self.rule not in ("or", "and"):
             raise ContextwiseError(f"rule must be 'or' or 'and', got {self.rule!r}")
         check_penalties(self.l1, self.l2)
-        self.regressions_ = self._regress(columns, start, run)
+        columns = Columns.of(data)
+        self.regressions_ = self._regress(columns, run)
         optima = [regression.optimum for regression in self.regressions_]
         self.objective_ = sum(optimum.objective for optimum in optima)
         self.gap_ = max((optimum.gap for optimum in optima), default=0.0)
@@ -307,10 +268,8 @@ class SparsePairs(Learner):
         self.pairs_ = kept_pairs(columns, self.regressions_, self.rule)
         return _model(data.domain, columns, self.regressions_, self.pairs_)
 
-    def _regress(
-        self, columns: Columns, start: Sequence[Regression] | None, run: Run
-    ) -> list[Regression]:
-        work = partial(self._regression, columns, start, run)
+    def _regress(self, columns: Columns, run: Run) -> list[Regression]:
+        work = partial(self._regression, columns, run)
         targets = range(len(columns.cardinalities))
         regressions = []
         with (
@@ -328,16 +287,12 @@ class SparsePairs(Learner):
                 raise
         return regressions
 
-    def _regression(
-        self, columns: Columns, start: Sequence[Regression] | None, run: Run, target: int
-    ) -> Regression:
+    def _regression(self, columns: Columns, run: Run, target: int) -> Regression:
         others = columns.others(target)
         weights = np.zeros((columns.matrix.shape[1], columns.cardinalities[target] - 1))
         if run.is_late():
             return Regression(target, weights, Optimum(weights, inf, inf, inf, 0, False))
-        if start is not None:
-            weights = start[target].weights.copy()
-        elif not self.penalise_intercept and columns.needs_start(target):
+        if not self.penalise_intercept and columns.needs_start(target):
             weights[0] = columns.intercept(target)
             if self.l2 == 0 and columns.is_alone(target, self.l1):
                 return Regression(target, weights, columns.optimum_alone(target, weights[others]))
