@@ -6,7 +6,8 @@ Each draw is a truth (or another sample of it, for networks with fixed numbers) 
 1,000, 5,000 and 20,000 rows, the same for all learners. The normalized distance is the share of
 assertions about pairs and contexts in which truth and result differ. Learners that take long get
 fewer draws, and one that takes more than 60 seconds on the first draw of a group gets a dash, as
-does one that fails. An interrupted run resumes. ``--final`` writes to ``studies/results``.
+does one that fails. An interrupted run resumes. ``--final`` writes to ``studies/results``, where
+other groups stay as they are.
 
 The groups ``ours`` and ``several states`` come from our own generators. The second draws tables of
 log-odds ratios per pair, a third of them in some contexts only, which is the model class of
@@ -83,8 +84,9 @@ def run(options: argparse.Namespace) -> list[Record]:
                 cw.study,
                 rows=size,
                 out=options.out / f"{group}-{size}".replace(" ", "-"),
-                # Learners of other packages take longer to start with a limit than to learn.
-                time_limit=SECONDS if largest > 10 else None,
+                # Learners of other packages take longer to start with a limit than to learn. The
+                # limit is by the clock, and the processor may be busy with other work.
+                time_limit=10 * SECONDS if largest > 10 else None,
                 n_jobs=options.jobs,
             )
             for result in study(truths[: len(kinds)], learners, repeats=1).results:
@@ -158,29 +160,60 @@ def table(rows: list[Record], group: str) -> str:
     return "\n".join([*lines, ""])
 
 
-def paired(records: Iterable[Record]) -> str:
+def paired(records: Iterable[Record]) -> list[Record]:
     """Return the paired differences of the default and of its directed sibling to the best."""
     found: dict[tuple[str, int], dict[str, dict[tuple[str, int], float]]] = {}
     for r in records:
         if r["status"] == "done":
             cell = found.setdefault((r["group"], r["rows"]), {}).setdefault(r["learner"], {})
             cell[r["truth"], r["repeat"]] = r["normalized"]
-    lines = ["| group | rows | best other | default minus best | sibling minus best |"]
-    lines += ["|---|---|---|---|---|"]
+    rows = []
     for (group, size), cells in found.items():
-        ours = (DEFAULT_LEARNER, SIBLING)
-        others = {name: values for name, values in cells.items() if name not in ours}
+        ours = {"default": DEFAULT_LEARNER, "sibling": SIBLING}
+        others = {name: values for name, values in cells.items() if name not in ours.values()}
         if not others:
             continue
         best = min(others, key=lambda name: mean(others[name].values()))
-        texts = []
-        for name in ours:
+        row: Record = {"group": group, "rows": size, "best": best}
+        for what, name in ours.items():
             mine = cells.get(name, {})
             gaps = [mine[k] - others[best][k] for k in others[best] if k in mine]
             half = 1.96 * stdev(gaps) / sqrt(len(gaps)) if len(gaps) > 1 else 0.0
-            texts.append(f"{mean(gaps):+.3f} ± {half:.3f}" if gaps else "–")
-        lines.append(f"| {group} | {size:,} | {best} | {' | '.join(texts)} |")
-    return "\n".join(["## Paired differences (95 % intervals)", "", *lines, ""])
+            row[what] = round(mean(gaps), 3) if gaps else None
+            row[f"{what}_half"] = round(half, 3) if gaps else None
+        rows.append(row)
+    return rows
+
+
+def paired_table(rows: Iterable[Record]) -> str:
+    """Return the Markdown table of the paired differences."""
+    lines = ["## Paired differences (95 % intervals)", ""]
+    lines += ["| group | rows | best other | default minus best | sibling minus best |"]
+    lines += ["|---|---|---|---|---|"]
+    for row in rows:
+        texts = [
+            "–" if row[what] is None else f"{row[what]:+.3f} ± {row[f'{what}_half']:.3f}"
+            for what in ("default", "sibling")
+        ]
+        lines.append(f"| {row['group']} | {row['rows']:,} | {row['best']} | {' | '.join(texts)} |")
+    return "\n".join([*lines, ""])
+
+
+def merge(path: Path, rows: Iterable[Record], key: Sequence[str]) -> list[Record]:
+    """Replace the rows of a CSV file that have the same key; return all of its rows."""
+    kinds = {"group": str, "learner": str, "best": str, "rows": int, "draws": int}
+    merged: dict[tuple[Any, ...], Record] = {}
+    if path.exists():
+        with open(path, newline="", encoding="utf-8") as file:
+            for line in csv.DictReader(file):
+                row = {k: kinds.get(k, float)(v) if v else None for k, v in line.items()}
+                merged[tuple(row[k] for k in key)] = row
+    merged |= {tuple(row[k] for k in key): row for row in rows}
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(next(iter(merged.values()))), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(merged.values())
+    return list(merged.values())
 
 
 def main() -> None:
@@ -195,14 +228,11 @@ def main() -> None:
     parser.add_argument("--final", action="store_true", help="write to studies/results")
     options = parser.parse_args()
     records = run(options)
-    rows = summarize(records)
     target = RESULTS if options.final else options.out
-    with open(target / "learners.csv", "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    rows = merge(target / "learners.csv", summarize(records), ("group", "rows", "learner"))
     tables = [table(rows, group) for group in dict.fromkeys(row["group"] for row in rows)]
-    page = "# Distances of learners to truths\n\n" + "\n".join([*tables, paired(records)])
+    differences = merge(target / "paired.csv", paired(records), ("group", "rows"))
+    page = "\n".join(["# Distances of learners to truths", "", *tables, paired_table(differences)])
     (target / "learners.md").write_text(page, encoding="utf-8")
     print(page)
 
