@@ -359,12 +359,21 @@ def _regions(
 
 
 def _adjusted(data: Data, finding: PairFinding) -> PairFinding:
-    """Measure the strength with as much held fixed as leaves groups that carry information."""
+    """Measure the strength with as much held fixed as leaves groups that carry information.
+
+    If that hides an association that a test shows, hold fixed what the test held fixed.
+    """
     given = finding.given
     value = pair_rows.strength(data, finding.pair, given, finding.inside)
     while value is None and given:
         given = given[:-1]
         value = pair_rows.strength(data, finding.pair, given, finding.inside)
+    shown = [c for c in finding.claims if c.verdict in SHOWN]
+    if shown and value is not None and value.low == 0:
+        tested = min(shown, key=lambda c: c.p or 0.0).given
+        again = pair_rows.strength(data, finding.pair, tested, finding.inside)
+        if again is not None and again.low > 0:
+            given, value = tested, again
     return replace(finding, adjusted=value, given=given)
 
 
