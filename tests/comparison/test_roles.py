@@ -79,8 +79,8 @@ def test_the_page_uses_the_names() -> None:
     guess = Guess("patients", PEERS, explanation=explanation)
     page = report_page("controls", [guess])
     body = re.sub(r"<(style|script).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
-    assert "Neither model is taken as the truth." in body
-    body = body.replace("Neither model is taken as the truth.", "")
+    assert "No model is taken as the truth." in body
+    body = body.replace("No model is taken as the truth.", "")
     assert not ONE_IS_TRUE.search(body), ONE_IS_TRUE.search(body)
 
 

@@ -151,4 +151,4 @@ def test_with_rows_it_is_the_page_of_an_analysis(tmp_path: Path) -> None:
 
 def test_plot_in_a_context_keeps_the_places() -> None:
     figure = plot_structure("survey", context={"work": "none"})
-    assert "work=none" in figure.texts[0].get_text()
+    assert "work=none" in figure.axes[0].get_title()

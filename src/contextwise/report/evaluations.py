@@ -17,7 +17,6 @@ from contextwise.report.parts import (
     Entries,
     Entry,
     Note,
-    PairName,
     Part,
     Section,
     Style,
@@ -77,34 +76,28 @@ OF_GRAPHS: tuple[Wanted, ...] = (
 )
 
 
-def chance_parts(chance: Chance, *, top: int = 0) -> list[Part]:
-    """Show the verdict, what was drawn, the numbers, and the ``top`` pairs of least skill."""
+def chance_parts(chance: Chance, *, top: int = TOP) -> list[Part]:
+    """Show the verdict, what was drawn, and the numbers."""
     values = {"distance": chance.distance, **chance.record()}
     groups = [OF_DISTANCE if chance.draws else OF_DISTANCE[:3]]
     groups += [OF_CONTEXTS] if chance.context_pairs else []
     groups.append(OF_GRAPHS)
     draws = f" ({plural(chance.draws, 'draw')})" if chance.draws else ""
     limits = "\n".join(_limits(chance))
-    parts: list[Part] = [
+    return [
         Note("verdict", chance.verdict),
         Note("null", f"Random guesses{draws}: {RANDOM_GUESSES}."),
         Entries(tuple(tuple(_measures(wanted, values)) for wanted in groups)),
         *([Note("limits", limits)] if limits else []),
     ]
-    pairs = chance_of_pairs(chance, top) if top else None
-    return parts if pairs is None else [*parts, pairs]
 
 
 def _measures(wanted: Iterable[Wanted], values: dict[str, object]) -> Iterator[Entry]:
     for key, label, style, meaning in wanted:
         value: Cell = values[key]  # type: ignore[assignment]
         if style == "count" and isinstance(value, Fraction):
-            value = _rounded(value)
+            value = round(value, 2) if value < ROUND_FROM else round(value)
         yield Entry(key, label, value, style, meaning)
-
-
-def _rounded(value: Fraction) -> Fraction | int:
-    return round(value, 2) if value < ROUND_FROM else round(value)
 
 
 def _limits(chance: Chance) -> Iterator[str]:
@@ -116,23 +109,6 @@ def _limits(chance: Chance) -> Iterator[str]:
     cardinalities = chance.comparison.domain.cardinalities
     if len(cardinalities) > 1 and not can_exchange(cardinalities):
         yield NOT_EXCHANGED
-
-
-def chance_of_pairs(chance: Chance, top: int) -> Table | None:
-    """List the pairs that draws can get right or wrong, least skill first; None without any."""
-    judged = [pair for pair in chance.pair_chances() if pair.p_value is not None]
-    worst = sorted(judged, key=lambda pair: 1.0 if pair.skill is None else pair.skill)[:top]
-    if not worst:
-        return None
-    columns: dict[str, Style] = {"pair": "name", "errors": "count", "expected": "count"}
-    columns |= {"skill": "rate", "p": "probability"}
-    rows = (
-        (PairName(*p.pair), p.distance, _rounded(p.expected), p.skill, p.p_value) for p in worst
-    )
-    title = "Pairs compared with chance, least skill first"
-    if len(worst) < len(judged):
-        title += f" ({len(worst):,} of {len(judged):,})"
-    return table(title, columns, rows, "chance of pairs")
 
 
 def chances_table(guesses: Sequence[Guess]) -> Table:

@@ -9,7 +9,7 @@ import platform
 from collections.abc import Sequence
 from datetime import datetime
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import ALONE
 from contextwise.evaluation.compare_groups import compare_groups
 from contextwise.independence.model_claims import ModelExplanation
-from contextwise.models.structure import Structure
 from contextwise.report.claims import check_parts
 from contextwise.report.claims import explanation_parts as model_parts
 from contextwise.report.comparisons import (
@@ -123,19 +122,6 @@ def model_page(
     return page_html(name(title), as_html(parts, level=2), origin)
 
 
-def one_terms(comparison: Comparison) -> Note:
-    """Explain dependence and context with the variables of this model."""
-    domain = comparison.domain
-    others = domain.names[2:3]
-    example = f", such as {name(others[0])}={name(domain.states[2][0])}" if others else ""
-    every = "every variable" if comparison.question.space.canonical else "every other variable"
-    return Note(
-        "terms",
-        f"A context of two variables gives a state to {every}{example}. The two depend in a "
-        "context if the model links them there, and are independent in it if not.",
-    )
-
-
 def _sections(guesses: Sequence[Guess]) -> list[tuple[str, Guess]]:
     """Return the guesses that have a section of their own, with its title."""
     groups: dict[str, list[Guess]] = {}
@@ -153,30 +139,42 @@ def _sections(guesses: Sequence[Guess]) -> list[tuple[str, Guess]]:
     return sections
 
 
+def one_terms(comparison: Comparison) -> Note:
+    """Explain dependence and context with the variables of this model."""
+    text = f"{_context_text(comparison, comparison.domain.names[:2])} Two variables depend in a "
+    text += "context if the model links them there, and are independent in it if not."
+    return Note("terms", text)
+
+
 def terms_note(comparison: Comparison) -> Note:
     """Explain assertion and context with the variables of these models."""
-    names = comparison.domain.names
     worst = comparison.worst_pairs(1)
-    pair = worst[0][0] if worst else names[:2]
+    pair = worst[0][0] if worst else comparison.domain.names[:2]
     if len(pair) < 2:
         return Note("terms", "An assertion is about two variables; these models have fewer.")
-    others = [variable for variable in names if variable not in pair]
-    first = comparison.domain.states[comparison.domain.position(others[0])][0] if others else ""
-    states = f", such as {name(others[0])}={name(first)}" if others else ""
-    every = "every variable" if comparison.question.space.canonical else "every other variable"
-    roles = comparison.roles
     kinds = (
         "A false positive is a dependence that only the guess has, a false negative one that only "
         "the true model has."
     )
-    if roles.peers:
-        kinds = "Neither model is taken as the truth."
+    if comparison.roles.peers:
+        kinds = "No model is taken as the truth."
     return Note(
         "terms",
         f"An assertion is the claim that two variables, such as {name(pair[0])} and "
-        f"{name(pair[1])}, depend on each other in one context, or do not. A context gives a state "
-        f"to {every}{states}. This page compares {scope_text(comparison)}. {kinds}",
+        f"{name(pair[1])}, depend on each other in one context, or do not. "
+        f"{_context_text(comparison, pair)} This page compares {scope_text(comparison)}. {kinds}",
     )
+
+
+def _context_text(comparison: Comparison, pair: Sequence[str]) -> str:
+    """Say what a context is, with a variable beyond a pair as an example."""
+    domain = comparison.domain
+    every = "every variable" if comparison.question.space.canonical else "every other variable"
+    other = next((variable for variable in domain.names if variable not in pair), None)
+    if other is None:
+        return f"A context gives a state to {every}."
+    state = domain.states[domain.position(other)][0]
+    return f"A context gives a state to {every}, such as {name(other)}={name(state)}."
 
 
 def overview_parts(guesses: Sequence[Guess]) -> list[Part]:
@@ -200,7 +198,7 @@ def guess_parts(guess: Guess, *, top: int = TOP) -> list[Part]:
     parts.append(pictures_section(guess.shares))
     parts += explained
     if guess.chance is not None:
-        parts.append(Section("Compared with chance", tuple(chance_parts(guess.chance, top=top))))
+        parts.append(Section("Compared with chance", tuple(chance_parts(guess.chance))))
     if guess.check is not None:
         parts.append(checked_section(guess.title, guess.check, top))
     return parts
@@ -218,13 +216,11 @@ def checked_section(title: str, check: Check, top: int) -> Section:
 
 
 def models_table(true: str, guesses: Sequence[Guess]) -> Table:
+    """List the models with the sizes of their structures."""
     models = [(true, guesses[0].comparison.true)]
-    return _statistics([*models, *((guess.title, guess.comparison.guess) for guess in guesses)])
-
-
-def _statistics(models: Sequence[tuple[str, Structure]]) -> Table:
-    statistics = [(label, model.statistics()) for label, model in models]
+    models += [(guess.title, guess.comparison.guess) for guess in guesses]
     columns: dict[str, Style] = {"model": "name"}
-    for key, value in statistics[0][1].items():
+    for key, value in models[0][1].statistics().items():
         columns[key.replace("_", " ")] = "count" if isinstance(value, int) else "mean"
-    return table("", columns, [(label, *values.values()) for label, values in statistics], "models")
+    rows: list[tuple[Any, ...]] = [(label, *model.statistics().values()) for label, model in models]
+    return table("", columns, rows, "models")

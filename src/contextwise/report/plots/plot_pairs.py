@@ -45,6 +45,7 @@ from contextwise.report.plots.style import (
     titled,
 )
 from contextwise.report.shares import (
+    Edge,
     Graph,
     Selection,
     Which,
@@ -229,28 +230,18 @@ def plot_graphs(
     2
     """
     selection = selection or select_edges(edges_of(comparison), **options)
-    graph = graph_of(selection)
-    whole = comparison.question.box
+    graph, whole = graph_of(selection), comparison.question.box
     panels = [(selection.description, graph, whole)]
     if in_context is not None:
-        inside = edges_between(edges_of(in_context), selection.nodes)
-        which: Which = "differences" if selection.which == "differences" else "strongest"
-        inner = select_edges(inside, which=which, around=selection.around)
+        inner = _in_context(selection, edges_of(in_context))
         box = in_context.question.box
-        outer = f"{whole.words or 'all contexts'}: {selection.description}"
-        text = f"{box.words or 'all contexts'}: {inner.description}"
-        panels = [(outer, graph, whole), (text, graph._replace(selection=inner), box)]
-    figure, row = _panels(len(panels), len(selection.nodes))
-    frame = figure.get_figwidth() * row[0].get_position().width
-    for axes, (text, shown_graph, its_box) in zip(row, panels, strict=True):
-        _draw_graph(shown_graph, axes, its_box)
-        axes.set_title(fitted_title(text, frame, size=7), fontsize="small", pad=2)
-    lines = fitted_title(title, figure.get_figwidth(), size=7)
-    top = 1 - 0.04 / figure.get_figheight()
-    figure.text(0.5, top, lines, ha="center", va="top", fontsize="small")
-    edges = [edge for _, drawn, _ in panels for edge in drawn.edges]
-    entries = handles(graph_legend(edges))
-    if entries:
+        panels = [
+            (f"{where.words or 'all contexts'}: {shown.selection.description}", shown, where)
+            for shown, where in ((graph, whole), (graph._replace(selection=inner), box))
+        ]
+    figure = _draw_panels(title, panels)
+    legend = graph_legend(edge for _, drawn, _ in panels for edge in drawn.edges)
+    if entries := handles(legend):
         figure.legend(handles=entries, loc="lower center", ncols=3, borderaxespad=0.2)
     return figure
 
@@ -287,41 +278,44 @@ def plot_structure(
     nothing = Structure(structure.domain)
     comparison = compare(structure, nothing)
     selection = select_edges(edges_of(comparison, ALONE), **{"which": "strongest", **options})
-    around = selection.around
-    graph = graph_of(selection, () if around else structure.domain.names)
+    graph = graph_of(selection, () if selection.around else structure.domain.names)
     graph = graph._replace(arcs=arcs_of(structure))
     box = Box.of(structure.domain, context)
     text = selection.description
     if box:
         inside = compare(structure, nothing, context=box)
-        inner = select_edges(
-            edges_between(edges_of(inside, ALONE), selection.nodes), which="strongest"
-        )
-        graph = graph._replace(selection=inner)
-        text = f"{box.words}: {inner.description}"
-    figure, (axes,) = _panels(1, len(graph.positions))
-    _draw_graph(graph, axes, box)
-    lines = [fitted_title(line, figure.get_figwidth(), size=7) for line in (title, text) if line]
-    top = 1 - 0.04 / figure.get_figheight()
-    figure.text(0.5, top, "\n".join(lines), ha="center", va="top", fontsize="small")
-    return figure
+        graph = graph._replace(selection=_in_context(selection, edges_of(inside, ALONE)))
+        text = f"{box.words}: {graph.selection.description}"
+    return _draw_panels(title, [(text, graph, box)])
 
 
-def _panels(count: int, nodes: int) -> tuple[Figure, list[Axes]]:
-    """Return a figure with places for graphs, side by side if they are small."""
+def _in_context(selection: Selection, edges: Sequence[Edge]) -> Selection:
+    """Choose the edges of a context between the variables that are drawn for all contexts."""
+    which: Which = "differences" if selection.which == "differences" else "strongest"
+    inside = edges_between(edges, selection.nodes)
+    return select_edges(inside, which=which, around=selection.around)
+
+
+def _draw_panels(title: str, panels: Sequence[tuple[str, Graph, Box]]) -> Figure:
+    """Draw graphs, each with its text above, side by side if they are small."""
+    nodes = max(len(graph.positions) for _, graph, _ in panels)
     wide = nodes > FEW
-    across = 1 if wide else count
+    across = 1 if wide else len(panels)
     width, height = (2 * COLUMN, 1.35 * COLUMN) if wide else (COLUMN, 0.8 * COLUMN)
-    down = count // across
+    down = len(panels) // across
     total = HEAD + FOOT + down * height + 0.2 * (down - 1)
     figure = new_figure(width * across, total, layout=None)
-    row = []
-    for k in range(count):
+    for k, (text, graph, box) in enumerate(panels):
         below = down - 1 - k // across
         bottom = (FOOT + below * (height + 0.2)) / total
-        rect = ((k % across) / across, bottom, 1 / across, height / total)
-        row.append(figure.add_axes(rect))
-    return figure, row
+        axes = figure.add_axes(((k % across) / across, bottom, 1 / across, height / total))
+        _draw_graph(graph, axes, box)
+        frame = figure.get_figwidth() * axes.get_position().width
+        axes.set_title(fitted_title(text, frame, size=7), fontsize="small", pad=2)
+    lines = fitted_title(title, figure.get_figwidth(), size=7)
+    top = 1 - 0.04 / figure.get_figheight()
+    figure.text(0.5, top, lines, ha="center", va="top", fontsize="small")
+    return figure
 
 
 def _text_size(text: str, font: float) -> tuple[float, float]:
