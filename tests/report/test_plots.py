@@ -217,6 +217,13 @@ class TestConfusion:
         assert [SIX.precision, 0] in widths
         assert [text.get_text() for text in axes.texts[:2]] == [rate(SIX.precision), "–"]
 
+    @pytest.mark.parametrize("guesses", [1, 2])
+    def test_rates_that_need_a_true_model_are_left_out_of_peers(self, guesses: int) -> None:
+        named = SIX.as_peers("a", "b")
+        _, axes = plot_guesses({str(k): named for k in range(guesses)}).axes
+        ticks = axes.get_yticklabels() if guesses == 1 else axes.get_xticklabels()
+        assert [tick.get_text() for tick in ticks] == ["F1", "Jaccard", "MCC"]
+
     @pytest.mark.parametrize("guesses", [1, 3])
     def test_every_rate_is_there_even_when_equal(self, guesses: int) -> None:
         same = [compare(SIX.true, SIX.true)] * guesses

@@ -380,7 +380,7 @@ def measures(comparison: Comparison) -> Entries:
         values = {"normalized": shares, "distance": Interval(low, high)}
     else:
         keys = (key for key, measure in MEASURES.items() if measure.column != "counts")
-        values = {**computed(c, _meaningful(keys, c))}
+        values = {**computed(c, meaningful(keys, c))}
     groups: dict[str, list[Entry]] = {
         "distances": [],
         "causal": [],
@@ -395,7 +395,7 @@ def measures(comparison: Comparison) -> Entries:
     return Entries(tuple(tuple(group) for group in groups.values() if group))
 
 
-def _meaningful(keys: Iterable[str], comparison: Comparison) -> list[str]:
+def meaningful(keys: Iterable[str], comparison: Comparison) -> list[str]:
     """Leave out the measures that need a true model, if neither model is true."""
     return [key for key in keys if not (comparison.roles.peers and MEASURES[key].needs_truth)]
 
@@ -485,7 +485,7 @@ def open_pairs_table(comparison: Comparison, top: int = TOP) -> Table:
 def guesses_table(guesses: Sequence[Guess]) -> Table:
     """Return one row per guess; while pairs are unfinished, only with bounds of the distance."""
     roles = guesses[0].comparison.roles
-    keys = _meaningful(shown_in("guesses"), guesses[0].comparison)
+    keys = meaningful(shown_in("guesses"), guesses[0].comparison)
     columns: dict[str, Style] = {"model" if roles.peers else "guess": "name", "features": "count"}
     columns |= measure_columns(keys, roles)
     rows = [

@@ -13,6 +13,7 @@ from contextwise.comparison.confusion import MEASURES, ratio, shown_in
 from contextwise.comparison.roles import Agreement
 from contextwise.errors import DomainError
 from contextwise.evaluation.compare_groups import mean_with_interval
+from contextwise.report.comparisons import meaningful
 from contextwise.report.drawing import SERIES as PAGE_SERIES
 from contextwise.report.drawing import error_shares
 from contextwise.report.layout import cut_names, distinct_names, shared_parts
@@ -42,7 +43,6 @@ RATES = shown_in("plot")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 SERIES = ("#000000", *PAGE_SERIES[1:], "#999999")
 """Okabe and Ito's palette, as on pages but for the first, which is black on paper."""
-Look = tuple[str, list[Comparison], str, str]  # a group: name, guesses, colour and marker
 
 
 @styled
@@ -144,33 +144,36 @@ def _draw_errors(axes: Axes, by_name: Mapping[str, Comparison]) -> None:
 
 def _draw_rates(axes: Axes, by_name: Mapping[str, Comparison]) -> None:
     """Draw the rates as bars with numbers; several guesses have one row each."""
-    if len(by_name) == 1:
-        (only,) = by_name.values()
-        _bars(axes, [only.rate(key, float("nan")) for key in RATES], 0.0)
-        rows, end = [MEASURES[key].label for key in RATES], 1.0
+    first, *others = by_name.values()
+    keys = meaningful(RATES, first)
+    labels, end = [MEASURES[key].label for key in keys], 1.0
+    if others:
+        end = _draw_columns(axes, [first, *others], keys, labels)
     else:
-        rows, end = distinct_names(list(by_name), 24), _columns(axes, by_name)
-    _name_rows(axes, rows)
+        _draw_bars(axes, [first.rate(key, float("nan")) for key in keys], 0.0)
+    _name_rows(axes, distinct_names(list(by_name), 24) if others else labels)
     axes.tick_params(length=0)
     axes.set_xlim(min(axes.get_xlim()[0], -0.02), end + 0.12)
     axes.spines[:].set_visible(False)
 
 
-def _columns(axes: Axes, by_name: Mapping[str, Comparison]) -> float:
-    """One column of bars per rate; gives where the last one ends."""
+def _draw_columns(
+    axes: Axes, guesses: Sequence[Comparison], keys: Sequence[str], labels: Sequence[str]
+) -> float:
+    """Draw a column of bars per rate, and return where the last one ends."""
     place, ticks = 0.0, []
-    for key in RATES:
-        values = [c.rate(key, float("nan")) for c in by_name.values()]
+    for key in keys:
+        values = [c.rate(key, float("nan")) for c in guesses]
         place -= min([0.0, *(value for value in values if value < 0)])  # only MCC goes below 0
-        _bars(axes, values, place)
+        _draw_bars(axes, values, place)
         ticks.append(place)
         place += 1.15
-    axes.set_xticks(ticks, [MEASURES[key].label for key in RATES], ha="left", fontsize="x-small")
+    axes.set_xticks(ticks, labels, ha="left", fontsize="x-small")
     axes.tick_params(axis="x", top=False, labeltop=True, bottom=False, labelbottom=False, pad=1)
     return place - 0.15
 
 
-def _bars(axes: Axes, values: Sequence[float], place: float) -> None:
+def _draw_bars(axes: Axes, values: Sequence[float], place: float) -> None:
     lengths = [0.0 if isnan(value) else value for value in values]
     axes.barh(
         range(len(values)), lengths, left=place, height=0.7, color="#9db8cc", edgecolor="none"
@@ -210,37 +213,27 @@ def plot_groups(
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['a (1)', 'b (1)']
     """
+    if not groups:
+        raise DomainError("there is no group to draw; give at least one")
     axes = axes or new_axes(1.3 * COLUMN, max(0.5 * COLUMN, 0.8 + 0.25 * len(groups)))
-    _draw_means(axes, _looks(groups))
-    return titled(axes, title)
-
-
-def _draw_means(axes: Axes, looks: Sequence[Look]) -> None:
-    """Draw normalized distances, and the mean of each group with its interval if it has one."""
-    for row, (_, guesses, colour, marker) in enumerate(looks):
-        values = np.array([c.normalized for c in guesses])
+    sizes = []
+    for row, guesses in enumerate(groups.values()):
+        values = np.array([c.normalized for c in named(guesses).values()])
+        sizes.append(len(values))
         spread = 0.22 * np.linspace(-1, 1, len(values)) if len(values) > 1 else np.zeros(1)
+        colour, marker = SERIES[row % len(SERIES)], MARKERS[row % len(MARKERS)]
         axes.plot(values, row + spread, marker, color=colour, markersize=3.5, alpha=0.7, mew=0)
         interval = mean_with_interval(values.tolist(), within=(0, 1))
         mean, ends = float(values.mean()), None
         if interval.low is not None and interval.high is not None:
             ends = [[max(mean - interval.low, 0.0)], [max(interval.high - mean, 0.0)]]
         axes.errorbar(mean, row, xerr=ends, fmt="|", color="black", capsize=3, ms=9, lw=1)
-    names = cut_names([look[0] for look in looks], 24)
-    _name_rows(axes, [f"{n} ({len(look[1])})" for n, look in zip(names, looks, strict=True)])
+    names = zip(cut_names(list(groups), 24), sizes, strict=True)
+    _name_rows(axes, [f"{name} ({size})" for name, size in names])
     axes.set_xlim(left=-0.02 * axes.get_xlim()[1])
     axes.set_xlabel("normalized distance: guesses, mean and 95 % interval")
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def _looks(groups: Mapping[str, Guesses]) -> list[Look]:
-    """Return the looks of groups, which differ up to 56 groups."""
-    if not groups:
-        raise DomainError("there is no group to draw; give at least one")
-    return [
-        (group, list(named(guesses).values()), SERIES[k % len(SERIES)], MARKERS[k % len(MARKERS)])
-        for k, (group, guesses) in enumerate(groups.items())
-    ]
+    return titled(axes, title)
 
 
 # -- distances of many models ----------------------------------------------------------------------
@@ -287,10 +280,9 @@ def plot_models(
     arranged = distances[np.ix_(order, order)]
     _draw_matrix(matrix, [names[k] for k in order], arranged, label)
     matrix.set_aspect("auto")  # as high as the tree, whose leaves are its rows
-    begin, end = shared_parts(names)
-    shared = f"{begin}*{end}" if begin or end else ""
-    named = label if len(names) <= WITH_NUMBERS else ""  # more models have a bar with this name
-    matrix.set_title(", ".join(filter(None, [named, shared])))
+    shared = "*".join(shared_parts(names))
+    shown = label if n <= WITH_NUMBERS else ""  # more models have a bar with this name
+    matrix.set_title(", ".join(filter(None, [shown, shared if shared != "*" else ""])))
     if title:
         figure.suptitle(title, fontsize="medium")
     return figure
