@@ -168,6 +168,18 @@ def test_the_context_of_a_pair_is_the_one_of_its_rows(name: str) -> None:
             assert finding.holds == pytest.approx(share)
 
 
+def test_numbers_of_a_context_are_not_given_for_all_rows() -> None:
+    """B copies A where C is 1, and the strongest association says so."""
+    rng = np.random.default_rng(0)
+    a, b, c = rng.integers(0, 2, (3, 2000))
+    rows = np.stack([a, np.where(c == 1, a, b), c], axis=1)
+    result = analysed(Data(Domain(dict.fromkeys("ABC", 2)), rows), learner="pair-blocks")
+    assert result.finding("A", "B").partly
+    told = plain(strongest_sentence(result))
+    assert told.startswith("The association is A with B, only where C is 1: ")
+    assert "100 %" in told
+
+
 def test_the_page_follows_the_rows_where_the_learner_is_wrong() -> None:
     result = analysed(chain(3), learner="independent")
     assert {f.kind for f in result.findings if f.associated} == {"left out"}

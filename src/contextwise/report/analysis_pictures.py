@@ -20,7 +20,19 @@ LETTER = 0.56  # the mean width of a letter, as a share of the font size
 MOST_NUMBERS = 24  # edges up to which each has its number
 MOST_NOTES = 8  # edges up to which labels say where they hold
 GAP = (0.14, 0.7)  # the shortest and the longest gap of an interrupted line
-ALONG = (0.5, 0.4, 0.6, 0.33, 0.67, 0.27, 0.73)  # where a label can be on its line
+ALONG = (
+    0.5,
+    0.4,
+    0.6,
+    0.33,
+    0.67,
+    0.27,
+    0.73,
+    0.22,
+    0.78,
+    0.45,
+    0.55,
+)  # where a label can be on its line
 
 
 def graph_of_findings(analysis: Analysis) -> Markup:

@@ -275,7 +275,8 @@ def strongest_sentence(analysis: Analysis) -> Phrase:
     start: Phrase = ()
     if len(analysis.domain) > 2:
         noun = "The association" if only else "The strongest association"
-        start = (f"{noun} is ", *_pairs([strongest]), ": ")
+        place = (", ", *context_phrase(strongest)) if strongest.partly else ()
+        start = (f"{noun} is ", *_pairs([strongest]), *place, ": ")
     card = analysis.card(strongest)
     if card.whole is None or card.whole.gap is None:
         return (*start, f"V {strongest.strength:.2f}.")
