@@ -6,6 +6,7 @@ A time limit or Ctrl-C can leave pairs **open**: they have proven bounds instead
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -40,6 +41,7 @@ from contextwise.counting.pair_counts import CountArray, PairCounts, count_rows,
 from contextwise.errors import DomainError, OpenResult, require
 from contextwise.formats import ModelLike
 from contextwise.models.domain import Domain
+from contextwise.models.features import PairIndex
 from contextwise.models.structure import Structure
 from contextwise.support.arrays import IntArray, ObjectArray
 from contextwise.support.effort import QUIET, Effort, Progress
@@ -268,13 +270,25 @@ class Comparison(Shown, WholeMeasures):
         """Return the place of a pair in `pairs`, None if no feature covers it, and its size."""
         position = self.domain.pair((first, second))
         size = self.question.sizes(np.array([position]))[0]
-        places = np.flatnonzero((self.pairs == position).all(axis=1))
-        if len(places):
-            return int(places[0]), size
+        place = self.place_of(position)
+        if place is not None:
+            return place, size
         pairs = self.question.asked
         if pairs is not None and not (pairs == position).all(axis=1).any():
             raise DomainError(f"this comparison leaves out the pair {first!r}, {second!r}")
         return None, size
+
+    def place_of(self, pair: PairIndex) -> int | None:
+        """Return the place of a pair in `pairs`; None if no feature covers it."""
+        code = pair[0] * len(self.domain) + pair[1]
+        place = bisect_left(self._codes, code)
+        return place if place < len(self._codes) and self._codes[place] == code else None
+
+    @cached_property
+    def _codes(self) -> IntArray:
+        """One rising number for each of `pairs`."""
+        codes: IntArray = self.pairs @ (len(self.domain), 1)
+        return codes
 
     def pair_names(self, places: slice = slice(None)) -> list[Pair]:
         """Return the names of `pairs`, or of some of them."""

@@ -23,14 +23,14 @@ from contextwise.comparison.roles import TRUE_AND_GUESS, Roles
 from contextwise.counting.changes import ChangingUnions, changing_unions
 from contextwise.counting.contract import DEFAULT
 from contextwise.counting.cover import Cube
-from contextwise.counting.extraction import find_codes, find_pairs, pair_space
+from contextwise.counting.extraction import find_pairs, pair_space
 from contextwise.counting.pair_counts import MARGIN, TINY, CountArray, PairShares
 from contextwise.counting.regions import Literals, difference
 from contextwise.formats import ModelLike
-from contextwise.models.features import PairIndex, concatenated, members, no_features
+from contextwise.models.features import PairIndex, members, no_features
 from contextwise.models.notation import Literal as ValueLiteral
 from contextwise.models.notation import between, write_literals
-from contextwise.support.arrays import BoolArray, IntArray
+from contextwise.support.arrays import IntArray
 from contextwise.support.effort import QUIET, Deadline, Effort, Progress
 from contextwise.support.formatting import Printed, percent
 
@@ -441,12 +441,13 @@ def _search(
     of_kind = np.repeat([0, 1], counts)
     numbers = np.concatenate([np.arange(count) for count in counts])
     every = np.concatenate([bounds[kind] for kind in most])
-    shared = _shared(comparison)
+    rows = {kind: comparison.question.structures[MODELS[kind]].features.rows for kind in most}
+    of_other = {"true": set(rows["guess"]), "guess": set(rows["true"])}
     order = np.argsort(-every, kind="stable")
     place = -1
     for entry in order[every[order] > 0]:
         kind, feature, bound = kinds[of_kind[entry]], int(numbers[entry]), float(every[entry])
-        if shared[kind][feature]:
+        if rows[kind][feature] in of_other[kind]:
             continue
         place += 1
         if len(best) == top and bound < ratio(best[0].takes_part, exact_scale):
@@ -462,16 +463,6 @@ def _search(
                 ties, last = 0, best[0].takes_part
             ties += left_out.takes_part == last
     return ties
-
-
-def _shared(comparison: Comparison) -> dict[Kind, BoolArray]:
-    """Return which features of each model the other model has too."""
-    true, guess = (structure.features for structure in comparison.question.structures)
-    if (true.pairs is None) != (guess.pairs is None):  # claims are no features
-        return {"true": np.zeros(len(true), bool), "guess": np.zeros(len(guess), bool)}
-    _, places = concatenated(true, guess)
-    first, second = places[: len(true)], places[len(true) :]
-    return {"true": np.isin(first, second), "guess": np.isin(second, first)}
 
 
 def _bounds(
@@ -510,22 +501,18 @@ class _FeatureChanges(PairCubes):
 
     def __init__(self, comparison: Comparison, deadline: Deadline) -> None:
         super().__init__(comparison, deadline)
-        self._codes = comparison.pairs @ (len(comparison.domain), 1)
         self._unions = cache(self._changing_unions)
 
-    def _counted(self, literals: IndexedLiterals) -> tuple[list[PairIndex], IntArray]:
-        """Return the compared pairs of a feature, and their places in the comparison."""
-        pairs = list(_pairs(literals))
-        n = len(self.comparison.domain)
-        at = find_codes(self._codes, np.array([i * n + j for i, j in pairs], np.int64))
-        return [pair for pair, k in zip(pairs, at, strict=True) if k >= 0], at[at >= 0]
+    def _counted(self, literals: IndexedLiterals) -> dict[PairIndex, int]:
+        """Return the compared pairs of a feature, with their places in the comparison."""
+        places = {pair: self.comparison.place_of(pair) for pair in _pairs(literals)}
+        return {pair: place for pair, place in places.items() if place is not None}
 
     def takes_part(self, kind: Kind, feature: int, errors: CountArray) -> Number:
         """Count the errors of a feature that one model has and the other lacks."""
         model = MODELS[kind]
         literals = self.features[model].literals_of(feature)
-        counted, places = self._counted(literals)
-        pairs = [pair for pair, error in zip(counted, errors[places], strict=True) if error]
+        pairs = [pair for pair, place in self._counted(literals).items() if errors[place]]
         if self.question.rows is not None:
             cubes = ((self.cube(literals, p), self.cubes(1 - model, p)) for p in pairs)
             return sum(self._rows_beyond(cube, others) for cube, others in cubes)
@@ -535,7 +522,7 @@ class _FeatureChanges(PairCubes):
 
     def removed(self, feature: int, literals: IndexedLiterals) -> tuple[Number, Number]:
         """Count the errors that vanish and that are created without a feature of the guess."""
-        pairs, _ = self._counted(literals)
+        pairs = list(self._counted(literals))
         if self.question.rows is not None:
             gone = lost = 0
             for pair in pairs:

@@ -48,6 +48,7 @@ from contextwise.models.structure import (
 from contextwise.support.arrays import IntArray
 
 Contexts = Literal["fully-contextualized", "canonical"]
+CONTEXTS: tuple[str, ...] = get_args(Contexts)
 FULLY: Contexts = "fully-contextualized"
 Pair = tuple[str, str]
 
@@ -254,7 +255,7 @@ def pose(
     """
     for name in unknown:
         raise TypeError(_unknown_keyword(name))
-    if contexts not in get_args(Contexts):
+    if contexts not in CONTEXTS:
         raise DomainError(
             f"unknown contexts {contexts!r}; choose 'fully-contextualized' or 'canonical'"
         )
@@ -271,12 +272,14 @@ def pose(
         from contextwise.data.rows import as_data, following  # most comparisons do not need them
 
         rows = as_data(data, domain, following(structures[0])).expanded.rows
+    space = UNIFORM
+    if weights is not None or contexts == "canonical":
+        of_values = None if weights is None else value_weights(domain, weights)
+        space = ContextSpace(contexts == "canonical", of_values)
     question = Question(
         structures,
         Box.of(domain, context),
-        ContextSpace(
-            contexts == "canonical", None if weights is None else value_weights(domain, weights)
-        ),
+        space,
         asked=asked_pairs(domain, pairs, variables),
         rows=rows,
         align=align,
@@ -320,7 +323,7 @@ def _over_one_domain(
             read[0] = read[0].with_states_of(model.domain, align=align)
     domain, aligned = read[0].domain, read[:1]
     for place, model in enumerate(read[1:], 1):
-        if align == "names" and model.domain is domain:
+        if align == "names" and model.domain == domain:
             aligned.append(model)
             continue
         with named(called[0], called[place]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import prod
 
@@ -34,9 +35,9 @@ class ContextSpace:
         """Return the total weight of the values of each variable."""
         return list(cardinalities if self.weights is None else map(sum, self.weights))
 
-    def kinds(self, cardinalities: Sequence[int]) -> Counter[int]:
+    def kinds(self, cardinalities: Sequence[int]) -> Mapping[int, int]:
         """Return how many variables have each total weight."""
-        return Counter(self.sizes(cardinalities))
+        return _kinds(tuple(self.sizes(cardinalities)))
 
     def of_pairs(self, cardinalities: Sequence[int], pairs: IntArray) -> list[int]:
         """Return the total weight of the contexts of each pair.
@@ -71,16 +72,27 @@ class ContextSpace:
         >>> UNIFORM.of_all_pairs([2, 2, 2, 2]), UNIFORM.of_all_pairs([2] * 6)
         (24, 240)
         """
-        sizes = self.sizes(cardinalities)
-        whole, n = prod(sizes), len(sizes)
-        if self.canonical:
-            return whole * (n * (n - 1) // 2)
-        total, times = 0, self.kinds(cardinalities)
-        for first, second in combinations_with_replacement(times, 2):
-            # Two variables of one size: each pair is met in both orders, so half of them count.
-            pairs = times[first] * (times[second] if first != second else times[first] - 1)
-            total += whole // (first * second) * (pairs if first != second else pairs // 2)
-        return total
+        return _of_all_pairs(self, tuple(cardinalities))
+
+
+# Searches compare thousands of small models over one domain.
+@lru_cache(maxsize=16)
+def _kinds(sizes: tuple[int, ...]) -> Mapping[int, int]:
+    return Counter(sizes)
+
+
+@lru_cache(maxsize=16)
+def _of_all_pairs(space: ContextSpace, cardinalities: tuple[int, ...]) -> int:
+    sizes = space.sizes(cardinalities)
+    whole, n = prod(sizes), len(sizes)
+    if space.canonical:
+        return whole * (n * (n - 1) // 2)
+    total, times = 0, space.kinds(cardinalities)
+    for first, second in combinations_with_replacement(times, 2):
+        # Two variables of one size: each pair is met in both orders, so half of them count.
+        pairs = times[first] * (times[second] if first != second else times[first] - 1)
+        total += whole // (first * second) * (pairs if first != second else pairs // 2)
+    return total
 
 
 def unit_of(kinds: Mapping[int, int], limit: int) -> int:

@@ -138,12 +138,18 @@ class PairCounts:
         return replace(self, low=self.low * of_pairs, high=self.high * of_pairs, unit=unit)
 
 
+FEW = 32
+"""Rows that Python adds up faster than NumPy."""
+
+
 def exact_sum(numbers: CountArray) -> Any:
     """Add up along the first axis, as Python ints of any size.
 
     >>> exact_sum(np.full((4, 2), 2**62))
     [18446744073709551616, 18446744073709551616]
     """
+    if numbers.ndim == 2 and 0 < len(numbers) <= FEW:  # the fastest for small models
+        return [sum(column) for column in zip(*numbers.tolist(), strict=True)]
     if numbers.dtype == object:
         total = numbers.sum(axis=0)
         return total.tolist() if isinstance(total, np.ndarray) else total
