@@ -278,6 +278,19 @@ def test_an_index_that_is_left_out_is_told() -> None:
     assert as_data(frame.iloc[::2]).notes == ()
 
 
+def test_counted_rows_are_aligned_to_another_domain() -> None:
+    data = as_data("berkeley")
+    turned = {
+        n: list(s)[::-1]
+        for n, s in reversed([*zip(data.domain.names, data.domain.states, strict=True)])
+    }
+    same = as_data(data, turned)
+    assert len(same) == 4526
+    assert Counter(map(tuple, np.array(same.labels())[:, ::-1].tolist())) == Counter(
+        map(tuple, data.labels())
+    )
+
+
 def test_columns_named_by_numbers() -> None:
     frame = pd.DataFrame({1: ["x", "y"], "2": ["u", "v"]})
     assert as_data(frame, {"2": ["u", "v"], "1": ["x", "y"]}).rows.tolist() == [[0, 0], [1, 1]]

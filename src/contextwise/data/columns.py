@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 from typing import Any
@@ -228,15 +228,14 @@ def _options(remedies: Sequence[tuple[str, str]], *, python: bool = False) -> st
 
 @dataclass
 class Decisions:
-    """What becomes of each column; the result of `judge`."""
+    """What becomes of each column."""
 
     columns: list[Column]
     counts: Column | None
     bins: dict[str, Bins]
     missing: str
     dropped: list[str]
-    summary: DataSummary
-    notes: list[str] = field(default_factory=list)
+    notes: list[str]
 
 
 # -- missing values --------------------------------------------------------------------------------
@@ -292,8 +291,8 @@ def _doubtful(table: Sheet) -> Set[str]:
 # -- judging ---------------------------------------------------------------------------------------
 
 
-def judge(table: Sheet, how: RowOptions) -> Decisions:
-    """Decide about all columns of a table without a domain."""
+def judge(table: Sheet, how: RowOptions) -> tuple[DataSummary, Decisions]:
+    """Describe all columns of a table without a domain, and decide about them."""
     return _Judge(table, how).decide()
 
 
@@ -370,7 +369,7 @@ class _Judge:
         label = "the column without a name" if not column.name else f"column {column.name!r}"
         self.notes.append(f"{label} dropped: {why}")
 
-    def decide(self) -> Decisions:
+    def decide(self) -> tuple[DataSummary, Decisions]:
         self._find_row_labels()
         if self.counts is not None:
             check_counts(self.counts, self.all)
@@ -408,7 +407,7 @@ class _Judge:
             remedy,
         )
         missing = self.how.missing or "error"
-        return Decisions(usable, self.counts, self.bins, missing, dropped, summary, self.notes)
+        return summary, Decisions(usable, self.counts, self.bins, missing, dropped, self.notes)
 
     def _repeats(self, name: str) -> bool:
         """Check for an identifier, or the number of a matched set, of several rows each."""

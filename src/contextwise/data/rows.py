@@ -340,7 +340,7 @@ def summarize_data(data: DataLike, options: RowOptions | None = None) -> DataSum
     >>> summary.try_line(["learn", "people.csv"])
     'Try: contextwise learn people.csv --bins age=4'
     """
-    return judge(*_source_table(data, options or RowOptions())).summary
+    return judge(*_source_table(data, options or RowOptions()))[0]
 
 
 def infer_domain(data: DataLike) -> Domain:
@@ -392,46 +392,51 @@ def _file_table(content: bytes, name: str, how: RowOptions) -> Sheet:
 
 
 def _read(table: Sheet, how: RowOptions) -> Data:
-    if how.domain is not None:
-        return _with_domain(table, how, how.domain)
+    """Read the rows of a table, over the domain of the options if they have one."""
     subject = _subject_column(table, how)
-    if subject is not None:
-        how = how._replace(drop=(*how.drop, subject.name))
-    decisions = _decided(table, how)
-    columns, counts, lines = [*decisions.columns], None, None
+    if how.domain is not None:
+        decisions = _chosen(table, how, how.domain)
+    else:
+        dropped = () if subject is None else (subject.name,)
+        decisions = _decided(table, how._replace(drop=(*how.drop, *dropped)))
+    columns, counts, notes = [*decisions.columns], None, [*decisions.notes]
     if subject is not None:
         columns.append(subject)  # so that rows are dropped from both
-        _refuse_counted_subjects(decisions.counts)
+        if decisions.counts is not None:
+            raise DomainError(
+                f"rows that are counted by {decisions.counts.name!r} have no subjects; leave out "
+                "--subject"
+            )
     if decisions.counts is not None:
         columns, counts, table = _counted(columns, decisions.counts, table)
     binned: dict[str, list[float]] = {}
     for k, column in enumerate(columns):
         if column.name in decisions.bins:
             columns[k], binned[column.name] = _binned(column, decisions.bins[column.name], counts)
-    notes = [*decisions.notes, *(_edges_note(name, edges) for name, edges in binned.items())]
-    if how.missing == "drop":
-        columns, counts, lines, dropped = _complete(columns, counts, table)
-        notes = [*notes, *dropped]
-        table = replace(table, lines=lines)
-    elif how.missing == "state":
+            notes.append(_edges_note(column.name, binned[column.name]))
+    if decisions.missing == "drop":
+        columns, counts, table, lost = _complete(columns, counts, table)
+        notes += lost
+    elif decisions.missing == "state":
         columns = [_with_missing_state(column) for column in columns]
     subjects = None if subject is None else columns.pop().codes
-    if counts is not None:
-        counter = how.counts or table.counts
-        notes = [*notes, f"{plural(int(counts.sum()), 'row')} counted by {counter!r}"]
-    domain = _inferred(columns, table)
-    notes = [*notes, *_added_note(columns, domain, table)]
-    kept: dict[str, Any] = {
-        "dropped": decisions.dropped,
-        "bins": binned,
-        "missing": None if how.missing == "error" else how.missing,
-        "na": list(how.na),
-        "counts": how.counts or table.counts,
-        "subject": how.subject,
-    }
-    encoded = _encoded(columns, domain, table)
-    stored = {key: value for key, value in kept.items() if value}
-    return Data(domain, encoded, counts, tuple(notes), stored, subjects)
+    if decisions.counts is not None and counts is not None:
+        notes.append(f"{plural(int(counts.sum()), 'row')} counted by {decisions.counts.name!r}")
+    domain = how.domain
+    stored: dict[str, Any] = {"subject": subject and subject.name}
+    if domain is None:
+        domain = _inferred(columns, table)
+        notes += _added_note(columns, domain, table)
+        stored = {
+            "dropped": decisions.dropped,
+            "bins": binned,
+            "missing": None if how.missing == "error" else how.missing,
+            "na": list(how.na),
+            "counts": how.counts or table.counts,
+            "subject": how.subject,
+        }
+    kept = {key: value for key, value in stored.items() if value}
+    return Data(domain, _encoded(columns, domain, table), counts, tuple(notes), kept, subjects)
 
 
 def _subject_column(table: Sheet, how: RowOptions) -> Column | None:
@@ -448,18 +453,41 @@ def _subject_column(table: Sheet, how: RowOptions) -> Column | None:
     return column
 
 
-def _refuse_counted_subjects(counts: Column | None) -> None:
-    if counts is not None:
-        raise DomainError(
-            f"rows that are counted by {counts.name!r} have no subjects; leave out --subject"
-        )
-
-
 def _decided(table: Sheet, how: RowOptions) -> Decisions:
-    decisions = judge(table, how)
-    if decisions.summary.obstacle or decisions.summary.unclear:
-        raise UnclearData(decisions.summary)
+    summary, decisions = judge(table, how)
+    if summary.obstacle or summary.unclear:
+        raise UnclearData(summary)
     return decisions
+
+
+def _chosen(table: Sheet, how: RowOptions, domain: Domain) -> Decisions:
+    """Choose the columns of a domain; others are ignored, unless they look like counts."""
+    lacking = [name for name in domain.names if name not in table.names]
+    if lacking:
+        raise DomainError(f"the data has no column for {listed(lacking)}")
+    learned = how.learned or {}
+    counts = how.counts or table.counts
+    if counts is not None:
+        (counts,) = find_names([counts], table.names, "counts")
+    elif learned.get("counts") in table.names:
+        counts = learned["counts"]
+    wanted, _ = without_missing(table.only(domain.names), how)
+    if counts is None:
+        _refuse_counts(table, wanted)
+    missing = how.missing or learned.get("missing")
+    return Decisions(
+        wanted.columns,
+        None if counts is None else table.column(counts),
+        bins={},
+        missing="drop" if missing == "drop" else "error",  # the domain may have the state
+        dropped=[],
+        notes=table.notes,
+    )
+
+
+def _of_rows(table: Sheet, kept: npt.NDArray[np.bool_]) -> Sheet:
+    """Return the table with the lines of some rows."""
+    return table if table.lines is None else replace(table, lines=table.lines[kept])
 
 
 def _counted(
@@ -468,40 +496,33 @@ def _counted(
     """Return how often each row occurs, without the rows that occur 0 times."""
     multiplicity = check_counts(counts, table)
     seen = multiplicity > 0
-    if seen.all():
-        return columns, multiplicity, table
-    lines = None if table.lines is None else table.lines[seen]
-    kept = [column.take(seen) for column in columns]
-    return kept, multiplicity[seen], replace(table, lines=lines)
+    kept = columns if seen.all() else [column.take(seen) for column in columns]
+    return kept, multiplicity[seen], _of_rows(table, seen)
 
 
 def _complete(
-    columns: Sequence[Column], counts: IntArray | None, table: Sheet
-) -> tuple[list[Column], IntArray | None, IntArray | None, list[str]]:
+    columns: list[Column], counts: IntArray | None, table: Sheet
+) -> tuple[list[Column], IntArray | None, Sheet, list[str]]:
     """Drop the rows with missing values, and report how many."""
     gaps = {column.name: column.codes < 0 for column in columns}
     cost = {name: int(gap.sum()) for name, gap in gaps.items() if gap.any()}
     if not cost:
-        return list(columns), counts, table.lines, []
+        return columns, counts, table, []
     complete = ~np.logical_or.reduce(list(gaps.values()))
+    most = sorted(cost.items(), key=lambda entry: -entry[1])[:5]
     if not complete.any():
-        most = ", ".join(f"{name} ({lost:,})" for name, lost in sorted(cost.items(), key=_last)[:5])
+        shown = ", ".join(f"{name} ({lost:,})" for name, lost in most)
         raise DomainError(
-            f"every row has a missing value; drop columns with many of them ({most}), or use "
+            f"every row has a missing value; drop columns with many of them ({shown}), or use "
             "--missing state"
         )
-    lost = ", ".join(f"{n!r} {k:,}" for n, k in sorted(cost.items(), key=_last)[:5])
+    shown = ", ".join(f"{name!r} {lost:,}" for name, lost in most)
     note = (
         f"{int((~complete).sum()):,} rows with missing values dropped, {int(complete.sum()):,} "
-        f"rows left (missing in {lost}); this biases results unless values are missing at random"
+        f"rows left (missing in {shown}); this biases results unless values are missing at random"
     )
-    lines = None if table.lines is None else table.lines[complete]
     kept = None if counts is None else counts[complete]
-    return [column.take(complete) for column in columns], kept, lines, [note]
-
-
-def _last(entry: tuple[str, int]) -> int:
-    return -entry[1]
+    return [column.take(complete) for column in columns], kept, _of_rows(table, complete), [note]
 
 
 def _with_missing_state(column: Column) -> Column:
@@ -704,39 +725,6 @@ def _problem(cell: str | None, variable: int, domain: Domain, in_file: bool) -> 
     return f"variable {name!r} has no state {cell!r}; its states are {states}"
 
 
-def _with_domain(table: Sheet, how: RowOptions, domain: Domain) -> Data:
-    """Read the columns of a domain; others are ignored, unless they look like counts."""
-    lacking = [name for name in domain.names if name not in table.names]
-    if lacking:
-        raise DomainError(f"the data has no column for {listed(lacking)}")
-    learned = how.learned or {}
-    name = how.counts or table.counts
-    if name is not None:
-        (name,) = find_names([name], table.names, "counts")
-    elif learned.get("counts") in table.names:
-        name = learned["counts"]
-    subject = _subject_column(table, how)
-    wanted, _ = without_missing(table.only(domain.names), how)
-    columns, counts, notes = [*wanted.columns], None, list(table.notes)
-    if subject is not None:
-        columns.append(subject)
-        _refuse_counted_subjects(None if name is None else table.column(name))
-    if name is None:
-        _refuse_counts(table, wanted)
-    else:
-        columns, counts, table = _counted(columns, table.column(name), table)
-    if (how.missing or learned.get("missing")) == "drop":
-        columns, counts, lines, dropped = _complete(columns, counts, table)
-        notes += dropped
-        table = replace(table, lines=lines)
-    if name is not None and counts is not None:
-        notes.append(f"{plural(int(counts.sum()), 'row')} counted by {name!r}")
-    subjects = None if subject is None else columns.pop().codes
-    kept = {} if subject is None else {"subject": subject.name}
-    encoded = _encoded(columns, domain, table)
-    return Data(domain, encoded, counts, tuple(notes), kept, subjects)
-
-
 def _refuse_counts(table: Sheet, wanted: Sheet) -> None:
     """Raise if a column that is not used looks like counts of the others."""
     for column in table.columns:
@@ -791,11 +779,11 @@ def by_position(model: M) -> M:
 
 def _aligned(data: Data, domain: Domain) -> Data:
     """Return the rows over another domain, matched by names and labels."""
-    rows = np.empty((len(data), len(domain)), dtype=np.int64)
+    rows = np.empty((len(data.rows), len(domain)), dtype=np.int64)
     for variable, name in enumerate(domain.names):
         source = data.domain.position(name)
         places = np.zeros(data.domain.cardinalities[source], dtype=np.int64)
         for code in np.unique(data.rows[:, source]).tolist():
             places[code] = domain.state_position(variable, data.domain.states[source][code])
         rows[:, variable] = places[data.rows[:, source]]
-    return Data(domain, rows)
+    return replace(data, domain=domain, rows=rows)
