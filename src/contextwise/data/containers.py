@@ -28,6 +28,9 @@ EXTRA = "containers"
 
 def container_table(content: bytes, name: str, how: RowOptions) -> Sheet | None:
     """Read a file of another program; return None if it is text."""
+    for start, message in REFUSED.items():
+        if content.startswith(start):
+            raise ParseError(message, path=name)
     for kind, (pattern, reader) in CONTAINERS.items():
         if re.match(pattern, content, re.S):
             try:
@@ -178,14 +181,6 @@ def _arrow(content: bytes, name: str, _: RowOptions) -> Sheet:
     return frame_table(frame.reset_index() if index else frame, name)
 
 
-def _old_excel(content: bytes, name: str, _: RowOptions) -> Sheet:
-    raise ParseError("this is an old Excel workbook (.xls); save it as .xlsx or CSV", path=name)
-
-
-def _database(content: bytes, name: str, _: RowOptions) -> Sheet:
-    raise ParseError("this is an SQLite database; export one table as CSV", path=name)
-
-
 CONTAINERS: dict[str, tuple[bytes, Callable[[bytes, str, RowOptions], Sheet]]] = {
     "ZIP": (rb"PK\x03\x04", _zip),
     "SPSS": (rb"\$FL[23]", lambda content, name, _: _labelled(content, name, ".sav")),
@@ -196,7 +191,10 @@ CONTAINERS: dict[str, tuple[bytes, Callable[[bytes, str, RowOptions], Sheet]]] =
     "R": (rb"RD[AX][23]\n|X\n\x00\x00|A\n[23]\n|BZh|\xfd7zXZ", _r),
     "Parquet": (rb"PAR1", _arrow),
     "Feather": (rb"ARROW1|FEA1", _arrow),
-    "old Excel": (rb"\xd0\xcf\x11\xe0", _old_excel),
-    "SQLite": (rb"SQLite format 3\x00", _database),
 }
 """The first bytes of each kind of file, and its reader."""
+REFUSED = {
+    b"\xd0\xcf\x11\xe0": "this is an old Excel workbook (.xls); save it as .xlsx or CSV",
+    b"SQLite format 3\x00": "this is an SQLite database; export one table as CSV",
+}
+"""The first bytes of files that are not read, and what to do about them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from json.decoder import JSONDecoder
 from typing import Any, Literal
@@ -149,38 +149,28 @@ def _direction_texts(domain: Domain, directions: Directions) -> Iterator[str]:
         yield f"{_dumped(name)}: {_dumped(entry)}"
 
 
-# The fields of a claim that the file holds as they are, with the kinds that are allowed.
-_NUMBER, _NUMBER_OR_NONE, _TEXT = (int, float), (int, float, type(None)), (str,)
-_CLAIM_FIELDS: dict[str, tuple[type, ...]] = {
-    "rows": (int,),
-    "informative": (int,),
-    "groups": (int,),
-    "silent": (int,),
-    "freedom": (int,),
-    "p": _NUMBER_OR_NONE,
-    "adjusted": _NUMBER_OR_NONE,
-    "smallest_p": _NUMBER_OR_NONE,
-    "method": _TEXT,
-    "bits": _NUMBER_OR_NONE,
-    "could_show": _NUMBER_OR_NONE,
-    "smaller_blanket": (bool,),
-    "reason": _TEXT,
+_NUMBER_OR_NONE = (int, float, type(None))
+_TYPES: dict[Any, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (int, float),
+    "float | None": _NUMBER_OR_NONE,
+    "str": (str,),
+    "str | None": (str, type(None)),
+    "bool": (bool,),
+    "Mapping[str, Any]": (dict,),
 }
-_ROW_FIELDS: dict[str, tuple[type, ...]] = {
-    "fingerprint": _TEXT,
-    "count": (int,),
-    "seen_by_learner": (bool,),
-    "reading": (dict,),
-    "subject": (str, type(None)),
-}
-_EVIDENCE_FIELDS: dict[str, tuple[type, ...]] = {
-    "features": _TEXT,
-    "level": _NUMBER,
-    "correction": _TEXT,
-    "regions_left_out": (int,),
-    "pairs_left_out": (int,),
-    "unfinished": (int,),
-}
+
+
+def _plain_fields(record: type[Any], *others: str) -> dict[str, tuple[type, ...]]:
+    """Return the fields of a record that a file holds as they are, and the types of each."""
+    of_record = {field.name: field.type for field in fields(record)}
+    return {n: _TYPES[t] for n, t in of_record.items() if t in _TYPES and n not in others}
+
+
+_ROWS = ("fingerprint", "count", "seen_by_learner", "reading", "subject")
+_CLAIM_FIELDS = _plain_fields(ClaimEvidence, "verdict")
+_EVIDENCE_FIELDS = _plain_fields(Evidence, *_ROWS)
+_ROW_FIELDS = _plain_fields(Evidence, *_EVIDENCE_FIELDS)
 _MEASURES: dict[str, Literal["odds ratio", "V"]] = {"odds_ratio": "odds ratio", "v": "V"}
 
 
@@ -200,7 +190,7 @@ def _claim_document(claim: ClaimEvidence) -> dict[str, Any]:
         "given": claim.given,
     }
     # What has its usual value is left out.
-    usual = {name: field.default for name, field in ClaimEvidence.__dataclass_fields__.items()}
+    usual = {field.name: field.default for field in fields(ClaimEvidence)}
     stored = {key: getattr(claim, key) for key in _CLAIM_FIELDS}
     document |= {key: value for key, value in stored.items() if value != usual[key]}
     if claim.effect:

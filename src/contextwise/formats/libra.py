@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ import numpy.typing as npt
 from contextwise.errors import ContextwiseError, DomainError, ParseError
 from contextwise.formats.reading import (
     Source,
+    Token,
     check_states,
     model_of,
     most_literals,
@@ -117,12 +118,6 @@ def _header(source: Source) -> tuple[bytes, list[int], int]:
         raise source.error(f"variable v{empty} has no values; it needs at least one", number)
     check_states(source, cardinalities)
     return data, cardinalities, start + len(line)
-
-
-class Token(NamedTuple):
-    kind: str  # a sign is its own kind
-    text: str
-    at: int
 
 
 def _whole(digits: str) -> int:
