@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from math import isnan
+from operator import getitem
 
 import numpy as np
 
-from contextwise.errors import ContextwiseError, NotRepresentable
-from contextwise.formats.networks import Network, probabilities
+from contextwise.errors import ContextwiseError, NotRepresentable, ParseError
+from contextwise.formats.networks import Network
 from contextwise.formats.reading import Source, Token, Tokens, tables_to_write
 from contextwise.models.directions import bayesian_network
 from contextwise.models.domain import Domain, listed
@@ -133,11 +135,13 @@ class _Parser(Tokens):
         self.network.add_family(block.family[0], block.family[1:], fill, line)
 
     def numbers(self) -> list[float]:
-        tokens = self.take_until(";", "word")
         values = []
-        for token in tokens:
-            (value,) = probabilities(self.source, [token.text], self.line(token))
-            if value > 1:
+        for token in self.take_until(";", "word"):
+            try:
+                value = float(token.text)
+            except ValueError:
+                value = -1.0
+            if not (0 <= value <= 1 or isnan(value)):
                 raise self.error(f"expected a probability, got {token.text[:30]!r}", token)
             values.append(value)
         return values
@@ -160,15 +164,17 @@ class _Parser(Tokens):
             table = checked(block.table, values.size, line)
             # In a BIF table the child varies slowest; here it comes last.
             values = np.moveaxis(table.reshape([shape[-1], *shape[:-1]]), 0, -1)
+        positions = [self.positions(name) for name in parents]
         seen = set()
         for labels, at, row in block.rows:
             if len(labels) != len(parents):
                 raise self.source.error(
                     f"{owner} has {len(parents)} parents and this row {len(labels)} states", at
                 )
-            place = tuple(
-                self.state(name, label, at) for name, label in zip(parents, labels, strict=True)
-            )
+            try:
+                place = tuple(map(getitem, positions, labels))
+            except KeyError:
+                raise self.no_state(parents, labels, at) from None
             if place in seen:
                 raise self.source.error(f"{owner} has this row twice", at)
             seen.add(place)
@@ -177,17 +183,22 @@ class _Parser(Tokens):
             raise self.source.error(f"{owner} has no row for some states of its parents", line)
         return values
 
-    def state(self, name: str, label: str, line: int) -> int:
-        """Return the place of a state; a row of a ``.dsc`` file may number it."""
+    def positions(self, name: str) -> dict[str, int]:
+        """Return the places of the states of a variable; rows of ``.dsc`` files may number them."""
         states = self.network.states[name]
-        if self.is_dsc and label in map(str, range(len(states))):
-            return int(label)
-        if label not in states:
-            raise self.source.error(
-                f"variable {name!r} has no state {label[:30]!r}; its states are {listed(states)}",
-                line,
-            )
-        return states.index(label)
+        known = {state: k for k, state in enumerate(states)}
+        return known | ({str(k): k for k in range(len(states))} if self.is_dsc else {})
+
+    def no_state(self, parents: list[str], labels: list[str], line: int) -> ParseError:
+        """Return the error about the first label of a row that is no state."""
+        name, label = next(
+            (name, label)
+            for name, label in zip(parents, labels, strict=True)
+            if label not in self.positions(name)
+        )
+        states = listed(self.network.states[name])
+        message = f"variable {name!r} has no state {label[:30]!r}; its states are {states}"
+        return self.source.error(message, line)
 
 
 def read(source: Source) -> Model:

@@ -88,7 +88,7 @@ class Network:
         except TooLargeError as error:
             raise self.source.error(str(error), self.lines[child]) from None
         if callable(numbers):
-            numbers = numbers(shape).ravel().tolist()
+            return numbers(shape)
         if len(numbers) != prod(shape):
             raise self.source.error(
                 f"the probability of {child!r} needs {prod(shape)} numbers, got {len(numbers)}",
