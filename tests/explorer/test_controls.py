@@ -11,8 +11,8 @@ from contextwise.explorer import (
     controls,
     sidebar,
 )
+from contextwise.explorer.controls import clicks
 from contextwise.explorer.job import Working
-from contextwise.explorer.wiring import clicks
 
 
 def test_work_says_what_it_does_and_how_far_it_is() -> None:

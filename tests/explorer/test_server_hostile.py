@@ -23,9 +23,9 @@ from websockets.sync.client import ClientConnection, connect
 
 from contextwise import examples
 from contextwise.explorer import app
+from contextwise.explorer.controls import INPUTS, clicks, uploaded_path
 from contextwise.explorer.server import LARGEST_UPLOAD, MOST_IGNORED, Messages, Server, guarded
 from contextwise.explorer.state import State
-from contextwise.explorer.wiring import INPUTS, clicks, uploaded_path
 
 TOKEN = "the-secret-of-this-test"
 SECRET = "a-line-that-nobody-may-see"

@@ -12,8 +12,8 @@ from contextwise.comparison.matrix import distance_matrix
 from contextwise.explorer import (
     tab_guesses,
 )
+from contextwise.explorer.controls import file_name
 from contextwise.explorer.job import Done
-from contextwise.explorer.wiring import file_name
 from contextwise.models.structure import structure_of
 from hard import hard_models
 from shown_guesses import HOSTILE, SIX, SIX_GUESS, shown

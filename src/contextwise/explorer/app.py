@@ -20,6 +20,7 @@ from contextwise.explorer import (
     tab_question,
     tab_rows,
 )
+from contextwise.explorer.controls import Input, choice, mirror, on, text
 from contextwise.explorer.job import prepare
 from contextwise.explorer.shiny_private import skip_source_references
 from contextwise.explorer.state import (
@@ -34,7 +35,6 @@ from contextwise.explorer.state import (
     library,
     true_model,
 )
-from contextwise.explorer.wiring import Input, choice, mirror, on, text
 from contextwise.models.structure import Model
 from contextwise.report.comparisons import Guess
 

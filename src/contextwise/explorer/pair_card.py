@@ -14,7 +14,7 @@ from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import Agreement, Roles
 from contextwise.errors import OpenResult
 from contextwise.evaluation.analysis import Analysis
-from contextwise.explorer import controls, wiring
+from contextwise.explorer import controls
 from contextwise.explorer.computations import explain_one, regions_of
 from contextwise.explorer.job import Background, Done, Outcome, value_of
 from contextwise.explorer.state import FIRST_TAB, State, View, context_text
@@ -38,12 +38,12 @@ REGION_KEYS = ("only_in", "when", "size", "share")
 KINDS: tuple[Agreement, ...] = ("tp", "fn", "fp")
 ALWAYS = "They depend in every context."
 
-FIRST = wiring.Input("first", wiring.text)
-SECOND = wiring.Input("second", wiring.text)
-AROUND = wiring.Input("around", wiring.text)
-CARD = wiring.Input("card", wiring.choice({"pair": "", "around": ""}, str), "pair")
-PAIR = wiring.Input(controls.CHOSEN_PAIR, wiring.texts_named("first", "second"))
-REGION = wiring.Input("chosen_region", wiring.text)
+FIRST = controls.Input("first", controls.text)
+SECOND = controls.Input("second", controls.text)
+AROUND = controls.Input("around", controls.text)
+CARD = controls.Input("card", controls.choice({"pair": "", "around": ""}, str), "pair")
+PAIR = controls.Input(controls.CHOSEN_PAIR, controls.texts_named("first", "second"))
+REGION = controls.Input("chosen_region", controls.text)
 
 
 def panel(start: View) -> Tag:
@@ -218,7 +218,7 @@ def _serve_pair(state: State) -> None:
     """Show the counts and the regions of the chosen pair, which a job finds."""
     explaining, describing = Background(explain_one), Background(regions_of)
 
-    has_card = wiring.Settled(lambda: isinstance(state.tested(), Done))
+    has_card = controls.Settled(lambda: isinstance(state.tested(), Done))
 
     def key() -> tuple[Guess, Pair]:
         return state.shown(), state.pair()
@@ -269,12 +269,12 @@ def _serve_pair(state: State) -> None:
     def rows() -> str:
         return as_csv((region.record() for region in explained().regions), REGION_KEYS)
 
-    wiring.show("pair_selectors", lambda: pair_selectors(state.domain().names, state.pair()))
-    wiring.show("pair_counts", lambda: counts(state.shown(), state.pair()))
-    wiring.show("regions", where)
-    wiring.show("pair_downloads", downloads)
-    wiring.offer("regions_csv", rows, name=name)
-    wiring.offer("regions_json", lambda: as_json(explained().record()), name=name)
+    controls.show("pair_selectors", lambda: pair_selectors(state.domain().names, state.pair()))
+    controls.show("pair_counts", lambda: counts(state.shown(), state.pair()))
+    controls.show("regions", where)
+    controls.show("pair_downloads", downloads)
+    controls.offer("regions_csv", rows, name=name)
+    controls.offer("regions_json", lambda: as_json(explained().record()), name=name)
 
 
 def _serve_variable(state: State) -> None:
@@ -287,8 +287,8 @@ def _serve_variable(state: State) -> None:
         guess, name = state.shown(), state.variable()
         return None if name is None else around(guess.shares, name, alone=guess.one is not None)
 
-    wiring.show("variable_search", search)
-    wiring.show("neighbours", listed)
+    controls.show("variable_search", search)
+    controls.show("neighbours", listed)
 
 
 def _serve_choices(state: State) -> None:
@@ -311,7 +311,7 @@ def _serve_choices(state: State) -> None:
         if known(*pair) and pair[0] != pair[1]:
             state.change(tab=FIRST_TAB, pair=pair, variable=None)
         else:
-            wiring.warn(f"the unknown pair {wiring.quoted(pair)}")
+            controls.warn(f"the unknown pair {controls.quoted(pair)}")
 
     def choose_variable(name: str) -> None:
         if known(name):
@@ -327,10 +327,10 @@ def _serve_choices(state: State) -> None:
     def card() -> str:
         return "pair" if state.variable() is None else "around"
 
-    wiring.mirror(CARD, card, ui.update_navset)
-    wiring.on(FIRST, lambda name: choose_first(0, name))
-    wiring.on(SECOND, lambda name: choose_first(1, name))
-    wiring.on(PAIR, choose_pair)
-    wiring.on(CARD, turn)
-    wiring.on(AROUND, choose_variable)
-    wiring.on(REGION, lambda context: state.change(tab="graph", context=context))
+    controls.mirror(CARD, card, ui.update_navset)
+    controls.on(FIRST, lambda name: choose_first(0, name))
+    controls.on(SECOND, lambda name: choose_first(1, name))
+    controls.on(PAIR, choose_pair)
+    controls.on(CARD, turn)
+    controls.on(AROUND, choose_variable)
+    controls.on(REGION, lambda context: state.change(tab="graph", context=context))

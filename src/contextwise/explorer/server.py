@@ -29,6 +29,7 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from contextwise.errors import ContextwiseError
+from contextwise.explorer.controls import INPUTS, quoted, uploads, warn
 from contextwise.explorer.shiny_private import (
     CLIENT_TEXT,
     CLIENT_VALUE,
@@ -36,7 +37,6 @@ from contextwise.explorer.shiny_private import (
     SEARCH,
     SESSION,
 )
-from contextwise.explorer.wiring import INPUTS, quoted, uploads, warn
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -8,7 +8,7 @@ from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
 from contextwise.comparison.question import FULLY
-from contextwise.explorer import controls, wiring
+from contextwise.explorer import controls
 from contextwise.explorer.computations import read_uploads
 from contextwise.explorer.job import Background, Done, Outcome, Upload, Working
 from contextwise.explorer.server import LARGEST_UPLOAD
@@ -37,16 +37,18 @@ CONTEXTS: dict[str, str] = {
 ReadFiles = list[tuple[str, Model | str]]
 """Names and models of files, or messages about what is wrong with them."""
 
-TRUE = wiring.Input("true", wiring.text)
-GUESSES = wiring.Input("guesses", wiring.texts)
-SHOWN = wiring.Input("shown", wiring.text)
-UPLOAD = wiring.Input("upload", wiring.uploads)
-CONTEXT_KIND: wiring.Input[str] = wiring.Input("contexts", wiring.choice(CONTEXTS, str), FULLY)
-PEERS = wiring.Input("peers", wiring.flag, False)
-LIMIT = wiring.Input("limit", wiring.choice(LIMITS, float), TIME_LIMIT)
-STOP = wiring.Input("stop", wiring.clicks)
-AGAIN = wiring.Input("again", wiring.clicks)
-NEW_TRUE = wiring.Input("new_true", wiring.text)
+TRUE = controls.Input("true", controls.text)
+GUESSES = controls.Input("guesses", controls.texts)
+SHOWN = controls.Input("shown", controls.text)
+UPLOAD = controls.Input("upload", controls.uploads)
+CONTEXT_KIND: controls.Input[str] = controls.Input(
+    "contexts", controls.choice(CONTEXTS, str), FULLY
+)
+PEERS = controls.Input("peers", controls.flag, False)
+LIMIT = controls.Input("limit", controls.choice(LIMITS, float), TIME_LIMIT)
+STOP = controls.Input("stop", controls.clicks)
+AGAIN = controls.Input("again", controls.clicks)
+NEW_TRUE = controls.Input("new_true", controls.text)
 
 
 def panel(entries: Entries, start: View) -> ui.Sidebar:
@@ -192,12 +194,12 @@ def _serve_choices(state: State) -> None:
         if not same and state.knows(*keys):
             state.change(guesses=keys)
 
-    wiring.on(TRUE, choose_true)
-    wiring.on(NEW_TRUE, choose_true)
-    wiring.on(SHOWN, choose_shown)
-    wiring.on(GUESSES, choose_guesses)
-    wiring.on(CONTEXT_KIND, lambda kind: state.change(contexts=kind))
-    wiring.on(PEERS, lambda peers: state.change(peers=peers))
+    controls.on(TRUE, choose_true)
+    controls.on(NEW_TRUE, choose_true)
+    controls.on(SHOWN, choose_shown)
+    controls.on(GUESSES, choose_guesses)
+    controls.on(CONTEXT_KIND, lambda kind: state.change(contexts=kind))
+    controls.on(PEERS, lambda peers: state.change(peers=peers))
 
     def chosen() -> list[str]:
         return [entry.key for entry in state.guesses()]
@@ -220,12 +222,12 @@ def _serve_choices(state: State) -> None:
     def true() -> tuple[dict[str, str], str | None]:
         return _labels(state.entries().values()), state.true().key
 
-    wiring.follow(true, set_options(TRUE.key))
-    wiring.follow(state.offered, offer_guesses)
-    wiring.follow(chosen, check_guesses)
-    wiring.follow(shown, set_options(SHOWN.key))
-    wiring.mirror(CONTEXT_KIND, state.contexts, ui.update_radio_buttons)
-    wiring.mirror(PEERS, state.peers, ui.update_checkbox, "value")
+    controls.follow(true, set_options(TRUE.key))
+    controls.follow(state.offered, offer_guesses)
+    controls.follow(chosen, check_guesses)
+    controls.follow(shown, set_options(SHOWN.key))
+    controls.mirror(CONTEXT_KIND, state.contexts, ui.update_radio_buttons)
+    controls.mirror(PEERS, state.peers, ui.update_checkbox, "value")
 
 
 def _serve_comparing(state: State) -> None:
@@ -243,7 +245,7 @@ def _serve_comparing(state: State) -> None:
         outcome = state.comparing.latest()
         return outcome if isinstance(outcome, Working) else None
 
-    busy = wiring.Settled(lambda: working() is not None)
+    busy = controls.Settled(lambda: working() is not None)
 
     def some_open() -> bool:
         current = state.current()
@@ -268,12 +270,12 @@ def _serve_comparing(state: State) -> None:
         return button if busy() else None
 
     # Eager, because an empty output takes no room and counts as hidden.
-    wiring.show("status", messages, eager=True)
-    wiring.show("status_buttons", again, eager=True)
-    wiring.show("work", progress, eager=True)
-    wiring.show("work_buttons", stop, eager=True)
-    wiring.on(STOP, lambda _: state.comparing.interrupt())
-    wiring.on(AGAIN, lambda _: state.compare(time_limit=LIMIT.now(), again=True))
+    controls.show("status", messages, eager=True)
+    controls.show("status_buttons", again, eager=True)
+    controls.show("work", progress, eager=True)
+    controls.show("work_buttons", stop, eager=True)
+    controls.on(STOP, lambda _: state.comparing.interrupt())
+    controls.on(AGAIN, lambda _: state.compare(time_limit=LIMIT.now(), again=True))
 
 
 def _serve_uploads(state: State) -> None:
@@ -299,5 +301,5 @@ def _serve_uploads(state: State) -> None:
         others = [entries[key] for key in new() if key not in fitting]
         return uploaded(reading.latest(), others)
 
-    wiring.on(UPLOAD, read)
-    wiring.show("uploaded", content)
+    controls.on(UPLOAD, read)
+    controls.show("uploaded", content)

@@ -24,8 +24,8 @@ from contextwise.comparison.question import FULLY, Contexts, Pair
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.evaluation.analysis import Analysis
 from contextwise.explorer.computations import compare_all
+from contextwise.explorer.controls import Input, Settled, quoted, uploads, warn
 from contextwise.explorer.job import Background, Done, Failed, Job, Outcome, Upload
-from contextwise.explorer.wiring import Input, Settled, quoted, uploads, warn
 from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, write_literals
 from contextwise.models.structure import Model, alignment

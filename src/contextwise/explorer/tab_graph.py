@@ -10,7 +10,7 @@ from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, req, ui
 
 from contextwise.comparison.question import Pair
-from contextwise.explorer import controls, wiring
+from contextwise.explorer import controls
 from contextwise.explorer.computations import shares_in
 from contextwise.explorer.job import Background, Done, Outcome, Working, value_of
 from contextwise.explorer.state import State, View, context_in, context_text
@@ -44,11 +44,11 @@ MOST_DIFFERENCES = 40  # edges that are drawn at first
 MOST_EDGES = {"40": "40 edges", "100": "100 edges", "250": "250 edges"}
 KEYS = "Plus and minus zoom, arrow keys move the picture, 0 shows everything."
 
-STATE = wiring.Input("chosen_state", wiring.texts_named("variable", "state"))
-NODE = wiring.Input("chosen_node", wiring.text)
-LITERAL = wiring.Input("chosen_literal", wiring.text)
-ALL_EDGES = wiring.Input("all_edges", wiring.flag, False)
-EDGE_COUNT = wiring.Input("most_edges", wiring.choice(MOST_EDGES, int), MOST_DIFFERENCES)
+STATE = controls.Input("chosen_state", controls.texts_named("variable", "state"))
+NODE = controls.Input("chosen_node", controls.text)
+LITERAL = controls.Input("chosen_literal", controls.text)
+ALL_EDGES = controls.Input("all_edges", controls.flag, False)
+EDGE_COUNT = controls.Input("most_edges", controls.choice(MOST_EDGES, int), MOST_DIFFERENCES)
 
 
 def panel(start: View) -> TagList:
@@ -287,10 +287,10 @@ def _serve_graphs(state: State, outcome: Callable[[], Outcome[Shares]]) -> None:
             most=EDGE_COUNT(),
         )
 
-    wiring.show("literal_search", lambda: literal_search(state.domain()))
-    wiring.show("context_states", lambda: context_states(state.domain(), state.context()))
-    wiring.show("context_work", work)
-    wiring.show("context_graphs", content)
+    controls.show("literal_search", lambda: literal_search(state.domain()))
+    controls.show("context_states", lambda: context_states(state.domain(), state.context()))
+    controls.show("context_work", work)
+    controls.show("context_graphs", content)
 
 
 def _serve_choices(state: State) -> None:
@@ -306,7 +306,7 @@ def _serve_choices(state: State) -> None:
         with reactive.isolate():
             domain, chosen = state.domain(), state.context().get(variable)
         if variable not in domain.positions:
-            wiring.warn(f"the unknown variable {wiring.quoted(variable)}")
+            controls.warn(f"the unknown variable {controls.quoted(variable)}")
             return
         states = ("", *domain.states[domain.position(variable)], "")
         set_state(variable, states[states.index(chosen or "") + 1])
@@ -318,11 +318,11 @@ def _serve_choices(state: State) -> None:
             for parsed in parse_literals(literal):
                 set_state(parsed.variable, parsed.states[0])
 
-    wiring.on(STATE, lambda chosen: set_state(*chosen))
-    wiring.on(NODE, next_state)
-    wiring.on(LITERAL, add_literal)
-    wiring.on(ALL_EDGES, lambda wanted: state.change(all_edges=wanted))
-    wiring.mirror(ALL_EDGES, state.all_edges, ui.update_checkbox, "value")
+    controls.on(STATE, lambda chosen: set_state(*chosen))
+    controls.on(NODE, next_state)
+    controls.on(LITERAL, add_literal)
+    controls.on(ALL_EDGES, lambda wanted: state.change(all_edges=wanted))
+    controls.mirror(ALL_EDGES, state.all_edges, ui.update_checkbox, "value")
 
 
 def _serve_files(state: State, outcome: Callable[[], Outcome[Shares]]) -> None:
@@ -362,9 +362,9 @@ def _serve_files(state: State, outcome: Callable[[], Outcome[Shares]]) -> None:
         def name() -> str:
             return state.file_name(f"{context_text(state.context())} {what}")
 
-        wiring.offer(key, content, name=name)
+        controls.offer(key, content, name=name)
 
-    wiring.show("context_downloads", links)
+    controls.show("context_downloads", links)
     offer("graph_svg", "differences", lambda: drawn("both"))
     offer("graph_one_svg", "graph", lambda: drawn("both"))
     offer("graph_true_svg", "true", lambda: drawn("true"))

@@ -21,9 +21,9 @@ from contextwise.comparison.roles import Agreement
 from contextwise.evaluation.compare_groups import compare_groups
 from contextwise.explorer import controls
 from contextwise.explorer.computations import distances, ensemble_of, report_of
+from contextwise.explorer.controls import Input, offer, on, show, text
 from contextwise.explorer.job import Background, Done, Outcome, value_of
 from contextwise.explorer.state import State, is_open
-from contextwise.explorer.wiring import Input, offer, on, show, text
 from contextwise.formats import without_suffix
 from contextwise.report.comparisons import Guess, guesses_parts, matrix_parts
 from contextwise.report.drawing import HALO, add, add_text, add_tip, new_picture

@@ -13,7 +13,7 @@ from shiny import reactive, ui
 
 from contextwise.comparison.compare import PAIR_KEYS, Comparison, comparison_record, pair_records
 from contextwise.evaluation.analysis import Analysis
-from contextwise.explorer import controls, pair_card, wiring
+from contextwise.explorer import controls, pair_card
 from contextwise.explorer.computations import analyse_claims
 from contextwise.explorer.job import Background, Done, Outcome
 from contextwise.explorer.state import State, View
@@ -49,7 +49,7 @@ KEYS = (
     "everything, N and P go to the next and the previous pair, the largest first."
 )
 
-CLUSTER = wiring.Input("cluster", wiring.flag, False)
+CLUSTER = controls.Input("cluster", controls.flag, False)
 
 
 # -- content -------------------------------------------------------------------------------------
@@ -209,13 +209,13 @@ def _serve_map(state: State) -> None:
     def picture() -> str:
         return encoded(plot_pairs(state.shown().comparison, reorder=CLUSTER()), "svg").decode()
 
-    wiring.show("heat_legend", legend)
-    wiring.send("heat", data)
-    wiring.follow(
-        wiring.Settled(lambda: len(state.domain()) > GROUPED),
+    controls.show("heat_legend", legend)
+    controls.send("heat", data)
+    controls.follow(
+        controls.Settled(lambda: len(state.domain()) > GROUPED),
         lambda many: ui.update_checkbox(CLUSTER.key, value=many),
     )
-    wiring.offer("heat_svg", picture, name=lambda: state.file_name("heat map"))
+    controls.offer("heat_svg", picture, name=lambda: state.file_name("heat map"))
 
 
 def _serve_text(state: State) -> None:
@@ -265,8 +265,8 @@ def _serve_text(state: State) -> None:
     def pairs() -> Iterable[Mapping[str, object]]:
         return pair_records(state.shown().comparison)
 
-    wiring.show("summary", lambda: summary(state.shown(), tested()))
-    wiring.show("worst", below)
+    controls.show("summary", lambda: summary(state.shown(), tested()))
+    controls.show("worst", below)
     files: dict[str, tuple[str, Callable[[], str]]] = {
         "comparison_json": ("comparison", lambda: as_json(record())),
         "comparison_csv": ("comparison", lambda: as_csv([record()])),
@@ -277,7 +277,7 @@ def _serve_text(state: State) -> None:
         "dependence_csv": ("pairs", lambda: as_csv(dependence(state.shown().comparison))),
     }
     for key, (what, content) in files.items():
-        wiring.offer(key, content, name=partial(state.file_name, what))
+        controls.offer(key, content, name=partial(state.file_name, what))
 
 
 def dependence(comparison: Comparison) -> Iterable[Mapping[str, object]]:

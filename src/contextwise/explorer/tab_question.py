@@ -10,9 +10,9 @@ from shiny import reactive, ui
 from contextwise.errors import ContextwiseError
 from contextwise.explorer import controls
 from contextwise.explorer.computations import answers
+from contextwise.explorer.controls import Input, clicks, follow, on, show, text, texts
 from contextwise.explorer.job import Background, Done, Outcome
 from contextwise.explorer.state import State, context_in, context_text
-from contextwise.explorer.wiring import Input, clicks, follow, on, show, text, texts
 from contextwise.independence.queries import Answer
 from contextwise.independence.statements import Statement, parse_statement
 from contextwise.models.domain import Domain

@@ -21,9 +21,9 @@ from contextwise.explorer.computations import (
     learn_from,
     summarize_rows,
 )
+from contextwise.explorer.controls import Input, choice, flag, offer, on, show, text, texts_named
 from contextwise.explorer.job import Background, Done, Outcome, Upload, value_of
 from contextwise.explorer.state import FIRST_TAB, ROWS, State
-from contextwise.explorer.wiring import Input, choice, flag, offer, on, show, text, texts_named
 from contextwise.formats import encode
 from contextwise.learning import DEFAULT_LEARNER, LEARNERS, learner_named
 from contextwise.learning.parameters import Parameter, parameters_of
