@@ -117,7 +117,7 @@ def analyse(
 @options.positive("--margin", default=2, help="Odds ratios within this factor are about the same.")
 @options.share("--alpha", default=0.05, help="Level of the tests.")
 @learner_options()
-@options.path("--picture", help="Draw the odds ratios of each group here, for one --by.")
+@options.picture("Draw the odds ratios of each group here, for one --by.")
 @options.top()
 @options.seed
 @options.time_limit(help="Give up after this many seconds; all pairs must be tested.")
@@ -148,10 +148,8 @@ def groups(
       contextwise groups visits.csv --by visit --subject patient
       contextwise groups counts.csv --by year --counts n
     """
-    if picture is not None:
-        if len(by) > 1:
-            raise click.UsageError("--picture draws one column of groups; give one --by")
-        options.check_out(picture, [".png", ".svg", ".pdf"])
+    if picture is not None and len(by) > 1:
+        raise click.UsageError("--picture draws one column of groups; give one --by")
     configured = make_learner(learner, parameters)
     from contextwise.evaluation.groups import read_grouped
 

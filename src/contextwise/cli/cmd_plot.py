@@ -24,7 +24,6 @@ from contextwise.support.effort import Deadline
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from contextwise.models.domain import Domain
     from contextwise.models.structure import Align
     from contextwise.report.comparisons import Guess
 
@@ -205,14 +204,14 @@ def graph(
     if guess is None:
         (label,) = picture.labels([true])
         (model,) = load_all([true], by_values=picture.by_values)
-        _check_names(names, model.domain)
         how |= {"which": edges or "strongest", "context": context, "title": label}
         picture.save(cw.report.plots.plot_structure, model, **how)
         return
     contexts = [None] if context is None else [None, context]
     compared, *restricted = picture.compare([true, guess], contexts)
     comparison, in_context = compared.comparison, [guess.comparison for guess in restricted]
-    _check_names(names, comparison.domain)
+    for name in names:
+        comparison.domain.position(name)  # raises for an unknown name
     selection = cw.report.shares.select_edges(
         cw.report.shares.edges_of(comparison),
         **how,
@@ -229,12 +228,6 @@ def graph(
         selection=selection,
         title=_title(compared),
     )
-
-
-def _check_names(names: Sequence[str], domain: Domain) -> None:
-    """Raise for a name of no variable."""
-    for name in names:
-        domain.position(name)
 
 
 @plot.command(short_help="Draw the confusion matrix, errors and rates.")
