@@ -130,8 +130,8 @@ def test_pairs_that_could_not_be_tested_are_counted() -> None:
 
 
 def test_the_page_of_a_given_model_names_dropped_rows_and_no_options_of_analyse() -> None:
-    rows = [["a", "b"], *[[k % 2, k % 3 % 2] for k in range(60)], ["", 1]]
-    data = read_data([dict(zip("xy", row, strict=True)) for row in rows[1:]], missing="drop")
+    rows: list[dict[str, object]] = [{"x": k % 2, "y": k % 3 % 2} for k in range(60)]
+    data = read_data([*rows, {"x": "", "y": 1}], missing="drop")
     result = analysis_of(Structure(data.domain, []), data, "model.json", Effort.of(None))
     page = text_of(analysis_page(result))
     assert "dropped" in page.split("Decisions")[1]

@@ -305,8 +305,8 @@ def restrict(features: Features, allowed: Mapping[int, Sequence[int]]) -> tuple[
     cards, values = features.cardinalities.copy(), features.values.copy()
     for variable, states in allowed.items():
         literals = features.variables == variable
-        places = ((state, place) for place, state in enumerate(states))
-        values[literals] = moved_values(values[literals], places)
+        new_places = zip(states, range(len(states)), strict=True)
+        values[literals] = moved_values(values[literals], new_places)
         cards[variable] = len(states)
     fixed = [variable for variable, states in allowed.items() if len(states) == 1]
     left = np.ones(len(features), dtype=bool)
