@@ -134,11 +134,11 @@ def shown_in_box() -> dict[str, str]:
 
     comparison = compare(TRUE, GUESS, context=CONTEXT)
     both = plot_graphs(compare(TRUE, GUESS), comparison).axes[1]
-    (one,) = plot_structure(TRUE, context=CONTEXT).texts
+    (one,) = plot_structure(TRUE, context=CONTEXT).axes
     return {
         "the scope": scope_text(comparison),
         "the plot of two": both.get_title(),
-        "the plot of one": one.get_text(),
+        "the plot of one": one.get_title(),
         "the node": " ".join(text.get_text() for text in both.texts),
     }
 
