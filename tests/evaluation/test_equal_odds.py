@@ -16,6 +16,7 @@ from contextwise.evaluation.equal_odds import (
     trend_test,
     two_state_tables,
 )
+from contextwise.learning.effect_size import GROUP_SIGNS
 
 COAL = [  # Ashford and Sowden (1970): breathlessness and wheeze of miners by age
     [[9, 7], [95, 1841]],
@@ -69,6 +70,33 @@ def test_draws_agree_with_the_enumeration_of_a_stratum(seed: int) -> None:
         assert result.p_value == pytest.approx(exact, abs=0.15)
     else:
         assert len(weights) == 1
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_two_groups_of_two_states_agree_with_full_enumeration(seed: int) -> None:
+    """All 2 x 2 x 2 tables with these two-way margins, in up to three strata."""
+    tables = drawn(seed, 1 + seed % 3, 2, 2, 2, mean=3)
+    strata = []
+    for table in tables:
+        moved = [table + GROUP_SIGNS * d for d in range(-12, 13)]
+        possible = [(d - 12, each) for d, each in enumerate(moved) if (each >= 0).all()]
+        weights = np.array([1 / prod(map(factorial, t.astype(int).ravel())) for _, t in possible])
+        moves, chances = np.array([d for d, _ in possible]), weights / weights.sum()
+        mean = (chances * moves).sum()
+        strata.append((moves, chances, mean, (chances * (moves - mean) ** 2).sum()))
+    pooled = squares = 0.0
+    used = [variance >= 0.25 for *_, variance in strata]
+    observed = sum(m * m / v for (*_, m, v), u in zip(strata, used, strict=True) if u)
+    mean = sum(m for _, _, m, _ in strata)
+    for places in product(*(range(len(moves)) for moves, *_ in strata)):
+        chosen = list(zip(strata, places, used, strict=True))
+        chance = prod(chances[k] for (_, chances, _, _), k, _ in chosen)
+        total = sum(moves[k] for (moves, *_), k, _ in chosen)
+        spread = sum((moves[k] - m) ** 2 / v for (moves, _, m, v), k, u in chosen if u)
+        pooled += chance * (abs(total - mean) >= abs(mean) - 1e-7)
+        squares += chance * (spread >= observed - 1e-9)
+    expected = pooled if sum(used) <= 1 else min(1.0, 2 * min(pooled, squares))
+    assert equality_test(tables, RNG).p_value == pytest.approx(min(1.0, expected))
 
 
 def test_coal_miners_differ_by_age_with_a_trend() -> None:

@@ -44,6 +44,8 @@ LARGEST_LOG = 12.0
 """Log odds ratios of `Moves` beyond this are infinite."""
 NORMAL_FROM = 400.0
 """Variance of the pooled sum from which its distribution is called normal."""
+ENUMERATED = 50_000
+"""Outcomes of all strata together that are enumerated."""
 LARGE = 2_000.0
 """Statistics from this on have a root that is normal."""
 POWER = 0.8
@@ -361,7 +363,8 @@ class Moves:
     def contexts_p(self) -> tuple[float, int]:
         """Return the p-value of the sum of squares, and the number of strata in it.
 
-        Its distribution is a shifted gamma with the exact mean, variance and skewness.
+        Exact for few possible outcomes. Otherwise its distribution is a shifted gamma with the
+        exact mean, variance and skewness.
         """
         from scipy.stats import gamma
 
@@ -371,13 +374,20 @@ class Moves:
         variances = np.where(used, self.variances, 1.0)
         squares = (self.moves - self.means[self.stratum]) ** 2 / variances[self.stratum] - 1
         p = self.probabilities(0.0)
+        statistic = (self.means[used] ** 2 / self.variances[used] - 1).sum()
+        ends = np.append(self.starts[1:], len(p))
+        if np.prod((ends - self.starts)[used], dtype=np.float64) <= ENUMERATED:
+            values, chances = np.zeros(1), np.ones(1)
+            for start, end in zip(self.starts[used], ends[used], strict=True):
+                values = np.add.outer(values, squares[start:end]).ravel()
+                chances = np.multiply.outer(chances, p[start:end]).ravel()
+            return min(1.0, float(chances[values >= statistic - 1e-9].sum())), int(used.sum())
         variance = self._sums(p * squares**2)[used].sum()
         third = self._sums(p * squares**3)[used].sum()
         if variance <= 0 or third <= 0:
             return 1.0, int(used.sum())
         shape = 4 * variance**3 / third**2
         scale = sqrt(variance / shape)
-        statistic = (self.means[used] ** 2 / self.variances[used] - 1).sum()
         return float(gamma.sf(statistic + shape * scale, shape, scale=scale)), int(used.sum())
 
     def estimate(self, level: float = 0.95) -> Estimate:
