@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,16 @@ def test_a_notebook_shows_the_claims() -> None:
     assert "class=3rd" in words
     assert "This is what the model claims" in words
     assert not re.search(r"\b(true model|guess)\b", words)
+
+
+def test_long_lists_are_cut() -> None:
+    names = [f"v{k}" for k in range(12)]
+    star = [f"{a}=1 & {b}=1" for a, b in combinations(names, 2) if (a, b) != ("v0", "v1")]
+    assert "v2, v3, v4, v5, v6, v7, 4 more" in text_of(Structure(dict.fromkeys(names, 2), star))
+    some = Structure(dict.fromkeys(names, 2), [dict.fromkeys(names, 1)])
+    shown = text_of(some)
+    assert "… 7 more regions" in shown
+    assert shown.count("v0 – v2 ") == 5
 
 
 def test_evidence_is_next_to_each_claim() -> None:

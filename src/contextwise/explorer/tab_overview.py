@@ -21,7 +21,7 @@ from contextwise.independence.model_claims import explain_model
 from contextwise.models.evidence import ClaimEvidence, Evidence
 from contextwise.report.analysis_page import answer_html, claims_html, evidence_table
 from contextwise.report.analysis_words import claim_phrase, plain
-from contextwise.report.claims import explanation_parts
+from contextwise.report.claims import MOST_REGIONS, explanation_parts
 from contextwise.report.comparisons import Guess, comparison_parts
 from contextwise.report.html import Markup, as_html
 from contextwise.report.page import model_page, terms_note
@@ -143,7 +143,7 @@ def claims(guess: Guess, tested: Outcome[Analysis]) -> TagList:
         listed = _table(evidence_table, known.claims[:MOST_CLAIMS], None)
         return TagList(progress, _title("The claims and their evidence"), listed)
     assert guess.one is not None
-    return TagList(progress, controls.parts(explanation_parts(guess.one)[1:]))
+    return TagList(progress, controls.parts(explanation_parts(guess.one, regions=MOST_REGIONS)[1:]))
 
 
 def _title(text: str) -> Tag:

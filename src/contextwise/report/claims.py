@@ -41,6 +41,8 @@ HEADS: dict[str, Style] = {
     "rows": "text",
 }
 Row = tuple[Cell, ...]
+MOST_GIVEN = 6  # variables that a row names after "given"
+MOST_REGIONS = 3  # regions of a pair on a page
 NOTEBOOK_LIMIT = 2.0  # seconds to find the claims of a model that a notebook shows
 
 
@@ -49,13 +51,21 @@ def model_parts(model: Model, *, top: int = TOP) -> list[Part]:
     if sum(states > 1 for states in model.domain.cardinalities) < 2:
         variables = plural(len(model.domain), "variable")
         return [Note("verdict", f"The model has {variables}, and no pair of them can depend.")]
-    return explanation_parts(explain_model(model, top=top, time_limit=NOTEBOOK_LIMIT))
+    explained = explain_model(model, top=top, time_limit=NOTEBOOK_LIMIT)
+    return explanation_parts(explained, regions=MOST_REGIONS)
 
 
-def explanation_parts(explained: ModelExplanation, *, top: int = TOP) -> list[Part]:
-    """Show how many pairs depend, and list the claims, those that hold in some contexts first."""
+def explanation_parts(
+    explained: ModelExplanation, *, top: int = TOP, regions: int = TOP
+) -> list[Part]:
+    """Show how many pairs depend, and list the claims, those that hold in some contexts first.
+
+    A pair has up to ``regions`` rows of each claim.
+    """
     counts, word = explained.counts, explained.word.capitalize()
-    somewhere = [row for claims in explained.somewhere for row in _region_rows(explained, claims)]
+    somewhere = [
+        row for claims in explained.somewhere for row in _region_rows(explained, claims, regions)
+    ]
     never: list[Row] = []
     for claims in explained.never if not counts["separations"] else ():
         (statement,) = claims.independent  # the separations of a network have smaller sets
@@ -107,20 +117,20 @@ def _sentences(explained: ModelExplanation) -> Iterator[str]:
         yield "The time limit left some contexts or pairs undecided."
 
 
-def _region_rows(explained: ModelExplanation, claims: PairClaims) -> Iterator[Row]:
+def _region_rows(explained: ModelExplanation, claims: PairClaims, most: int) -> Iterator[Row]:
     """Yield a row for each region of a pair, and one for those that are not listed."""
     pair, independent = claims.pair, claims.independent
     claim = explained.word
-    for one in independent:
+    for one in independent.statements[:most]:
         tested = explained.evidence(pair, "independent", one.region)
         yield _row(pair, claim, in_words(one.region), one.given, one.share, tested)
-    if independent.unlisted:
-        yield _row(pair, claim, f"… {plural(independent.unlisted, 'more region')}")
-    for region in claims.dependent:
+    if unlisted := independent.unlisted + len(independent.statements[most:]):
+        yield _row(pair, claim, f"… {plural(unlisted, 'more region')}")
+    for region in claims.dependent[:most]:
         tested = explained.evidence(pair, "dependent", region.region)
         yield _row(pair, "dependent", in_words(region.region), (), region.share, tested)
-    if claims.unlisted:
-        yield _row(pair, "dependent", f"… {plural(claims.unlisted, 'more region')}")
+    if unlisted := claims.unlisted + len(claims.dependent[most:]):
+        yield _row(pair, "dependent", f"… {plural(unlisted, 'more region')}")
 
 
 def _row(
@@ -134,7 +144,9 @@ def _row(
     rows = ""
     if tested is not None:
         rows = ": ".join(filter(None, [tested.verdict, tested.finding]))
-    return PairName(*pair), claim, when, ", ".join(map(quoted, given)), share, rows
+    names = [*map(quoted, given[:MOST_GIVEN])]
+    names += [f"{len(given) - MOST_GIVEN} more"] if len(given) > MOST_GIVEN else []
+    return PairName(*pair), claim, when, ", ".join(names), share, rows
 
 
 def _listing(title: str, rows: Sequence[Row]) -> Part:

@@ -18,7 +18,7 @@ from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import ALONE
 from contextwise.evaluation.compare_groups import compare_groups
 from contextwise.independence.model_claims import ModelExplanation
-from contextwise.report.claims import check_parts
+from contextwise.report.claims import MOST_REGIONS, check_parts
 from contextwise.report.claims import explanation_parts as model_parts
 from contextwise.report.comparisons import (
     Guess,
@@ -112,7 +112,7 @@ def model_page(
 ) -> str:
     """Return the page about one model without rows: its pictures and its claims."""
     counted = explained.counted
-    verdict, *claims = model_parts(explained)
+    verdict, *claims = model_parts(explained, regions=MOST_REGIONS)
     parts: list[Part] = [verdict, one_terms(counted)]
     if len(counted.domain) > 1:
         shares = shares_of(counted, ALONE)
