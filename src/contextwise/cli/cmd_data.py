@@ -82,7 +82,8 @@ def fit(
         lines.append(f"dropped {zeros} that became exactly 0; {remaining:,} remain")
     if len(fitted.unseen):
         unseen = plural(len(fitted.unseen), "feature")
-        lines.append(f"{unseen} in no row; only the penalty bounds their weights")
+        bounded = "its weight" if len(fitted.unseen) == 1 else "their weights"
+        lines.append(f"{unseen} in no row; only the penalty bounds {bounded}")
     if fitted.method == "likelihood":
         lines.append(_goodness(cw.distributions.goodness_of_fit(model, rows, show_progress=True)))
     click.echo("\n".join(lines), err=True)

@@ -328,8 +328,8 @@ def elimination_order(
         if cells > CELLS:
             sizes = (str(n) if n < 10_000 else f"10^{log10(n):.1f}" for n in (cells, CELLS))
             raise TooLargeError(
-                "exact inference needs tables of at least {} cells, the limit is {}; use sampling, "
-                "or fit by pseudo-likelihood".format(*sizes)
+                "exact inference needs tables of at least {} cells, the limit is {}; Gibbs "
+                "sampling and pseudo-likelihood do not need them".format(*sizes)
             )
         separator = neighbours.pop(variable)
         order.append((variable, *sorted(separator)))

@@ -64,16 +64,6 @@ __all__ = [
     "value_sets",
 ]
 
-if not TYPE_CHECKING:
-    _STRATEGIES = {*__all__} - {
-        "brute_force",
-        "brute_force_pairs",
-        "contexts_of",
-        "depends",
-        "inclusion_exclusion",
-    }
-    __getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(_STRATEGIES, "strategies"))
-
 
 def depends(structure: Structure, pair: Pair, context: Mapping[str, str]) -> bool:
     """Decide whether a pair depends in a context.
@@ -203,3 +193,8 @@ def _size_of_meet(cover: Cover, cubes: tuple[int, ...]) -> int:
     return prod(
         sum(cover.bit_weights[bit] for bit in members(meet & field)) for field in cover.fields
     )
+
+
+if not TYPE_CHECKING:  # the names that are not defined above
+    _strategies = [name for name in __all__ if name not in globals()]
+    __getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(_strategies, "strategies"))
