@@ -13,10 +13,8 @@ import pytest
 
 from commands import run
 from contextwise import Domain, Structure, compare, compare_groups, compare_many, write
-from contextwise.comparison import causal
-from contextwise.comparison.causal import DISTANCES, adjacency
 from contextwise.comparison.compare import comparison_record
-from contextwise.comparison.confusion import CAUSAL
+from contextwise.comparison.confusion import CAUSAL, GRAPH_DISTANCES, adjacency
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.models.directions import Directions, bayesian_network, directions_of
 from contextwise.models.structure import Model
@@ -75,18 +73,18 @@ def test_distances_are_those_of_gadjid(seed: int) -> None:
     dags = [adjacency(d, of_class=False) for d in (first, second)]
     classes = [adjacency(d, of_class=True) for d in (first, second)]
     direction = "from row to column"
-    assert DISTANCES["sid"](first, second) == gadjid.sid(*dags, edge_direction=direction)[1]
+    assert GRAPH_DISTANCES["sid"](first, second) == gadjid.sid(*dags, edge_direction=direction)[1]
     for name in ("ancestor_aid", "parent_aid", "oset_aid"):
         wanted = getattr(gadjid, name)(*dags, edge_direction=direction)[1]
-        assert DISTANCES[name](first, second) == wanted
+        assert GRAPH_DISTANCES[name](first, second) == wanted
     edges = [{frozenset(arc): arc for arc in d.arcs} for d in (first, second)]
     both = edges[0].keys() | edges[1].keys()
-    assert DISTANCES["shd"](first, second) == sum(
+    assert GRAPH_DISTANCES["shd"](first, second) == sum(
         edges[0].get(edge) != edges[1].get(edge) for edge in both
     )
-    assert DISTANCES["shd"](first, second) == gadjid.shd(*dags)[1]
-    assert DISTANCES["cpdag_shd"](first, second) == gadjid.shd(*classes)[1]
-    assert all(DISTANCES[name](first, first) == 0 for name in DISTANCES)
+    assert GRAPH_DISTANCES["shd"](first, second) == gadjid.shd(*dags)[1]
+    assert GRAPH_DISTANCES["cpdag_shd"](first, second) == gadjid.shd(*classes)[1]
+    assert all(GRAPH_DISTANCES[name](first, first) == 0 for name in GRAPH_DISTANCES)
 
 
 DOMAIN = Domain({"A": 2, "B": 2, "C": 2})
@@ -138,7 +136,7 @@ def test_a_partly_directed_graph_is_compared_by_its_class() -> None:
 
 
 def test_without_gadjid(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(causal, "find_spec", lambda name: None)
+    monkeypatch.setattr("contextwise.comparison.confusion.find_spec", lambda name: None)
     monkeypatch.setitem(__import__("sys").modules, "gadjid", None)
     record = comparison_record(compare(CHAIN, FORK))
     assert record["shd"] == 1

@@ -6,6 +6,19 @@ Positive means *dependent*: ``tp`` counts the contexts where both models have th
 To add a measure, add one `Measure`: to `Rates` if the four counts determine it, to `WholeMeasures`
 if it needs the counts of each pair, to `MEASURES` if not every comparison has it. Its property, its
 place in every output and its words follow from there.
+
+Comparisons of two Bayesian networks also have distances of their graphs. The metric ignores
+directions: a network and its reversal can be at distance 0, and parents of one child depend on each
+other, although no arc connects them. These distances compare the arcs:
+
+- The **structural Hamming distance** (SHD) counts the pairs of variables with another edge: none
+  instead of one, or an arc reversed, which counts once. On the equivalence classes (CPDAGs) it
+  leaves out directions that no data can show.
+- The **structural intervention distance** (SID) and the **adjustment identification distances**
+  count the ordered pairs for which adjusting as the guess says gives a wrong causal effect. They
+  need the package ``gadjid`` (``pip install '.[causal]'``).
+
+A partly directed graph is compared by its equivalence class, so it has no SHD and no SID of DAGs.
 """
 
 from __future__ import annotations
@@ -15,13 +28,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from importlib.util import find_spec
 from math import inf, isqrt, nextafter, sqrt
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from contextwise.comparison import causal
+import numpy as np
+import numpy.typing as npt
+
 from contextwise.counting.pair_counts import exact_sum
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, require
+from contextwise.models.directions import Directions
 from contextwise.support.formatting import is_readable, number
 
 if TYPE_CHECKING:
@@ -249,6 +266,67 @@ class WholeMeasures(Rates):
     )
 
 
+# -- distances of the graphs of two Bayesian networks ---------------------------------------------
+
+Matrix = npt.NDArray[np.int8]
+"""1 in row r, column c for an arc r -> c; 2 in both places for an undirected edge."""
+
+BY_GADJID = ("sid", "ancestor_aid", "parent_aid", "oset_aid")
+
+
+def adjacency(directions: Directions, *, of_class: bool) -> Matrix:
+    """Return the matrix of the DAG, or of its equivalence class."""
+    count = len(directions.parents)
+    matrix = np.zeros((count, count), dtype=np.int8)
+    for parent, child in directions.arcs:
+        if of_class and (parent, child) not in directions.compelled:
+            matrix[parent, child] = matrix[child, parent] = 2
+        else:
+            matrix[parent, child] = 1
+    return matrix
+
+
+def _shd(true: Matrix, guess: Matrix) -> int:
+    """Count the pairs whose edges differ."""
+    marks = (matrix + 4 * matrix.T for matrix in (true, guess))
+    first, second = marks
+    return int(np.triu(first != second, 1).sum())
+
+
+def has_gadjid() -> bool:
+    """Return whether the package of the last four distances is installed."""
+    return find_spec("gadjid") is not None
+
+
+def _by_gadjid(name: str, true: Matrix, guess: Matrix) -> int | None:
+    if not has_gadjid():
+        return None
+    function = getattr(require("gadjid", "causal"), name)
+    return int(function(true, guess, edge_direction="from row to column")[1])
+
+
+def _distance(name: str) -> Callable[[Directions | None, Directions | None], int | None]:
+    def distance(true: Directions | None, guess: Directions | None) -> int | None:
+        if true is None or guess is None:
+            return None
+        partly = bool(true.undirected or guess.undirected)
+        if name in ("shd", "sid") and partly:
+            return None
+        if name == "cpdag_shd":
+            return _shd(adjacency(true, of_class=True), adjacency(guess, of_class=True))
+        first, second = (adjacency(d, of_class=bool(d.undirected)) for d in (true, guess))
+        return _shd(first, second) if name == "shd" else _by_gadjid(name, first, second)
+
+    return distance
+
+
+GRAPH_DISTANCES = {name: _distance(name) for name in ("shd", "cpdag_shd", *BY_GADJID)}
+"""Each distance by its name; None if a model has no directions, or the distance is not defined."""
+
+
+# -- all measures ----------------------------------------------------------------------------------
+
+
 def _measures(owner: type) -> dict[str, Measure]:
     return {name: measure for name, measure in vars(owner).items() if isinstance(measure, Measure)}
 
@@ -263,7 +341,7 @@ def _causal_distance(key: str) -> Callable[[Any], int | None]:
     def formula(c: Comparison) -> int | None:
         if c.question.asked is not None:
             return None
-        return causal.DISTANCES[key](c.true.directions, c.guess.directions)
+        return GRAPH_DISTANCES[key](c.true.directions, c.guess.directions)
 
     return formula
 

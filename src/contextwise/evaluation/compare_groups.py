@@ -23,9 +23,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from contextwise.comparison.causal import BY_GADJID
 from contextwise.comparison.compare import Comparison
-from contextwise.comparison.confusion import MEASURES, shown_in
+from contextwise.comparison.confusion import BY_GADJID, MEASURES, shown_in
 from contextwise.errors import ContextwiseError, require
 from contextwise.learning.p_values import holm
 from contextwise.support.arrays import FloatArray
