@@ -276,6 +276,8 @@ def test_an_index_that_is_left_out_is_told() -> None:
     notes = as_data(frame.set_index("sex")).notes
     assert "the index (sex) is left out; reset_index() makes it a column" in notes
     assert as_data(frame.iloc[::2]).notes == ()
+    frame.index = [f"p{k}" for k in range(10)]
+    assert as_data(frame).notes == ("the names of the rows are left out",)
 
 
 def test_counted_rows_are_aligned_to_another_domain() -> None:

@@ -1,6 +1,6 @@
 """Judge the columns of a table: which are categories, and what to do about the others.
 
-`judge` decides about all columns at once. It collects every problem with its remedies, so that one
+`Judge` decides about all columns at once. It collects every problem with its remedies, so that one
 message and one command can solve them all. The rules and their figures are in
 docs/howto/your-data.md.
 """
@@ -291,11 +291,6 @@ def _doubtful(table: Sheet) -> Set[str]:
 # -- judging ---------------------------------------------------------------------------------------
 
 
-def judge(table: Sheet, how: RowOptions) -> tuple[DataSummary, Decisions]:
-    """Describe all columns of a table without a domain, and decide about them."""
-    return _Judge(table, how).decide()
-
-
 Bins = int | tuple[float, ...]
 """A number of bins, or the upper edges of all but the last."""
 
@@ -321,14 +316,9 @@ def _cut(bins: Bins) -> str:
     return f"cut at {', '.join(map(label_of, bins))}"
 
 
-def _mixed_bins(texts: Sequence[str]) -> str:
-    return (
-        f"bins: cannot read {','.join(texts)!r}; write age=4,weight=3 for numbers of bins, or "
-        "age=20|30 for points where to cut"
-    )
+class Judge:
+    """What is known of the columns of a table without a domain; `decide` finds it out."""
 
-
-class _Judge:
     def __init__(self, table: Sheet, how: RowOptions) -> None:
         names = table.names
         self.all = table
@@ -348,7 +338,10 @@ class _Judge:
         self.every_bins: Bins | None = None
         for name, text in find_values(how.bins, names, "bins"):
             if (name is None and self.bins and not self.every_bins) or name in self.bins:
-                raise DomainError(_mixed_bins(how.bins))
+                raise DomainError(
+                    f"bins: cannot read {','.join(how.bins)!r}; write age=4,weight=3 for numbers "
+                    "of bins, or age=20|30 for points where to cut"
+                )
             if name is None:
                 self.every_bins = parse_bins(text)
             else:
@@ -370,6 +363,7 @@ class _Judge:
         self.notes.append(f"{label} dropped: {why}")
 
     def decide(self) -> tuple[DataSummary, Decisions]:
+        """Describe all columns, and decide about them."""
         self._find_row_labels()
         if self.counts is not None:
             check_counts(self.counts, self.all)

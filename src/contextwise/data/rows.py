@@ -43,9 +43,9 @@ from contextwise.data.columns import (
     ColumnSummary,
     DataSummary,
     Decisions,
+    Judge,
     UnclearData,
     check_counts,
-    judge,
     without_missing,
 )
 from contextwise.data.containers import container_table
@@ -340,7 +340,7 @@ def summarize_data(data: DataLike, options: RowOptions | None = None) -> DataSum
     >>> summary.try_line(["learn", "people.csv"])
     'Try: contextwise learn people.csv --bins age=4'
     """
-    return judge(*_source_table(data, options or RowOptions()))[0]
+    return Judge(*_source_table(data, options or RowOptions())).decide()[0]
 
 
 def infer_domain(data: DataLike) -> Domain:
@@ -454,7 +454,7 @@ def _subject_column(table: Sheet, how: RowOptions) -> Column | None:
 
 
 def _decided(table: Sheet, how: RowOptions) -> Decisions:
-    summary, decisions = judge(table, how)
+    summary, decisions = Judge(table, how).decide()
     if summary.obstacle or summary.unclear:
         raise UnclearData(summary)
     return decisions

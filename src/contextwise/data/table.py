@@ -273,9 +273,11 @@ def frame_table(frame: Any, file: str | None = None) -> Sheet:
     """Return the table of a pandas frame; its categoricals are declared categories."""
     columns = []
     names, notes = unique_names([normalize("NFC", str(name)) for name in frame.columns])
-    if any(frame.index.names) or frame.index.dtype == object:
-        index = ", ".join(str(name) for name in frame.index.names if name) or "row names"
+    index = ", ".join(str(name) for name in frame.index.names if name is not None)
+    if index:
         notes.append(f"the index ({index}) is left out; reset_index() makes it a column")
+    elif frame.index.dtype.kind not in "iuf":
+        notes.append("the names of the rows are left out")
     for place, name in enumerate(names):
         series = frame.iloc[:, place]
         categories = getattr(getattr(series, "cat", None), "categories", None)
