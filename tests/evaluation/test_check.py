@@ -101,7 +101,7 @@ def test_bad_arguments_are_refused() -> None:
         check(CHAIN, [[0, 0, 0, 0, 0]], context="v0=1")
     with pytest.raises(ContextwiseError, match="regions must be >= 1, got 0"):
         check(CHAIN, [[0, 0, 0, 0, 0]], regions=0)
-    with pytest.raises(ContextwiseError, match="alpha must be between 0 and 1, got 0"):
+    with pytest.raises(ContextwiseError, match="alpha must be > 0 and < 1, got 0"):
         check(CHAIN, [[0, 0, 0, 0, 0]], alpha=0)
 
 
@@ -167,7 +167,7 @@ def test_command(tmp_path: Path) -> None:
     assert [claim.record() for claim in evidence.claims] == record["claims"]
     for more, message in (
         (["--out", "x.mn"], "only .json files hold evidence"),
-        (["--out", out, "--pairs", "v0,v1"], "leave out --pairs"),
+        (["--out", out, "--pairs", "v0,v1"], "--pairs leaves out claims"),
     ):
         refused = CliRunner().invoke(contextwise, [*words, *more])
         assert refused.exit_code == 2

@@ -22,6 +22,7 @@ from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.formats import ModelLike, as_model
 from contextwise.learning import LEARNERS, learner_named
 from contextwise.learning.evidence import judge
+from contextwise.learning.independence_test import check_level
 from contextwise.models.domain import Assignment, Domain
 from contextwise.models.evidence import ClaimEvidence, Evidence
 from contextwise.models.structure import (
@@ -161,10 +162,9 @@ def check(
     effort = Effort.of(time_limit, n_jobs=n_jobs, cluster=cluster, show_progress=show_progress)
     if regions < 1:
         raise ContextwiseError(f"regions must be >= 1, got {regions}")
-    if not 0 < alpha < 1:
-        raise ContextwiseError(f"alpha must be between 0 and 1, got {alpha}")
     if overall < 0:
         raise ContextwiseError(f"overall must be >= 0, got {overall}")
+    check_level(alpha, "alpha")
     model = as_model(model)
     whole = structure_of(model)
     data = as_data(rows, whole.domain, following(whole))
@@ -240,8 +240,8 @@ def _overall(
         for seed, value in shown.each("simulating data sets", simulate, seeds):
             finished[seed] = value
             shown.report(len(finished), simulations)
-    values = [finished[seed] for seed in seeds if finished.get(seed) is not None]
-    return Overall(statistic, tuple(v for v in values if v is not None), exact)
+    values = (finished.get(seed) for seed in seeds)
+    return Overall(statistic, tuple(value for value in values if value is not None), exact)
 
 
 def _statistic(evidence: Evidence) -> float:

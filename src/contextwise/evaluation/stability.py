@@ -232,9 +232,7 @@ class Stability(Printed):
 
     def support(self, first: str, second: str) -> PairSupport:
         """Return how many resamples have a pair dependent, and in how many of its contexts."""
-        return self._pair_support(self.domain.pair((first, second)))
-
-    def _pair_support(self, pair: tuple[int, int]) -> PairSupport:
+        pair = self.domain.pair((first, second))
         names = self.domain.names[pair[0]], self.domain.names[pair[1]]
         count, contexts = self._support.get(pair, (0, Fraction(0)))
         return PairSupport(names, count, self.resamples, contexts, pair in self._learned)
@@ -245,8 +243,9 @@ class Stability(Printed):
 
     def supports(self) -> list[PairSupport]:
         """Return the support of every pair of a resample or of the structure of all rows."""
+        names = self.domain.names
         pairs = sorted({*self._support, *self._learned})
-        supports = [self._pair_support(pair) for pair in pairs]
+        supports = [self.support(names[i], names[j]) for i, j in pairs]
         return sorted(supports, key=lambda support: (-support.resamples, -support.contexts))
 
     def support_matrix(self) -> FloatArray:
@@ -469,24 +468,16 @@ class Resampling:
             return np.arange(self.count)
         # Each resample has its own generator, so any worker can draw it, in any order.
         generator = np.random.default_rng([self.seed, resample])
+        units = np.arange(self.count)  # rows, or whole subjects
         if self.subjects is not None:
-            return self._rows_of_subjects(self.subjects, generator)
+            units = np.unique(self.subjects, return_inverse=True)[1]
+        count = int(units.max()) + 1
         if self.how == "bootstrap":
-            return np.sort(generator.integers(self.count, size=self.count))
-        size = min(self.count, max(1, round(self.share * self.count)))
-        return np.sort(generator.choice(self.count, size=size, replace=False))
-
-    def _rows_of_subjects(self, subjects: IntArray, generator: np.random.Generator) -> IntArray:
-        """Draw whole subjects, and return their rows."""
-        number = np.unique(subjects, return_inverse=True)[1]
-        count = int(number.max()) + 1
-        if self.how == "bootstrap":
-            times = np.bincount(generator.integers(count, size=count), minlength=count)
+            drawn = generator.integers(count, size=count)
         else:
             size = min(count, max(1, round(self.share * count)))
-            times = np.zeros(count, dtype=np.int64)
-            times[generator.choice(count, size=size, replace=False)] = 1
-        return np.repeat(np.arange(self.count), times[number])
+            drawn = generator.choice(count, size=size, replace=False)
+        return np.repeat(np.arange(self.count), np.bincount(drawn, minlength=count)[units])
 
     def configuration(self, data: Data) -> dict[str, Any]:
         """Return what defines the run, for the store; the number of resamples may grow."""
