@@ -131,7 +131,8 @@ def test_what_is_not_a_store(tmp_path: Path) -> None:
 def test_a_store_of_an_earlier_version_is_resumed(tmp_path: Path) -> None:
     """It has the time and the tries of each unit, and a list of versions."""
     row = ("unit-00", 0.5, 1, None, json.dumps(squares(0)))
-    about = [("configuration", '{"seed": 123456789}'), ("versions", "[{}]")]
+    derived = 394987066606203070  # a number that nobody typed
+    about = [("configuration", f'{{"seed": {derived}}}'), ("versions", "[{}]")]
     with closing(sqlite3.connect(tmp_path / "results.sqlite")) as db, db:
         text = "key TEXT PRIMARY KEY"
         db.execute(f"CREATE TABLE about ({text}, value TEXT, checksum TEXT) WITHOUT ROWID")
@@ -141,10 +142,10 @@ def test_a_store_of_an_earlier_version_is_resumed(tmp_path: Path) -> None:
         for pair in about:
             db.execute("INSERT INTO about VALUES (?, ?, ?)", (*pair, _sum(*pair)))
     for _ in range(2):
-        with Store(tmp_path, {"seed": 3}, formerly={"seed": 123456789}) as store:
+        with Store(tmp_path, {"seed": 3}, formerly={"seed": derived}) as store:
             assert run_units(store, UNITS, squares).before in (1, 12)
             assert list(store.records()) == EXPECTED
-    with pytest.raises(ContextwiseError, match="seed is 123456789 there and 4 here"):
+    with pytest.raises(ContextwiseError, match="seed is another one there and 4 here"):
         Store(tmp_path, {"seed": 4}, formerly={"seed": 5})
 
 

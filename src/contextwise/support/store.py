@@ -28,7 +28,7 @@ from typing import Any
 
 from contextwise.errors import ContextwiseError, MissingPackage
 from contextwise.support.effort import QUIET, Effort
-from contextwise.support.formatting import plural
+from contextwise.support.formatting import LARGEST_EXACT, plural
 from contextwise.support.maps import Done, choose_map
 
 FILE = "results.sqlite"
@@ -311,5 +311,7 @@ def _differences(stored: Record, current: Record) -> str:
 
 
 def _short(value: object) -> str:
+    if isinstance(value, int) and value > LARGEST_EXACT:
+        return "another one"  # earlier versions kept a number derived from the seed
     text = "not set" if value is None else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
