@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @learner_options()
 @click.option(
     "--holdout",
-    type=click.FloatRange(0, 1, max_open=True),
+    type=options.FiniteNumber(0, 1, max_open=True),
     metavar="SHARE",
     help="Share of the rows for the tests alone.  [default: a third from 500 rows on, else 0]",
 )
@@ -168,8 +168,8 @@ def groups(
 
 def _numbers(ctx: click.Context, param: click.Parameter, text: str) -> list[int]:
     try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
+        return [options.WholeNumber().convert(part, param, ctx) for part in text.split(",")]
+    except click.BadParameter:
         raise click.BadParameter(f"expected numbers such as 200,1000, got {text!r}") from None
 
 

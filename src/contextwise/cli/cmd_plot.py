@@ -83,6 +83,8 @@ class Picture(NamedTuple):
             click.get_current_context().exit(3)
 
 
+INCHES = options.FiniteNumber(0, 100, min_open=True)
+POINTS = options.FiniteNumber(0, 100, min_open=True)
 FIGURE = (
     options.path(
         "--out",
@@ -92,8 +94,8 @@ FIGURE = (
         help="Write this .png, .svg or .pdf file.",
     ),
     click.option("--title", help="Title of the figure.  [default: the names of the models]"),
-    options.positive("--width", metavar="INCHES", help="Width of the figure."),
-    options.positive("--font-size", metavar="POINTS", help="Size of the text."),
+    click.option("--width", type=INCHES, metavar="INCHES", help="Width of the figure."),
+    click.option("--font-size", type=POINTS, metavar="POINTS", help="Size of the text."),
 )
 comparing = options.options_as(
     "picture",
@@ -116,7 +118,7 @@ def edge_options(default: str, top: int) -> options.Decorator:
         ),
         options.option(
             "--min-share",
-            type=click.FloatRange(0, 1),
+            type=options.FiniteNumber(0, 1),
             default=0,
             metavar="SHARE",
             help="Draw only edges that depend in at least this share of contexts.",

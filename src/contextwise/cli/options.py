@@ -6,6 +6,7 @@ on. Nothing here imports NumPy, so that ``--help`` prints at once.
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import warnings
@@ -173,14 +174,37 @@ def choice(name: str, *choices: str, help: str) -> Decorator:
 words = partial(click.Choice, case_sensitive=False)
 
 
+LARGEST = 2**31 - 1
+
+
+class WholeNumber(click.IntRange):
+    """An integer that arrays and threads can be counted with."""
+
+    def convert(self, value: Any, *where: Any) -> int:
+        given: int = super().convert(value, *where)
+        if given > LARGEST:
+            self.fail(f"must be at most {LARGEST:,}, got {given}", *where)
+        return given
+
+
+class FiniteNumber(click.FloatRange):
+    """A number other than nan and inf."""
+
+    def convert(self, value: Any, *where: Any) -> float:
+        given: float = super().convert(value, *where)
+        if not math.isfinite(given):
+            self.fail(f"must be a finite number, got {value}", *where)
+        return given
+
+
 def number(*names: str, least: int = 1, **more: Any) -> Decorator:
-    return option(*names, type=click.IntRange(min=least), metavar="N", **more)
+    return option(*names, type=WholeNumber(min=least), metavar="N", **more)
 
 
 path = partial(option, type=click.Path())
-positive = partial(option, type=click.FloatRange(min=0, min_open=True))
-not_negative = partial(option, type=click.FloatRange(min=0))
-share = partial(option, type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="SHARE")
+positive = partial(option, type=FiniteNumber(min=0, min_open=True))
+not_negative = partial(option, type=FiniteNumber(min=0))
+share = partial(option, type=FiniteNumber(0, 1, min_open=True, max_open=True), metavar="SHARE")
 """Add an option that takes a number between 0 and 1."""
 
 
@@ -483,7 +507,14 @@ def time_limit(
 
 
 top = partial(number, "--top", default=10, least=0, help="Number of entries to show in each list.")
-seed = number("--seed", "rng", default=0, least=0, help="Seed of the random generator.")
+seed = option(
+    "--seed",
+    "rng",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=0,
+    help="Seed of the random generator.",
+)
 jobs = section(
     EFFORT,
     number(

@@ -17,7 +17,14 @@ from unicodedata import normalize
 
 import numpy as np
 
-from contextwise.data.options import RowOptions, command_line, find_names, find_values, row_options
+from contextwise.data.options import (
+    RowOptions,
+    command_line,
+    find_name,
+    find_names,
+    find_values,
+    row_options,
+)
 from contextwise.data.table import THOUSANDS, Column, Sheet, label_of, numbers_of
 from contextwise.data.text import DOUBTFUL, SEPARATORS, TOKENS
 from contextwise.errors import DomainError
@@ -325,7 +332,7 @@ class Judge:
         chosen = find_names(how.columns, names, "columns") if how.columns else names
         counts_column = how.counts or table.counts
         if counts_column is not None:
-            (counts_column,) = find_names([counts_column], names, "counts")
+            counts_column = find_name(counts_column, names, "counts")
         self.left_out = find_names(how.drop, names, "drop") if how.drop else []
         self.named = set(chosen) if how.columns else set()
         self.insisted = set(find_names(how.category, names, "category")) if how.category else set()

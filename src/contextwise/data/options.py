@@ -188,6 +188,14 @@ def find_names(texts: Sequence[str], names: Sequence[str], option: str) -> list[
     return list(dict.fromkeys(chosen))
 
 
+def find_name(text: str, names: Sequence[str], option: str) -> str:
+    """Return the column that an option for one column names."""
+    found = find_names([text], names, option)
+    if len(found) > 1:
+        raise DomainError(f"{option} needs one column, got {text!r}")
+    return found[0]
+
+
 def find_values(
     texts: Sequence[str], names: Sequence[str], option: str
 ) -> list[tuple[str | None, str]]:
@@ -205,7 +213,7 @@ def find_values(
         for part in text.split(","):
             name, sign, value = part.strip().rpartition("=")
             if sign:
-                (name,) = find_names([name], names, option)
+                name = find_name(name, names, option)
             values.append((name if sign else None, value))
     return values
 

@@ -49,7 +49,7 @@ from contextwise.data.columns import (
     without_missing,
 )
 from contextwise.data.containers import container_table
-from contextwise.data.options import RowOptions, find_names, row_options
+from contextwise.data.options import RowOptions, find_name, row_options
 from contextwise.data.table import Column, Sheet, label_of, numbers_of, python_table
 from contextwise.data.text import text_table
 from contextwise.errors import ContextwiseError, DomainError, ParseError, TooLargeError, require
@@ -446,7 +446,7 @@ def _subject_column(table: Sheet, how: RowOptions) -> Column | None:
         name = (how.learned or {})["subject"]
     if name is None:
         return None
-    (name,) = find_names([name], table.names, "subject")
+    name = find_name(name, table.names, "subject")
     column = table.column(name)
     if (column.codes < 0).any():
         raise DomainError(f"subject: {name!r} has missing values; drop these rows first")
@@ -468,7 +468,7 @@ def _chosen(table: Sheet, how: RowOptions, domain: Domain) -> Decisions:
     learned = how.learned or {}
     counts = how.counts or table.counts
     if counts is not None:
-        (counts,) = find_names([counts], table.names, "counts")
+        counts = find_name(counts, table.names, "counts")
     elif learned.get("counts") in table.names:
         counts = learned["counts"]
     wanted, _ = without_missing(table.only(domain.names), how)
