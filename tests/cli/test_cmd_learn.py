@@ -51,6 +51,20 @@ def test_the_rules_are_those_there_are() -> None:
     assert RULES == selection.RULES
 
 
+def test_an_interrupt_writes_the_best_so_far(
+    train: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("contextwise.learning.pair_blocks._Search.find_contexts", interrupt)
+    out = tmp_path / "learned.json"
+    result = run(train, "--out", str(out))
+    assert result.exit_code != 0
+    assert "unfinished: the learner was stopped" in result.stderr
+    assert ("A", "B") in structure_of(cw.read(out)).pairs()
+
+
 @pytest.mark.parametrize("name", [name for name, entry in LEARNERS.items() if not entry.package])
 def test_every_learner_writes_what_it_learned(name: str, train: str, tmp_path: Path) -> None:
     out = tmp_path / "learned.json"

@@ -35,7 +35,7 @@ import numpy as np
 
 from contextwise.data.rows import Data
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.learning.base import Run, check_prior
+from contextwise.learning.base import Run, check_prior, pairs_of
 from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.tree_features import Tree, TreeLearner, network_of
 from contextwise.models.directions import directions_of
@@ -156,9 +156,9 @@ def _limits_of(
 ) -> Limits:
     count = len(domain)
     required, excluded, apart = ([0] * count for _ in range(3))
-    for pairs, masks in ((require, required), (forbid, apart)):
-        for pair in pairs:
-            first, second = domain.pair(pair)
+    pairs = pairs_of(domain, require, forbid)
+    for own, masks in zip(pairs, (required, apart), strict=True):
+        for first, second in own:
             masks[first] |= 1 << second
             masks[second] |= 1 << first
     places = [domain.position(name) for name in order]
@@ -166,10 +166,6 @@ def _limits_of(
         raise ContextwiseError(f"order has a variable twice: {', '.join(order)}")
     for before, after in combinations(places, 2):
         excluded[before] |= 1 << after
-    for first in range(count):
-        if clash := required[first] & apart[first]:
-            names = domain.names[first], domain.names[clash.bit_length() - 1]
-            raise ContextwiseError(f"the pair {names} is required and forbidden; drop one of them")
     return Limits(tuple(required), tuple(excluded), tuple(apart))
 
 

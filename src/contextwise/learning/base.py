@@ -486,6 +486,17 @@ def check_prior(prior: float) -> float:
     return prior
 
 
+def pairs_of(
+    domain: Domain, require: Sequence[tuple[str, str]], forbid: Sequence[tuple[str, str]]
+) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+    """Return the positions of required and of forbidden pairs; raise if a pair is both."""
+    required, forbidden = ({domain.pair(pair) for pair in pairs} for pairs in (require, forbid))
+    for a, b in sorted(required & forbidden):
+        both = f"{domain.names[a]} and {domain.names[b]}"
+        raise DomainError(f"{both} are both required and forbidden; drop one of them")
+    return required, forbidden
+
+
 def threads_of(n_jobs: int) -> int:
     """Return the number of threads; -1 means all cores."""
     if n_jobs < 1 and n_jobs != -1:

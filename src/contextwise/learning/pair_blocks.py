@@ -38,7 +38,7 @@ import numpy as np
 
 from contextwise.data.rows import Data
 from contextwise.errors import DomainError
-from contextwise.learning.base import Learner, Run
+from contextwise.learning.base import Learner, Run, pairs_of
 from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.independence_test import evaluate_given
 from contextwise.learning.logit import Block, BlockScores, Context, Literal, NumberedRows, penalty
@@ -110,12 +110,7 @@ class PairBlocks(Learner):
         if self.depth < 0:
             raise DomainError(f"depth must be >= 0, got {self.depth}")
         rows = NumberedRows(CountedRows.of(data))
-        required, forbidden = (
-            {data.domain.pair(pair) for pair in pairs} for pairs in (self.require, self.forbid)
-        )
-        for a, b in required & forbidden:
-            names = data.domain.names
-            raise DomainError(f"{names[a]} and {names[b]} are both required and forbidden")
+        required, forbidden = pairs_of(data.domain, self.require, self.forbid)
         search = _Search(rows, run, self.depth, required, forbidden)
         run.best = lambda: search.trees.structure(data.domain, rows.states)
         search.run_all()
