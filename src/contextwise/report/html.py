@@ -200,7 +200,12 @@ def _table(table: Table, cell: CellContent | None, sortable: bool) -> Markup:
         class_=f"table {kinds}",
     )
     scrolling = tag(
-        "div", drawn, class_="scroll", tabindex=0, role="region", aria_label=title or "Table"
+        "div",
+        drawn,
+        class_="scroll",
+        tabindex=0,
+        role="region" if title else "group",
+        aria_label=title or "Table",
     )
     return joined([title and tag("p", title, class_="caption", aria_hidden="true"), scrolling])
 
