@@ -176,7 +176,7 @@ def test_numbers_of_a_context_are_not_given_for_all_rows() -> None:
     result = analysed(Data(Domain(dict.fromkeys("ABC", 2)), rows), learner="pair-blocks")
     assert result.finding("A", "B").partly
     told = plain(strongest_sentence(result))
-    assert told.startswith("The association is A with B, only where C is 1: ")
+    assert "association is A with B, only where C is 1: " in told
     assert "100 %" in told
 
 
@@ -210,6 +210,16 @@ def test_small_counts_are_hidden() -> None:
     cells = [(int(a.replace(",", "")), int(b.replace(",", ""))) for a, b in groups]
     assert cells
     assert all(c == 0 or c >= 5 for part, whole in cells for c in (part, whole - part))
+
+
+def test_a_rare_state_is_not_told_by_its_share_or_bar() -> None:
+    rows = np.stack([np.arange(60) % 2, (np.arange(60) < 3).astype(int)], axis=1)
+    page = analysis_page(analysed(Data(Domain({"a": 2, "rare": 2}), rows), smallest_count=5))
+    assert "is rare" not in page
+    box = page.split("<h3>rare</h3>")[1].split("</h3>")[0]
+    assert "&lt; 5" in box
+    assert ">5 %" not in box.replace("\xa0", " ")
+    assert "width:5.0%" not in box
 
 
 def test_two_columns_that_say_the_same_are_named() -> None:

@@ -201,7 +201,7 @@ def _rarest(analysis: Analysis) -> str:
         (int(count), name, state)
         for name, states, counts in columns
         for state, count in zip(states, counts, strict=True)
-        if len(states) == 2 and 0 < count < 0.06 * rows
+        if len(states) == 2 and max(1, analysis.smallest_count) <= count < 0.06 * rows
     ]
     if not rare:
         return ""

@@ -632,9 +632,10 @@ def _variable(
     )
     lines = []
     for state, count in entries[:MOST_STATES]:
-        text = f"< {smallest_count}" if 0 < count < smallest_count else f"{count:,}"
-        width = f"{100 * count / rows:.1f}"
-        lines.append(filled(line, short(state, 24), width, text, percent(count / rows)))
+        width, texts = 100 * count / rows, (f"{count:,}", percent(count / rows))
+        if 0 < count < smallest_count:  # neither its share nor its bar may tell the count
+            width, texts = 0.0, (f"< {smallest_count}", "")
+        lines.append(filled(line, short(state, 24), f"{width:.1f}", *texts))
     if len(entries) > MOST_STATES:
         lines.append(note(f"and {len(entries) - MOST_STATES} more states"))
     return filled('<div class="var"><h3>{}</h3>{}</div>', short(name), joined(lines))
