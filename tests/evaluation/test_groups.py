@@ -242,6 +242,20 @@ def test_every_p_value_of_paired_rows_counts_subjects() -> None:
     assert found.subject == "who"
 
 
+def test_subjects_of_one_group_each_count_once() -> None:
+    """Ten equal rows per subject are evidence of one row."""
+    rng = np.random.default_rng(2)
+    subjects = np.repeat(np.arange(60), 10)
+    of_subject = rng.integers(2, size=(60, 2))
+    domain = Domain({"A": 2, "B": 2, "g": ["x", "y"]})
+    rows = np.column_stack([of_subject[subjects], subjects % 2])
+    (alone,) = cw.groups(Data(domain, rows[::10]), "g", "mpl").pairs
+    (counted,) = cw.groups(Data(domain, rows, subjects=subjects), "g", "mpl").pairs
+    (naive,) = cw.groups(Data(domain, rows), "g", "mpl").pairs
+    assert naive.p_value < 1e-3 < 0.1 < alone.p_value
+    assert counted.p_value == pytest.approx(alone.p_value, abs=0.15)
+
+
 def test_paired_rows_may_lack_a_state() -> None:
     domain = Domain({"A": 3, "B": 2, "g": ["x", "y"]})
     rng = np.random.default_rng(1)

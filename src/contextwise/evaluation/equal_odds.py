@@ -261,11 +261,11 @@ def trend_test(tables: Floats, level: float = 0.95) -> Trend:
 
 
 FEW_SUBJECTS = 200
-"""Below this number, labels are exchanged within subjects instead of a normal distribution."""
+"""Below this number, labels of groups are exchanged instead of a normal distribution."""
 
 
 def paired_p(cells: IntArray, subjects: IntArray, rng: np.random.Generator) -> float:
-    """Test equal odds ratios in two groups whose rows belong to the same subjects.
+    """Test equal odds ratios in two groups if several rows are of one subject.
 
     Each row is in one cell of a 2 x 2 x 2 table, ``((stratum * 2 + group) * 2 + a) * 2 + b``. The
     score of a subject sums over its rows, so its variance includes their dependence.
@@ -288,11 +288,16 @@ def paired_p(cells: IntArray, subjects: IntArray, rng: np.random.Generator) -> f
     if len(np.unique(subjects)) >= FEW_SUBJECTS:
         return float(chi2.sf(observed, 1))
     group, rest = cells // 4 % 2, cells - cells // 4 % 2 * 4
+    number = np.unique(subjects, return_inverse=True)[1]
+    of_subject = np.zeros(number.max(initial=-1) + 1, dtype=np.int64)
+    of_subject[number] = group
+    paired = bool((of_subject[number] != group).any())  # some subject has rows in both groups
     ordered = np.argsort(subjects, kind="stable")
     draws = []
     for _ in range(DRAWS):
-        exchanged = np.empty_like(group)
-        exchanged[np.lexsort((rng.random(len(cells)), subjects))] = group[ordered]
+        exchanged = rng.permutation(of_subject)[number]
+        if paired:  # exchange within subjects
+            exchanged[np.lexsort((rng.random(len(cells)), subjects))] = group[ordered]
         draws.append(statistic(rest + 4 * exchanged))
         if len(draws) >= BATCH and sum(d >= observed for d in draws) >= 2 * ENOUGH:
             break

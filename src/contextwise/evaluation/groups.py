@@ -120,7 +120,7 @@ class Groups(Printed):
     alpha: float
     margin: float
     learner: str
-    subject: str | None  #: the column of the subjects, if the groups share subjects
+    subject: str | None  #: the column of the subjects, if rows have any
     adjusted: float | None = None  #: p after Holm's correction, if there are several columns
 
     @property
@@ -512,14 +512,6 @@ def _grouped(data: Data, by: str) -> tuple[Data, bool]:
     place[present] = np.arange(len(present))
     rows[:, column] = place[rows[:, column]]
     known = dict(zip(domain.names, domain.states, strict=True)) | {by: names}
-    if data.subjects is not None:
-        both = np.unique(np.column_stack([data.subjects, rows[:, column]]), axis=0)
-        if len(both) == len(np.unique(data.subjects)):
-            subject = data.decisions.get("subject")
-            raise ContextwiseError(
-                f"no value of {subject!r} has rows in two groups of {by!r}, so rows are not "
-                "paired; leave out the subject"
-            )
     counts = None
     if data.subjects is None:
         rows, counts = distinct_rows(rows, data.multiplicity)
