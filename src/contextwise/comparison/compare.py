@@ -213,8 +213,7 @@ class Comparison(Shown, WholeMeasures):
                 f"{len(self.unions.open_places)} of {len(self.pairs)} pairs are unfinished, for "
                 f"example {' – '.join(self.open_pairs[0])}; use distance_bounds or allow more time"
             )
-        a, b, u = self.unions.total(self.unions.low)
-        return Confusion(a + b - u, u - b, u - a, self.total - u)
+        return Confusion.of(self.unions.total(self.unions.low), self.total)
 
     @property
     def tp(self) -> Number:

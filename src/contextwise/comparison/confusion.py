@@ -457,6 +457,16 @@ class Confusion(Rates):
     fp: Number
     tn: Number
 
+    @classmethod
+    def of(cls, unions: Iterable[Number], contexts: Number) -> Confusion:
+        """Return the counts that follow from the sizes of the three unions.
+
+        >>> Confusion.of((6, 5, 9), 16)
+        Confusion(tp=2, fn=4, fp=3, tn=7)
+        """
+        a, b, u = unions
+        return cls(a + b - u, u - b, u - a, contexts - u)
+
     def __repr__(self) -> str:
         return f"Confusion({', '.join(f'{key}={digits(getattr(self, key))}' for key in COUNTS)})"
 

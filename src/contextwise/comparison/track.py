@@ -113,7 +113,7 @@ class Tracker:
     @property
     def confusion(self) -> Confusion:
         """The confusion matrix of the current guess."""
-        return _confusion(self._sums, self._question.total)
+        return Confusion.of(self._sums, self._question.total)
 
     @property
     def distance(self) -> Number:
@@ -145,7 +145,7 @@ class Tracker:
         if self._asked is not None and (i, j) not in self._asked:
             raise DomainError(f"this comparison leaves out the pair {first!r}, {second!r}")
         size = self._question.sizes(np.array([[i, j]]))[0]
-        return _confusion(self._sizes.get((i, j), (0, 0, 0)), size)
+        return Confusion.of(self._sizes.get((i, j), (0, 0, 0)), size)
 
     # -- steps -----------------------------------------------------------------------------------
 
@@ -166,7 +166,7 @@ class Tracker:
         more = [self._literals(feature) for feature in add]
         less = [self._literals(feature) for feature in remove]
         sums = _grown(self._sums, self._growth(more, less).values())
-        return _confusion(sums, self._question.total)
+        return Confusion.of(sums, self._question.total)
 
     def undo(self) -> Tracker:
         """Undo the last step."""
@@ -244,11 +244,6 @@ class Tracker:
     def _text(self, literals: Literals) -> str:
         domain = self._question.domain
         return repr(write_literals(domain.literal(v, allowed) for v, allowed in literals))
-
-
-def _confusion(unions: Unions, contexts: Number) -> Confusion:
-    a, b, u = unions
-    return Confusion(a + b - u, u - b, u - a, contexts - u)
 
 
 def _grown(unions: Unions, growth: Iterable[tuple[Number, Number]]) -> Unions:
