@@ -144,6 +144,8 @@ def test_a_constant_does_not_fill_the_listing() -> None:
     assert explained.constants == ("K",)
     assert [claims.pair for claims in explained.never] == [("A", "C"), ("B", "C")]
     assert "K has one state; its pairs are left out." in " ".join(str(explained).split())
+    alone = str(explain_model(Structure({"A": 2, "K": 1}, ["A=1"])))
+    assert alone.startswith("The model claims nothing: fewer than two variables have several")
 
 
 def test_the_time_limit_bounds_the_whole_listing() -> None:

@@ -103,7 +103,10 @@ def _sentences(explained: ModelExplanation) -> Iterator[str]:
     }
     counts = {kind: explained.counts[kind] for kind in words}
     told = [f"{n:,} {words[kind][n != 1]}" for kind, n in counts.items() if n]
-    yield f"{plural(sum(counts.values()), 'pair')}: {', '.join(told)}."
+    if told:
+        yield f"{plural(sum(counts.values()), 'pair')}: {', '.join(told)}."
+    else:
+        yield "The model claims nothing: fewer than two variables have several states."
     if len(explained.constants) == 1:
         yield f"{listed(explained.constants)} has one state; its pairs are left out."
     elif explained.constants:
