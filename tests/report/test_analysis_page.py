@@ -115,7 +115,7 @@ def test_a_sample_of_the_pairs_is_not_taken_for_all() -> None:
     data = Data(Domain({f"v{k}": 2 for k in range(100)}), rows)
     result = analysed(data, learner="independent", resamples=0)
     assert plain(first_sentence(result)) == (
-        "Only 1,000 of the 4,950 pairs of variables could be tested; the rows show no association "
+        "Only 1,000 of the 4,950 pairs of variables were tested; the rows show no association "
         "there when the others are held fixed."
     )
     assert "500 at random" in text_of(analysis_page(result))

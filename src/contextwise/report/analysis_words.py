@@ -179,7 +179,8 @@ def _none_associated(
         shown = f"{held}, which {'does' if one else 'do'} not show in the tests"
         return (f"The model has {count}", *of, shown, *_untested(findings, outcome))
     if tested < every:
-        text = f" could be tested; the rows show no association there{held}"
+        verb = "could be" if any(f.undecided for f in findings) else "were"
+        text = f" {verb} tested; the rows show no association there{held}"
         return (f"Only {tested:,} of the {every:,}", *pairs, text)
     rest = " with any other variable" if of else f" between any of the {variables} variables"
     return ("The rows show no association", *of, rest, held)
