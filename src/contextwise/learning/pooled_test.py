@@ -9,7 +9,7 @@ groups. It is R's ``mantelhaen.test`` without the continuity correction.
 
 from __future__ import annotations
 
-from math import exp, log
+from math import exp, inf, log
 
 import numpy as np
 
@@ -22,6 +22,8 @@ LEAST_ROOM, MOST_CRAMPED = 1.0, 0.2
 """A fifth of the cells may have less room, down to this (Cochran's rule)."""
 BATCH = 2**22
 """The most covariances held at once."""
+LARGEST = log(1e6)
+"""The largest log odds ratio that could be shown."""
 POWERFUL = 0.8416212335729143
 """The normal quantile of a power of 0.8."""
 
@@ -98,26 +100,26 @@ def odds_ratio_pooled(tables: FloatArray, level: float) -> float:
     >>> round(odds_ratio_pooled(np.full((2, 2, 2), 25.0), 0.05), 2)
     2.23
     """
+    from scipy.optimize import brentq
     from scipy.special import chdtri
 
     cells, critical = Cells.of(tables), float(chdtri(1, level)) ** 0.5
+    mean, variance = (float(part.sum()) for part in cells.moments(np.zeros(len(tables))))
 
     def excess(tilt: float) -> float:
         """Return how far the mean is beyond the power of 0.8, in the worse direction."""
-        mean, variance = (part.sum() for part in cells.moments(np.zeros(len(tables))))
         found = []
         for sign in (-1, 1):
             tilted, spread = (
-                part.sum() for part in cells.moments(np.full(len(tables), sign * tilt))
+                float(part.sum()) for part in cells.moments(np.full(len(tables), sign * tilt))
             )
             reached = abs(tilted - mean) - critical * variance**0.5
             found.append(reached - POWERFUL * spread**0.5)
-        return float(min(found))
+        return min(found)
 
-    low, high = 0.0, log(1e6)
-    if excess(high) < 0:
-        return np.inf
-    for _ in range(30):
-        middle = (low + high) / 2
-        low, high = (middle, high) if excess(middle) < 0 else (low, middle)
-    return exp(high)
+    low, high = 0.0, (critical + POWERFUL) / max(variance, 1e-9) ** 0.5
+    while excess(high) < 0:
+        low, high = high, 1.5 * high
+        if high > LARGEST:
+            return inf
+    return exp(float(brentq(excess, low, high, xtol=1e-5)))
