@@ -252,7 +252,7 @@ class Learner:
             "version": release,
             "description": f"learned by {name}({arguments}) of contextwise {release} from "
             f"{len(data)} rows (fingerprint {data.fingerprint})"
-            + ("" if self.finished_ else ", unfinished: stopped early"),
+            + ("" if self.finished_ else ", unfinished: stopped by the time limit or by Ctrl-C"),
         } | ({} if self.finished_ else {"unfinished": True})
 
     @property
