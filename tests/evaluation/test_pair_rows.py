@@ -131,3 +131,13 @@ def test_small_pieces() -> None:
     share = wilson(0, 10)
     assert share.low == 0
     assert 0.2 < share.high < 0.35
+
+
+def test_the_gap_that_is_shown_does_not_rest_on_one_row() -> None:
+    """State 2 of A has one row, whose share of 0 is farther from 0.7 than that of state 0."""
+    a = np.repeat([0, 1, 2], [100, 100, 1])
+    b = np.concatenate([np.arange(100) < 25, np.arange(100) < 70, [False]]).astype(int)
+    found = standardised(Data(Domain({"A": 3, "B": 2}), np.stack([a, b], axis=1)), "A", "B", ())
+    assert found is not None
+    assert found.gap is not None
+    assert (found.gap.high, found.gap.low) == ("1", "0")

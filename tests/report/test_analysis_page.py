@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +13,13 @@ from contextwise import Structure
 from contextwise.data.rows import Data, read_data
 from contextwise.errors import OpenResult
 from contextwise.evaluation.analysis import Analysis, analyse, analysis_of
-from contextwise.evaluation.pair_rows import rows_where
+from contextwise.evaluation.pair_rows import Estimate, rows_where
 from contextwise.models.domain import Domain
+from contextwise.models.evidence import CONTRADICTED, NOT_CONTRADICTED, ClaimEvidence, Effect
 from contextwise.report.analysis_notes import cautions, terminal_lines
 from contextwise.report.analysis_page import analysis_page, card_html, strength_plot
 from contextwise.report.analysis_words import (
+    effect_remark,
     first_sentence,
     p_value,
     percent,
@@ -267,3 +270,22 @@ def test_the_page_is_the_same_each_time(tmp_path: Path) -> None:
     made = datetime(2026, 1, 2, tzinfo=UTC)
     first, second = (analysis_page(analysed("women-math"), made=made) for _ in range(2))
     assert first == second
+
+
+def test_an_odds_ratio_that_does_not_show_the_association_is_explained() -> None:
+    effect = Effect("odds ratio", 1.9, 0.79, 4.8)
+    claim = ClaimEvidence(
+        ("a", "b"), (), "independent", CONTRADICTED, (), 99, p=0.01, effect=effect
+    )
+    assert effect_remark(claim) == "shown in the groups, not on average"
+    clear = replace(claim, effect=Effect("odds ratio", 1.9, 1.2, 4.8))
+    assert not effect_remark(clear)
+    unclear = replace(claim, verdict=NOT_CONTRADICTED)
+    assert not effect_remark(unclear)
+
+
+def test_rows_that_the_tests_have_seen_are_not_called_all_rows() -> None:
+    finding = analysed("titanic", resamples=0).findings[0]
+    seen = replace(finding, kind="not shown", adjusted=Estimate(0.3, 0.2, 0.4), held_out=True)
+    assert seen.in_all_rows
+    assert not replace(seen, held_out=False).in_all_rows
