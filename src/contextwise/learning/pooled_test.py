@@ -115,7 +115,7 @@ def odds_ratio_pooled(tables: FloatArray, level: float) -> float:
             )
             reached = abs(tilted - mean) - critical * variance**0.5
             found.append(reached - POWERFUL * spread**0.5)
-        return min(found)
+        return float(min(found))
 
     low, high = 0.0, (critical + POWERFUL) / max(variance, 1e-9) ** 0.5
     while excess(high) < 0:
