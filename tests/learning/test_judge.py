@@ -342,6 +342,14 @@ def test_subjects_are_read_from_a_column(tmp_path: Path) -> None:
         cw.read_data(table, subject="who")
 
 
+def test_evidence_of_sparse_groups_can_be_written_and_read(tmp_path: Path) -> None:
+    """No finite odds ratio would show in some groups of this table."""
+    table = Path(__file__).parents[2] / "studies" / "tables" / "rochdale.csv"
+    learned = cw.learn(cw.read_data(str(table), counts="count"))
+    cw.write(learned.structure_, tmp_path / "learned.json")
+    assert cw.read(tmp_path / "learned.json").evidence == learned.evidence_
+
+
 # -- compiled twins --------------------------------------------------------------------------------
 
 

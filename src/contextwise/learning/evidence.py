@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import exp, inf, log, sqrt
+from math import exp, inf, isfinite, log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -302,7 +302,8 @@ class _Tests:
         if self.ratios is None:
             return v, None if self.sparse[k] and not is_pooled else v
         if is_pooled:
-            return v, odds_ratio_pooled(tables, level) if as_ratio else v
+            found = odds_ratio_pooled(tables, level) if as_ratio else v
+            return v, found if isfinite(found) else None
         n, margins = tables.sum(axis=(1, 2)), (tables.sum(axis=1), tables.sum(axis=2))
         precision = float((margins[0].prod(axis=1) * margins[1].prod(axis=1) / n**3).sum())
         ratio = exp(min(sqrt(strength / precision), 20.0))
