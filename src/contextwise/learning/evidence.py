@@ -302,8 +302,8 @@ class _Tests:
         if self.ratios is None:
             return v, None if self.sparse[k] and not is_pooled else v
         if is_pooled:
-            found = odds_ratio_pooled(tables, level) if as_ratio else v
-            return v, found if isfinite(found) else None
+            pooled = odds_ratio_pooled(tables, level) if as_ratio else v
+            return v, pooled if isfinite(pooled) else None
         n, margins = tables.sum(axis=(1, 2)), (tables.sum(axis=1), tables.sum(axis=2))
         precision = float((margins[0].prod(axis=1) * margins[1].prod(axis=1) / n**3).sum())
         ratio = exp(min(sqrt(strength / precision), 20.0))
