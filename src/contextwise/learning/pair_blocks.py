@@ -344,8 +344,8 @@ class _Search:
         """Return the moves from a tree that may improve it by Rao's gains, the best first."""
         gains = self.gains(pair, [tree, *moves])
         ranked = sorted(moves, key=lambda m: self.cost(pair, m) - gains[m])
-        # Rao's gain is only approximate.
-        least = 0.97 * gains[tree] - self.cost(pair, tree) - 1.5
+        # Rao's gain is approximate, the more so the larger it is.
+        least = 0.8 * gains[tree] - self.cost(pair, tree) - 1.5
         return [m for m in ranked[:REFITS] if gains[m] - self.cost(pair, m) > least]
 
     def _switch_gains(self, pair: PairIndex) -> dict[Literal, float]:
