@@ -1,6 +1,7 @@
 """PairBlocks: its logits, its trees, and what it finds in rows with known structure."""
 
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -258,6 +259,15 @@ def test_it_finds_a_conjunction() -> None:
     learned = PairBlocks().fit(rows, domain={"A": 2, "B": 2, "C": 2}).structure_
     truth = cw.Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=1"])
     assert cw.distance(truth, learned) == 0
+
+
+def test_no_region_is_excluded_that_its_own_test_contradicts() -> None:
+    """In one part of town, alcohol and status are associated weakly (Danish welfare, R's vcd)."""
+    tables = Path(__file__).parents[2] / "studies" / "tables"
+    rows = cw.read_data(str(tables / "danish-welfare.csv"), counts="count")
+    claims = PairBlocks().fit(rows).evidence_.claims
+    assert len(claims) > 3
+    assert not [c.sentence for c in claims if c.region and c.verdict == "contradicted"]
 
 
 def test_the_model_of_a_conjunction_keeps_the_share_of_each_state() -> None:

@@ -17,11 +17,12 @@ have power against effects that are alike in all contexts, tables against all ot
 of two causes of a common effect. (3) Find the literals that make most pairs vanish; a three-way
 interaction can be read as the context of any of its three pairs, and the reading that explains most
 of them is the right one. (4) Change the tree of one pair at a time, the best change first, until
-nothing gains. (5) Where the rows
-contradict an independence in a context, the pair depends there. (6) Turn blocks into conjunctions
-of literals where that makes other pairs vanish: if A and B depend where C=1 because of the feature
-A=1 & B=1 & C=1 alone, then A and C depend only where B=1. (7) Give a pair different effects in
-different states of another variable where that gains; the claims stay the same.
+nothing gains. (5) Where the rows contradict an independence in a context, the pair depends there.
+(6) Turn blocks into conjunctions of literals where that makes other pairs vanish: if A and B depend
+where C=1 because of the feature A=1 & B=1 & C=1 alone, then A and C depend only where B=1. (7) Give
+a pair different effects in different states of another variable where that gains; the claims stay
+the same. (8) Where the verdicts of evidence contradict an independence in a context, the pair
+depends everywhere.
 
 Rao's score statistic ranks changes, and a refit decides.
 """
@@ -40,6 +41,7 @@ from contextwise.data.rows import Data
 from contextwise.errors import DomainError
 from contextwise.learning.base import Learner, Run, pairs_of
 from contextwise.learning.counted_rows import CountedRows
+from contextwise.learning.evidence import judge
 from contextwise.learning.independence_test import evaluate_given
 from contextwise.learning.logit import Block, BlockScores, Context, Literal, NumberedRows, penalty
 from contextwise.learning.pair_trees import (
@@ -51,6 +53,7 @@ from contextwise.learning.pair_trees import (
     members,
     scope_of,
 )
+from contextwise.models.evidence import CONTRADICTED
 from contextwise.models.features import PairIndex
 from contextwise.models.structure import Structure
 from contextwise.support.arrays import FloatArray
@@ -114,6 +117,8 @@ class PairBlocks(Learner):
         search = _Search(rows, run, self.depth, required, forbidden)
         run.best = lambda: search.trees.structure(data.domain, rows.states)
         search.run_all()
+        while not run.is_late() and search.widen_refuted(run.best(), data):
+            pass
         return run.best()
 
 
@@ -501,6 +506,29 @@ class _Search:
             if len(parts) > len(absent):
                 options.append([(pair, part) for part in parts])
         return self.scores.p_value(pair, self.known(pair, tree), options) <= LEVEL
+
+    def widen_refuted(self, structure: Structure, data: Data) -> bool:
+        """Let a pair depend everywhere if the test of evidence contradicts its region most clearly.
+
+        Return whether there was one.
+        """
+        partly = [pair for pair in self.pairs if self.trees[pair] not in (NOWHERE, EVERYWHERE)]
+        partly += [pair for pair in self.pairs if not self.trees[pair] and self.trees.implied(pair)]
+        if not partly:
+            return False
+        names = data.domain.names
+        claims = judge(structure, data, pairs=partly, dependencies=False).claims
+        refuted = [
+            (claim.p, claim.pair)
+            for claim in claims
+            if claim.region and claim.p is not None
+            if claim.p <= LEVEL or claim.verdict == CONTRADICTED
+        ]
+        if not refuted:
+            return False
+        first, second = (names.index(name) for name in min(refuted)[1])
+        self.trees[first, second] = EVERYWHERE
+        return True
 
     # -- conjunctions ------------------------------------------------------------------------------
 
