@@ -11,7 +11,7 @@ Random structures get random weights, and rows are drawn from them exactly. Part
 - **repeated**: independent traits of subjects with four rows each.
 - **power**: how often is the odds ratio found that a claim says it could show?
 
-Run ``python -m benchmarks.evidence_rates`` to print the table in
+Run ``python -m benchmarks.evidence_rates`` to print the table; a part of it is in
 ``docs/explanation/statistics.md``.
 """
 
