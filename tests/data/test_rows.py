@@ -22,7 +22,14 @@ from contextwise import Structure, distributions, read_data
 from contextwise.cli import contextwise
 from contextwise.comparison.context_weights import marginals
 from contextwise.data.options import row_options
-from contextwise.data.rows import BUNDLED, as_data, format_rows, infer_domain, parse_data
+from contextwise.data.rows import (
+    BUNDLED,
+    as_advised,
+    as_data,
+    format_rows,
+    infer_domain,
+    parse_data,
+)
 from contextwise.distributions.sampling import labels_of
 from contextwise.errors import ContextwiseError, DomainError, ParseError
 from contextwise.learning import learner_named
@@ -476,3 +483,16 @@ def test_a_missing_value_of_a_column_that_is_left_out_does_nothing() -> None:
     data = read_data(rows, na={"a": ["0", "1"]}, drop="a")
     assert data.domain.names == ("b", "c")
     assert len(data) == 10
+
+
+def test_numbers_of_subjects_are_not_cut_into_bins() -> None:
+    records = [{"patient": k // 2, "ill": k % 2, "age": 20 + k % 40} for k in range(120)]
+    for options in ({"subject": "patient"}, {"subject": "patient", "bins": ["patient=4"]}):
+        data, used, summary = as_advised(records, row_options(**options))
+        assert data.subjects is not None
+        assert len(np.unique(data.subjects)) == 60
+        assert data.domain.names == ("ill", "age")
+        assert list(data.decisions["bins"]) == ["age"]
+        assert "age=4" in used.bins
+        assert summary is not None
+        assert summary.columns[0].kind == "subject"

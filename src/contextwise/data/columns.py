@@ -67,7 +67,8 @@ class ColumnSummary:
     ----------
     name : str
     kind : str
-        "category", "measurement", "identifier", "row numbers", "counts", "text" or "empty".
+        "category", "measurement", "identifier", "row numbers", "counts", "subject", "text",
+        "empty" or "left out".
     values : int
         Number of different values, without missing ones.
     missing : int
@@ -334,6 +335,9 @@ class Judge:
         if counts_column is not None:
             counts_column = find_name(counts_column, names, "counts")
         self.left_out = find_names(how.drop, names, "drop") if how.drop else []
+        subject = None if how.subject is None else find_name(how.subject, names, "subject")
+        if subject is not None and subject not in self.left_out:
+            self.left_out.append(subject)
         self.named = set(chosen) if how.columns else set()
         self.insisted = set(find_names(how.category, names, "category")) if how.category else set()
         kept = [n for n in chosen if n not in self.left_out and n != counts_column]
@@ -354,7 +358,7 @@ class Judge:
             else:
                 self.bins[name] = parse_bins(text)
         self.problems: dict[str, list[tuple[str, tuple[tuple[str, str], ...]]]] = {}
-        self.kinds: dict[str, str] = {}
+        self.kinds: dict[str, str] = {} if subject is None else {subject: "subject"}
         self.decisions: dict[str, str] = dict.fromkeys(self.left_out, "dropped")
         self.notes = list(table.notes)
         self.obstacle = ""

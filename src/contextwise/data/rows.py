@@ -397,16 +397,14 @@ def _read(table: Sheet, how: RowOptions) -> Data:
     if how.domain is not None:
         decisions = _chosen(table, how, how.domain)
     else:
-        dropped = () if subject is None else (subject.name,)
-        decisions = _decided(table, how._replace(drop=(*how.drop, *dropped)))
+        name = None if subject is None else subject.name
+        decisions = _decided(table, how._replace(subject=name))
     columns, counts, notes = [*decisions.columns], None, [*decisions.notes]
-    if subject is not None:
-        columns.append(subject)  # so that rows are dropped from both
-        if decisions.counts is not None:
-            raise DomainError(
-                f"rows that are counted by {decisions.counts.name!r} have no subjects; leave out "
-                "--subject"
-            )
+    if subject is not None and decisions.counts is not None:
+        raise DomainError(
+            f"rows that are counted by {decisions.counts.name!r} have no subjects; leave out "
+            "--subject"
+        )
     if decisions.counts is not None:
         columns, counts, table = _counted(columns, decisions.counts, table)
     binned: dict[str, list[float]] = {}
@@ -414,6 +412,8 @@ def _read(table: Sheet, how: RowOptions) -> Data:
         if column.name in decisions.bins:
             columns[k], binned[column.name] = _binned(column, decisions.bins[column.name], counts)
             notes.append(_edges_note(column.name, binned[column.name]))
+    if subject is not None:
+        columns.append(subject)  # so that rows are dropped from both
     if decisions.missing == "drop":
         columns, counts, table, lost = _complete(columns, counts, table)
         notes += lost
