@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from contextwise import Structure
@@ -16,7 +17,7 @@ from contextwise.evaluation.analysis import Analysis, analyse, analysis_of
 from contextwise.evaluation.pair_rows import Estimate, rows_where
 from contextwise.models.domain import Domain
 from contextwise.models.evidence import CONTRADICTED, NOT_CONTRADICTED, ClaimEvidence, Effect
-from contextwise.report.analysis_notes import cautions, terminal_lines
+from contextwise.report.analysis_notes import cautions, methods, terminal_lines
 from contextwise.report.analysis_page import analysis_page, card_html, strength_plot
 from contextwise.report.analysis_words import (
     effect_remark,
@@ -42,7 +43,7 @@ def chain(variables: int, rows: int = 700, names: list[str] | None = None) -> Da
     return Data(Domain(dict.fromkeys(labels, 2)), np.stack(columns, axis=1))
 
 
-def analysed(data: Data | str, **options: object) -> Analysis:
+def analysed(data: Data | str | pd.DataFrame, **options: object) -> Analysis:
     return analyse(data, **{"resamples": 2, "learner": "mpl", **options})  # type: ignore[arg-type]
 
 
@@ -289,3 +290,38 @@ def test_rows_that_the_tests_have_seen_are_not_called_all_rows() -> None:
     seen = replace(finding, kind="not shown", adjusted=Estimate(0.3, 0.2, 0.4), held_out=True)
     assert seen.in_all_rows
     assert not replace(seen, held_out=False).in_all_rows
+
+
+def test_subjects_are_told_and_are_no_column_left_out() -> None:
+    records = [{"": k, "visit": k // 2, "ill": k % 2, "old": k % 3 % 2} for k in range(120)]
+    result = analysed(pd.DataFrame(records), subject="visit")
+    lines = terminal_lines(result, "a.html", "a.json")
+    told = "all 120 used, of 60 subjects (visit); the rows of one count together in the tests"
+    assert f"Rows: {told}" in lines
+    assert (
+        "Columns: 2 used as categories; left out: the column without a name (row numbers)" in lines
+    )
+    assert not any(line.startswith("Numbers:") for line in lines)
+    assert "each of 60 subjects, of which the larger p-value counts" in methods(result, "1")
+
+
+def test_the_methods_name_settings_that_were_made() -> None:
+    assert "pair-blocks (depth 2) of" in methods(analysed("titanic", learner="pair-blocks"), "1")
+
+
+def test_the_groups_that_were_asked_for_are_told_in_the_terminal() -> None:
+    lines = terminal_lines(analysed("berkeley", by="Dept"), "a.html", "a.json")
+    (told,) = [line for line in lines if line.startswith("Groups: ")]
+    assert "Admit and Gender differs between the groups of Dept" in told
+
+
+def test_v_says_what_it_holds_fixed_if_the_shares_do_not() -> None:
+    """C varies only where A is 1, in too few rows for shares: they are crude, and V is not."""
+    rng = np.random.default_rng(0)
+    c = rng.integers(0, 2, 400)
+    a = c + rng.integers(0, 2, 400)
+    b = (a + c >= 2) ^ (rng.random(400) < 0.1)
+    data = Data(Domain({"A": 3, "B": 2, "C": 2}), np.stack([a, b, c], axis=1))
+    sentence = plain(strongest_sentence(analysed(data, outcome="B")))
+    assert "strongest association is B with C" in sentence
+    assert re.search(r"where it is 0 \(V 0\.\d\d with A held fixed\)\.$", sentence)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from contextwise.data.rows import Data
 from contextwise.evaluation.analysis import Analysis
 from contextwise.models.evidence import CONTRADICTED, NOT_CONTRADICTED, UNTESTABLE, USED
 from contextwise.report.analysis_words import (
@@ -15,6 +18,7 @@ from contextwise.report.analysis_words import (
     plain,
     v_text,
 )
+from contextwise.report.group_parts import groups_verdict
 from contextwise.support.formatting import listed, plural
 
 SMALL = 5  # counts below this are mentioned in a caution
@@ -56,9 +60,14 @@ def _independencies(analysis: Analysis) -> str:
     claims = plural(len(independent), "claim")
     if not tested:
         return f"None of its {claims} of independence could be tested."
-    wrong = sum(c.verdict == CONTRADICTED for c in tested) or "none"
-    some = f"{len(tested):,} tested ones of its {claims}" if len(tested) < len(independent) else ""
-    return f"The rows contradict {wrong} of {some or f'its {claims}'} of independence."
+    wrong = sum(c.verdict == CONTRADICTED for c in tested)
+    part = len(tested) < len(independent)
+    could = " that could be tested" if part else ""
+    if len(tested) == 1:
+        which = f"the one of its {claims}" if part else "its claim"
+        return f"The rows {'' if wrong else 'do not '}contradict {which} of independence{could}."
+    some = f"the {len(tested):,} of its {claims}" if part else f"its {claims}"
+    return f"The rows contradict {wrong or 'none'} of {some} of independence{could}."
 
 
 def _rows_text(analysis: Analysis) -> str:
@@ -71,19 +80,38 @@ def _rows_text(analysis: Analysis) -> str:
         return f"{len(data):,} used"
     if len(data) < total:
         gone = f"{total - len(data):,} dropped because a value is missing"
-        return f"{len(data):,} of {total:,} used: {gone}"
-    return f"all {len(data):,} used"
+        return f"{len(data):,} of {total:,} used: {gone}{_subjects_text(data)}"
+    return f"all {len(data):,} used{_subjects_text(data)}"
+
+
+def _subjects_text(data: Data) -> str:
+    """Say how many subjects the rows are of, if that was told."""
+    if data.subjects is None:
+        return ""
+    count, column = len(np.unique(data.subjects)), data.decisions.get("subject", "subject")
+    return f", of {count:,} subjects ({column}); the rows of one count together in the tests"
 
 
 def _columns_text(analysis: Analysis) -> str:
     """Say how many columns were used, and which were left out."""
     data, summary = analysis.data, analysis.summary
     kinds = {c.name: c.kind for c in summary.columns} if summary else {}
-    dropped = data.decisions.get("dropped", [])
-    told = [f"{name} ({kinds[name]})" if name in kinds else name for name in dropped[:MOST_TOLD]]
+    dropped = _left_out(data)
+    told = [_column_text(name, kinds.get(name, "")) for name in dropped[:MOST_TOLD]]
     told += [f"{len(dropped) - MOST_TOLD} more"] if len(dropped) > MOST_TOLD else []
     out = f"; left out: {', '.join(told)}" if told else ""
     return f"{len(data.domain)} used as categories{out}"
+
+
+def _left_out(data: Data) -> list[str]:
+    """Return the columns that were left out, but for the one of the subjects."""
+    dropped = data.decisions.get("dropped", [])
+    return [name for name in dropped if name != data.decisions.get("subject")]
+
+
+def _column_text(name: str, kind: str) -> str:
+    shown = name or "the column without a name"
+    return f"{shown} ({kind})" if kind else shown
 
 
 Decision = tuple[str, str, str]
@@ -119,7 +147,7 @@ def decisions(analysis: Analysis) -> list[Decision]:
 
 def _reading(analysis: Analysis) -> Iterator[Decision]:
     data = analysis.data
-    dropped, bins = data.decisions.get("dropped", []), data.decisions.get("bins", {})
+    dropped, bins = [name for name in _left_out(data) if name], data.decisions.get("bins", {})
     other = "--missing state" if len(data) < analysis.rows_read else ""
     if data.multiplicity is not None:
         other = f"--bins {analysis.found_counts}=4" if analysis.found_counts else ""
@@ -221,22 +249,30 @@ def methods(analysis: Analysis, release: str) -> str:
     start = f"The structure was given; {rows} served to test it with contextwise {release}"
     if analysis.learner and not analysis.given:
         settings = dict(analysis.model.info.get("parameters", {})).items()
-        parameters = ", ".join(f"{key} {value}" for key, value in settings)
+        parameters = ", ".join(f"{key} {value}" for key, value in settings if value != "()")
         variables = f"{len(data.domain)} categorical variables"
         start = f"We learned {kind} of {variables} from {rows} with the learner {analysis.learner}"
         start += f" ({parameters})" if parameters else ""
         start += f" of contextwise {release}"
     if analysis.halves:
         halves = f" Stability was measured by learning from {analysis.halves.count} random halves."
+    small, subjects = ", exactly where counts are small", ""
+    if data.subjects is not None:
+        count = len(np.unique(data.subjects))
+        small = ""
+        subjects = (
+            ", and by a cluster-robust score test that adds up the rows of each of "
+            f"{count:,} subjects, of which the larger p-value counts"
+        )
     return (
         f"{start}. Each of its {plural(len(evidence.claims), 'claim')} of conditional association "
         f"or independence was tested {tested} by Pearson's X² and the Cochran–Mantel–Haenszel test "
-        "within groups of equal states of the neighbours of both variables, exactly where counts "
-        "are small, with Bonferroni's correction for the two tests and a false "
-        f"discovery rate of {percent(evidence.level)} within each kind of claim (Benjamini and "
-        "Yekutieli 2001). Strength is Cramér's V within the groups, less its value expected by "
-        "chance, with intervals of the noncentral χ² distribution, or the common odds ratio with a "
-        f"score interval.{halves}"
+        f"within groups of equal states of the neighbours of both variables{small}, with "
+        f"Bonferroni's correction for the two tests{subjects}, and a false discovery rate of "
+        f"{percent(evidence.level)} within each kind of claim (Benjamini and Yekutieli 2001). "
+        "Strength is Cramér's V within the groups, less its value expected by chance, with "
+        "intervals of the noncentral χ² distribution, or the common odds ratio with a score "
+        f"interval.{halves}"
     )
 
 
@@ -267,6 +303,8 @@ def terminal_lines(analysis: Analysis, page: str, model: str) -> list[str]:
             value = v_text(finding.adjusted or finding.crude)
             lines.append(f"  {' – '.join(finding.pair)}  {value}{where}")
         lines += [f"  and {len(associated) - 4} more"] if len(associated) > 4 else []
+    if analysis.groups is not None:
+        lines += [f"Groups: {groups_verdict(found)}" for found in analysis.groups]
     claims = analysis.evidence.claims
     kept = [plain(claim_phrase(c)) for c in claims if c.verdict in (NOT_CONTRADICTED, USED)]
     if kept:
@@ -274,7 +312,7 @@ def terminal_lines(analysis: Analysis, page: str, model: str) -> list[str]:
         lines.append(f"Not contradicted: {'; '.join([*kept[:2], *more])}.")
     if untested := sum(c.verdict == UNTESTABLE for c in claims):
         claims_text = plural(untested, "claim")
-        lines.append(f"Could not be tested: {claims_text}; too few rows carry information.")
+        lines.append(f"Could not be tested: {claims_text}; the rows are too few for them.")
     told = [(topic, text) for topic, text, _ in decisions(analysis) if topic in TOLD]
     lines += [f"{topic}: {text}" for topic, text in told[:5]]
     lines.append(f"Page: {page}   Model: {model}")

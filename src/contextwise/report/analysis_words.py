@@ -106,6 +106,10 @@ def _names(names: Iterable[str]) -> Phrase:
     return _listed((Name(name),) for name in names)
 
 
+def _few_names(names: Sequence[str]) -> Phrase:
+    return (f"{len(names)} variables",) if len(names) > MOST_LISTED else _names(names)
+
+
 def _pairs(findings: Iterable[PairFinding]) -> Phrase:
     return _listed((Name(f.pair[0]), " with ", Name(f.pair[1])) for f in findings)
 
@@ -281,12 +285,13 @@ def strongest_sentence(analysis: Analysis) -> Phrase:
     card = analysis.card(strongest)
     if card.whole is None or card.whole.gap is None:
         return (*start, f"V {strongest.strength:.2f}.")
-    given = card.whole.given
     held: Phrase = ()
-    if given:
-        many = (f"{len(given)} variables",)
-        held = (", standardised for ", *(many if len(given) > MOST_LISTED else _names(given)))
-    words = (*start, *gap_phrase(card, card.whole), *held, f" (V {strongest.strength:.2f}).")
+    if card.whole.given:
+        held = (", standardised for ", *_few_names(card.whole.given))
+    strength: Phrase = (f" (V {strongest.strength:.2f}",)
+    if card.whole.left_out:
+        strength = (*strength, " with ", *_few_names(strongest.given), " held fixed")
+    words = (*start, *gap_phrase(card, card.whole), *held, *strength, ").")
     if strongest.strength < WEAK and not only:
         return (*words, f" All associations are weak: V is at most {strongest.strength:.2f}.")
     return words
@@ -468,7 +473,7 @@ def panel_notes(shares: Standardised) -> str:
     notes = ["Open dot: crude. Dotted line: all rows."]
     if shares.left_out:
         names = listed(shares.left_out)
-        notes.insert(0, f"Not held fixed, because groups would be too small: {names}.")
+        notes.insert(0, f"Shares do not hold fixed, because groups would be too small: {names}.")
     if shares.given:
         notes.insert(0, f"Standardised for {listed(shares.given)}, over {shares.rows:,} rows.")
     return " ".join(notes)
