@@ -141,3 +141,14 @@ def test_the_gap_that_is_shown_does_not_rest_on_one_row() -> None:
     assert found is not None
     assert found.gap is not None
     assert (found.gap.high, found.gap.low) == ("1", "0")
+
+
+def test_the_strength_that_many_small_groups_have_in_common_is_seen() -> None:
+    """In 20 groups, A and B agree in 60 %: X² is 32 of 20 degrees of freedom, CMH 31 of 1."""
+    cells = [(0, 0)] * 12 + [(0, 1)] * 8 + [(1, 0)] * 8 + [(1, 1)] * 12
+    rows = [(a, b, c) for c in range(20) for a, b in cells]
+    data = Data(Domain({"A": 2, "B": 2, "C": 20}), np.array(rows))
+    found = strength(data, ("A", "B"), ["C"])
+    assert found is not None
+    assert found.low > 0.1
+    assert found.value == pytest.approx((30.23 / 800) ** 0.5, abs=0.001)

@@ -325,3 +325,12 @@ def test_v_says_what_it_holds_fixed_if_the_shares_do_not() -> None:
     sentence = plain(strongest_sentence(analysed(data, outcome="B")))
     assert "strongest association is B with C" in sentence
     assert re.search(r"where it is 0 \(V 0\.\d\d with A held fixed\)\.$", sentence)
+
+
+def test_the_terminal_lists_the_associations_of_the_outcome_first() -> None:
+    lines = terminal_lines(analysed("titanic", outcome="age"), "a.html", "a.json")
+    start = next(k for k, line in enumerate(lines) if line.startswith("Strongest"))
+    assert ", those of age first (" in lines[start]
+    about = ["age" in line.split("  ")[1].split(" – ") for line in lines[start + 1 : start + 5]]
+    assert about == sorted(about, reverse=True)
+    assert about.count(True) == 3

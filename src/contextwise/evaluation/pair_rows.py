@@ -20,6 +20,8 @@ from contextwise.data.rows import Data
 from contextwise.independence.claims import group_rows
 from contextwise.learning.effect_size import cramers_v
 from contextwise.learning.independence_test import evaluate_tables
+from contextwise.learning.p_values import gamma_tail
+from contextwise.learning.pooled_test import PooledTests
 from contextwise.models.notation import Literal
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
@@ -147,6 +149,8 @@ def strength(
 ) -> Estimate | None:
     """Return Cramér's V within the groups; None if no group carries information.
 
+    As in the tests, it is that of what groups have in common where this has the smaller p-value.
+
     >>> from contextwise.data import read_data
     >>> round(strength(read_data("titanic"), ("sex", "survived")).value, 2)
     0.46
@@ -156,9 +160,14 @@ def strength(
     useful = tests.variance > 1e-12
     if not useful.any():
         return None
-    whole = tests.together()
-    statistic, mean = (np.array([float(part)]) for part in (whole.statistic, whole.mean))
-    return _estimates(statistic, mean, _scales(tables[useful]).sum(keepdims=True))[0]
+    whole, tables = tests.together(), tables[useful]
+    statistic, mean, variance = (
+        np.array([float(part)]) for part in (whole.statistic, whole.mean, whole.variance)
+    )
+    pooled = PooledTests(tables, np.array([0, len(tables)]))
+    if pooled.p < gamma_tail(statistic, mean, variance):
+        statistic, mean = pooled.statistic, pooled.freedom
+    return _estimates(statistic, mean, _scales(tables).sum(keepdims=True))[0]
 
 
 def crude_strengths(data: Data) -> dict[Pair, Estimate | None]:

@@ -295,9 +295,13 @@ HOW_COMPUTED = (
 def terminal_lines(analysis: Analysis, page: str, model: str) -> list[str]:
     """Return ten to fifteen lines: the answer, findings, decisions, and the next commands."""
     lines = [plain(first_sentence(analysis)), *map(plain, next_sentences(analysis)), ""]
-    associated = sorted((f for f in analysis.ranked if f.associated), key=lambda f: -f.strength)
+    associated = sorted(
+        (f for f in analysis.ranked if f.associated),
+        key=lambda f: (not analysis.is_about_outcome(f), -f.strength),
+    )
     if len(associated) > 1:
-        lines.append("Strongest (Cramér's V with the others held fixed, 95 % interval):")
+        first = f", those of {analysis.outcome} first" if analysis.outcome else ""
+        lines.append(f"Strongest{first} (Cramér's V with the others held fixed, 95 % interval):")
         for finding in associated[:4]:
             where = plain((", ", *context_phrase(finding))) if finding.partly else ""
             value = v_text(finding.adjusted or finding.crude)
@@ -311,8 +315,8 @@ def terminal_lines(analysis: Analysis, page: str, model: str) -> list[str]:
         more = [f"and {len(kept) - 2} more"] if len(kept) > 2 else []
         lines.append(f"Not contradicted: {'; '.join([*kept[:2], *more])}.")
     if untested := sum(c.verdict == UNTESTABLE for c in claims):
-        claims_text = plural(untested, "claim")
-        lines.append(f"Could not be tested: {claims_text}; the rows are too few for them.")
+        count, them = plural(untested, "claim"), "it" if untested == 1 else "them"
+        lines.append(f"Could not be tested: {count}; the rows are too few for {them}.")
     told = [(topic, text) for topic, text, _ in decisions(analysis) if topic in TOLD]
     lines += [f"{topic}: {text}" for topic, text in told[:5]]
     lines.append(f"Page: {page}   Model: {model}")

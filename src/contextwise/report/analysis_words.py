@@ -342,7 +342,9 @@ def disagreement_sentence(analysis: Analysis) -> Phrase:
         sentences.append((text, *_such_as(absent)))
         seen = sum(f.in_all_rows for f in absent)
         if seen:
-            which = "it" if one else f"{seen} of them" if seen > 1 else "one of them"
+            which = f"{seen} of them" if seen > 1 else "one of them"
+            if seen == len(absent):
+                which = "it" if one else "they"
             sentences.append((f"In all rows {which} can be seen.",))
     return tuple(text for sentence in sentences for text in (" ", *sentence))[1:]
 
