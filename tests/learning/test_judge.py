@@ -251,7 +251,7 @@ def test_few_rows_cannot_test() -> None:
     evidence = judge(cw.Structure({"A": 2, "B": 2}), [[0, 0]] * 5 + [[1, 1]])
     (claim,) = evidence.claims
     assert claim.verdict == "could not be tested"
-    assert claim.reason == "no rows with these totals have p below 0.17"
+    assert claim.reason == "no rows with these totals would be significant"
     (claim,) = judge(cw.Structure({"A": 2, "B": 2}), [[0, 0], [0, 1]]).claims
     assert claim.reason == "'A' has one value in the rows"
 

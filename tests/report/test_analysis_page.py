@@ -334,3 +334,14 @@ def test_the_terminal_lists_the_associations_of_the_outcome_first() -> None:
     about = ["age" in line.split("  ")[1].split(" – ") for line in lines[start + 1 : start + 5]]
     assert about == sorted(about, reverse=True)
     assert about.count(True) == 3
+
+
+def test_a_column_computed_from_the_outcome_is_named_and_the_outcome_is_kept() -> None:
+    rng = np.random.default_rng(0)
+    weight, smokes = rng.integers(0, 4, 200), rng.integers(0, 2, 200)
+    rows = np.stack([weight, smokes, (weight == 0) ^ (rng.random(200) < 0.03)], axis=1)
+    result = analysed(Data(Domain({"weight": 4, "smokes": 2, "low": 2}), rows), outcome="low")
+    (told,) = [text for text in cautions(result, 0) if "If one is computed from the other" in text]
+    assert told.startswith("weight and low go together very closely (V 0.9")
+    assert told.endswith("leave one out: `--drop weight`.")
+    assert f"Caution: {told.replace('`', '')}" in terminal_lines(result, "a.html", "a.json")

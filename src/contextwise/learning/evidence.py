@@ -537,7 +537,7 @@ def _tested(
         verdict = NOT_SUPPORTED if claim.dependent else NOT_CONTRADICTED
         v, could_show = tests.could_show(k, deciding, effect.measure == "odds ratio")
         if smallest is not None and smallest > deciding:
-            reason = f"no rows with these totals have p below {smallest:.2g}"
+            reason = "no rows with these totals would be significant"
         elif v * wider > STRONG:
             reason = "only a strong association would show"
         verdict = UNTESTABLE if reason else verdict

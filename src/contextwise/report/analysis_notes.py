@@ -23,6 +23,7 @@ from contextwise.support.formatting import listed, plural
 
 SMALL = 5  # counts below this are mentioned in a caution
 SAME = 0.97  # a Cramér's V from which two variables are nearly the same
+CLOSE = 0.8  # and one from which one of them may be computed from the other
 MOST_TOLD = 6  # columns that a decision names
 CITE = (
     "Cite: J. Strappa and F. Bromberg, “Efficient comparison of independence structures of "
@@ -177,13 +178,7 @@ def cautions(analysis: Analysis, smallest_shown: int) -> list[str]:
             f"Some groups on this page show fewer than {SMALL} rows. If rows are people, "
             "hide them before you share the page: `contextwise analyse … --smallest-count 5`."
         )
-    twins = [f for f in analysis.findings if f.crude and f.crude.value >= SAME]
-    if twins and len(names) > 2:
-        first, second = twins[0].pair
-        told.append(
-            f"{first} and {second} say nearly the same. Holding one of them fixed hides what goes "
-            f"with the other; leave one out: `--drop {second}`."
-        )
+    told += _twins(analysis)
     if not analysis.held_out:
         told.append(
             "The tests used the rows that the learner saw, so its claims look better than they "
@@ -220,6 +215,26 @@ def cautions(analysis: Analysis, smallest_shown: int) -> list[str]:
     if rare := _rarest(analysis):
         told.append(rare)
     return told[:5]
+
+
+def _twins(analysis: Analysis) -> list[str]:
+    """Warn of the two variables that go together most, if holding one fixed hides the other."""
+    close = [
+        (analysis.is_about_outcome(f), f.crude.value, f.pair)
+        for f in analysis.findings
+        if f.crude and f.crude.value >= CLOSE
+    ]
+    if not close or len(analysis.domain) < 3:
+        return []
+    _, v, (first, second) = max(close, key=lambda each: each[:2])
+    drop = first if second == analysis.outcome else second
+    start = f"{first} and {second} say nearly the same. Holding"
+    if v < SAME:
+        start = f"{first} and {second} go together very closely (V {v:.2f}). "
+        start += "If one is computed from the other, holding"
+    return [
+        f"{start} one of them fixed hides what goes with the other; leave one out: `--drop {drop}`."
+    ]
 
 
 def _rarest(analysis: Analysis) -> str:
@@ -307,6 +322,7 @@ def terminal_lines(analysis: Analysis, page: str, model: str) -> list[str]:
             value = v_text(finding.adjusted or finding.crude)
             lines.append(f"  {' – '.join(finding.pair)}  {value}{where}")
         lines += [f"  and {len(associated) - 4} more"] if len(associated) > 4 else []
+    lines += [f"Caution: {text.replace('`', '')}" for text in _twins(analysis)]
     if analysis.groups is not None:
         lines += [f"Groups: {groups_verdict(found)}" for found in analysis.groups]
     claims = analysis.evidence.claims
