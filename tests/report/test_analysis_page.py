@@ -17,9 +17,11 @@ from contextwise.evaluation.analysis import Analysis, analyse, analysis_of
 from contextwise.evaluation.pair_rows import Estimate, rows_where
 from contextwise.models.domain import Domain
 from contextwise.models.evidence import CONTRADICTED, NOT_CONTRADICTED, ClaimEvidence, Effect
+from contextwise.models.notation import Literal
 from contextwise.report.analysis_notes import cautions, methods, terminal_lines
 from contextwise.report.analysis_page import analysis_page, card_html, strength_plot
 from contextwise.report.analysis_words import (
+    disagreement_sentence,
     effect_remark,
     first_sentence,
     p_value,
@@ -345,3 +347,29 @@ def test_a_column_computed_from_the_outcome_is_named_and_the_outcome_is_kept() -
     assert told.startswith("weight and low go together very closely (V 0.9")
     assert told.endswith("leave one out: `--drop weight`.")
     assert f"Caution: {told.replace('`', '')}" in terminal_lines(result, "a.html", "a.json")
+
+
+def test_an_association_that_the_tests_cannot_decide_may_be_seen_in_all_rows() -> None:
+    result = analysed("titanic", resamples=0)
+    pair, clear = ("age", "survived"), Estimate(0.2, 0.1, 0.3)
+    findings = tuple(
+        replace(f, kind="untested", adjusted=clear) if set(f.pair) == set(pair) else f
+        for f in result.findings
+    )
+    told = plain(disagreement_sentence(replace(result, findings=findings)))
+    words = "One association of the model could not be tested, but can be seen in all rows: "
+    assert f"{words}age with survived." in told
+
+
+def test_the_exception_of_a_single_association_does_not_repeat_its_name() -> None:
+    result = analysed("titanic", resamples=0, outcome="survived")
+    where = (Literal("class", ("1st",)),)
+    findings = tuple(
+        replace(f, kind="associated", holds=0.5, only_where=where)
+        if set(f.pair) == {"age", "survived"}
+        else replace(f, kind="none")
+        for f in result.findings
+    )
+    told = plain(first_sentence(replace(result, findings=findings)))
+    held = "when the rest are held fixed"
+    assert told == f"survived is associated with age {held}, but only where class is 1st."

@@ -119,7 +119,7 @@ class PairFinding:
     def in_all_rows(self) -> bool:
         """True if the tests show no association, but the strength in all rows is above 0."""
         is_clear = self.adjusted is not None and self.adjusted.low > 0
-        return self.held_out and is_clear and self.kind in ("none", "not shown")
+        return self.held_out and is_clear and self.kind in ("none", "not shown", "untested")
 
     @property
     def differs(self) -> bool:

@@ -226,6 +226,8 @@ def _exceptions(associated: Sequence[PairFinding], outcome: str | None) -> Phras
     first, *others = partly
     who = _names(n for n in first.pair if n != outcome)
     words = [", but ", *(("with ",) if outcome else ()), *who, " ", *context_phrase(first)]
+    if outcome and len(associated) == 1:
+        words = [", but ", *context_phrase(first)]
     if others:
         words.append(f", and {plural(len(others), 'other pair')} only in some contexts")
     return tuple(words)
@@ -322,6 +324,7 @@ def disagreement_sentence(analysis: Analysis) -> Phrase:
     left_out = [f for f in analysis.ranked if f.kind == "left out"]
     wider = [f for f in analysis.ranked if f.wider]
     absent = [f for f in analysis.ranked if f.kind == "not shown"]
+    untested = [f for f in analysis.ranked if f.kind == "untested" and f.in_all_rows]
     sentences: list[Phrase] = []
     if left_out:
         one = len(left_out) == 1
@@ -346,6 +349,11 @@ def disagreement_sentence(analysis: Analysis) -> Phrase:
             if seen == len(absent):
                 which = "it" if one else "they"
             sentences.append((f"In all rows {which} can be seen.",))
+    if untested:
+        one = len(untested) == 1
+        noun = "One association" if one else f"{len(untested)} associations"
+        text = f"{noun} of the model could not be tested, but can be seen in all rows"
+        sentences.append((text, *_such_as(untested)))
     return tuple(text for sentence in sentences for text in (" ", *sentence))[1:]
 
 
@@ -397,7 +405,8 @@ def remark(finding: PairFinding) -> str:
     if finding.kind == "left out":
         return "left out by the model"
     if finding.in_all_rows:
-        return "seen in all rows, not shown by the tests"
+        tests = "could not be tested" if finding.undecided else "not shown by the tests"
+        return f"seen in all rows, {tests}"
     return plain(context_phrase(finding)) if finding.associated else finding_text(finding)
 
 
