@@ -157,6 +157,13 @@ def test_states_that_look_alike_are_named() -> None:
     assert "'1' and '1e0' are different states of 'b'" in notes
 
 
+def test_a_number_written_in_two_ways_is_one_state_and_it_is_said() -> None:
+    rows = [[("1", "1.0", "2")[k % 3], ("x", "y")[k % 2]] for k in range(30)]
+    data = parse_data(written([["a", "b"], *rows], ",", csv.QUOTE_MINIMAL, "utf-8"), "x.csv")
+    assert data.domain.states[0] == ("1", "2")
+    assert "'1' and '1.0' are one state of 'a'" in data.notes
+
+
 @pytest.mark.parametrize(
     "bins",
     ["age=20,30,lwt=2", "age=30|20", "age=1", "age=x", "age=4,age=3", {"age": []}, {"age": "x|"}],

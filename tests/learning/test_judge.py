@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import contextwise as cw
-from contextwise.data.rows import Data
+from contextwise.data import Data, UnclearData, as_data
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning import p_values
 from contextwise.learning.counted_rows import CountedRows
@@ -340,6 +340,24 @@ def test_subjects_are_read_from_a_column(tmp_path: Path) -> None:
     assert any("--subject id" in note for note in dropped.notes)
     with pytest.raises(ContextwiseError, match="no column 'who'"):
         cw.read_data(table, subject="who")
+
+
+@pytest.mark.parametrize("name", ["id", "stratum", "patient"])
+def test_subjects_and_matched_sets_are_asked_for(name: str) -> None:
+    """Such as the 83 sets of three women in R's infert."""
+    table = [{name: k // 3, "A": k % 2, "B": k // 2 % 2} for k in range(240)]
+    with pytest.raises(UnclearData) as refused:
+        cw.read_data(table)
+    (column,) = refused.value.summary.unclear
+    assert column.name == name
+    assert column.advice.endswith(f", or --subject {name}")
+    data = as_data(table, None, refused.value.summary.remedy)
+    (note,) = (note for note in data.notes if "its rows are not independent" in note)
+    used = "--drop" if name == "id" else "--bins"
+    assert note.endswith(f"use --subject {name} instead of {used}")
+    by_subject = cw.read_data(table, subject=name)
+    assert not any("not independent" in note for note in by_subject.notes)
+    assert by_subject.domain.names == ("A", "B")
 
 
 def test_evidence_of_sparse_groups_can_be_written_and_read(tmp_path: Path) -> None:

@@ -402,7 +402,8 @@ class Judge:
             out = [n for n in self.all.names if n not in kept]
             self.notes.append(f"left out: {', '.join(repr(n) for n in out)}")
         dropped = [n for n in self.all.names if self.decisions.get(n) == "dropped"]
-        self.notes += [self._repeats_note(name) for name in self.left_out if self._repeats(name)]
+        asked = [*self.left_out, *(name for name in self.bins if _SETS.search(name))]
+        self.notes += [self._repeats_note(name) for name in asked if self._repeats(name)]
         summary = DataSummary(
             self.all.file or "the data",
             self.rows,
@@ -417,14 +418,15 @@ class Judge:
     def _repeats(self, name: str) -> bool:
         """Check for an identifier, or the number of a matched set, of several rows each."""
         values = len(self.all.column(name).labels)
-        is_named = bool(_ID.search(name) or _SETS.search(name)) and name != self.how.subject
+        is_named = bool(_ID.search(name) or _SETS.search(name)) and not self.how.subject
         return is_named and FEWEST_SUBJECTS < values <= 0.8 * self.rows <= 20 * values
 
     def _repeats_note(self, name: str) -> str:
         values = len(self.all.column(name).labels)
+        option = "--drop" if name in self.left_out else "--bins"
         return (
             f"{name!r} has {values:,} values in {self.rows:,} rows: if each is one subject or one "
-            f"matched set, its rows are not independent; use --subject {name} instead of --drop"
+            f"matched set, its rows are not independent; use --subject {name} instead of {option}"
         )
 
     # -- row labels and counts ---------------------------------------------------------------------
@@ -547,6 +549,7 @@ class Judge:
         fractions = is_number and bool((numbers % 1 != 0).any())
         counted = self.counts is not None or "counts" in self.kinds.values()
         self.kinds[name] = "category"
+        of_subjects = (("subject", name),) if self._repeats(name) and not counted else ()
         differ = f"{values:,} different {'numbers' if is_number else 'texts'} in {self.rows:,} rows"
         if not values:
             self.kinds[name] = "empty"
@@ -567,10 +570,10 @@ class Judge:
         elif not fractions and self._is_identifier(column):
             self.kinds[name] = "identifier"
             others = () if _ID.search(name) else (("bins", f"{name}={BINS}"),)
-            self.problem(name, f"{differ}: an identifier", ("drop", name), *others)
+            self.problem(name, f"{differ}: an identifier", ("drop", name), *others, *of_subjects)
             return
         elif is_number and self._has_many(values, fractions, counted):
-            self._judge_measurement(column, fractions)
+            self._judge_measurement(column, fractions, of_subjects)
         elif not is_number and not counted and values == self.rows >= FEWEST_ROWS:
             self.kinds[name] = "identifier"
             self.problem(name, f"{differ}: an identifier", ("drop", name), ("category", name))
@@ -578,7 +581,7 @@ class Judge:
         elif not is_number and values > max(MOST_LABELS, self.rows / 10):
             self.kinds[name] = "text"
             reason = f"{differ}: too many for a category"
-            self.problem(name, reason, ("drop", name), ("category", name))
+            self.problem(name, reason, ("drop", name), ("category", name), *of_subjects)
             return
         self._judge_missing(column)
         self._ask(column, is_number)
@@ -605,7 +608,9 @@ class Judge:
         self.kinds[column.name] = "measurement"
         self.decisions[column.name] = _cut(self.bins[column.name])
 
-    def _judge_measurement(self, column: Column, fractions: bool) -> None:
+    def _judge_measurement(
+        self, column: Column, fractions: bool, of_subjects: Sequence[tuple[str, str]]
+    ) -> None:
         name, values = column.name, len(column.labels)
         self.kinds[name] = "measurement"
         commas = [label for label in column.labels if "," in label]
@@ -621,6 +626,7 @@ class Judge:
         remedies = [("bins", f"{name}={BINS}")]
         if not fractions and values <= max(MOST_CODES, self.rows / 50):
             remedies.append(("category", name))
+        remedies += of_subjects if not fractions else ()
         note = " (decimal commas)" if commas else ""
         self.problem(name, f"{values:,} different numbers: a measurement{note}", *remedies)
 
@@ -675,6 +681,12 @@ class Judge:
                 meanings[meaning].append(plain)
         if column.name in self.bins or len(column.labels) > MOST_LABELS:
             return
+        zeros = [x for x in column.labels if re.fullmatch(r"-?\d+\.0+", x)]
+        same = next((x for x in zeros if x.partition(".")[0] in column.labels), None)
+        if same:
+            self.notes.append(
+                f"{same.partition('.')[0]!r} and {same!r} are one state of {column.name!r}"
+            )
         for twins in meanings.values():
             if len(twins) > 1:
                 shown = " and ".join(map(repr, twins[:3]))
