@@ -69,6 +69,12 @@ def test_every_public_name_is_in_the_reference(module: str, block: str) -> None:
     assert {*listed.split(), *written} == public_names(import_module(module))
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_can_be_read_before_it_is_built(page: Path) -> None:
+    """Outputs stand on the page: cells that only the build runs would be empty here."""
+    assert "{code-cell}" not in page.read_text(encoding="utf-8")
+
+
 def test_commands_are_made_from_the_command() -> None:
     """The build generates a page for each command; these pages are not in the repository."""
     text = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")

@@ -19,6 +19,7 @@ import pytest
 import contextwise
 from contextwise import _HOMES
 from contextwise.errors import ContextwiseError
+from contextwise.learning import LEARNERS
 
 
 def test_every_exported_name_has_a_home() -> None:
@@ -155,6 +156,15 @@ def test_the_extra_all_has_every_extra_of_users() -> None:
         "cluster",
     }  # only for those who use them
     assert {*extras} - reached("all") == for_developers | other_packages
+
+
+def test_every_learner_is_in_the_import_rule_of_siblings() -> None:
+    root = Path(__file__).parents[1]
+    contracts = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
+        "importlinter"
+    ]["contracts"]
+    (siblings,) = (set(c["modules"]) for c in contracts if c["name"].startswith("Learners are"))
+    assert siblings == {f"contextwise.learning.{entry.module}" for entry in LEARNERS.values()}
 
 
 def test_a_wrong_keyword_names_the_likely_one() -> None:

@@ -139,6 +139,14 @@ def test_words(found: Stability) -> None:
     assert str(line) in text
 
 
+def test_rows_stand_next_to_claims_that_every_resample_repeats() -> None:
+    """A learner that misses a dependence misses it in each resample: agreement is no evidence."""
+    result = stability("berkeley", "independent", resamples=5, rng=1)
+    (line,) = [line for line in str(result).splitlines() if line.startswith("Gender–Dept")]
+    assert "independent in every context: in 5 of 5 resamples; rows: contradicted, p = " in line
+    assert "which need not be true" in " ".join(str(result).split())
+
+
 def test_the_share_that_is_found_again(found: Stability) -> None:
     """Counted by hand over all assertions of the structure of all rows."""
     comparisons = [brute_force(found.reference, own) for own in found.structures]

@@ -270,6 +270,22 @@ def test_no_region_is_excluded_that_its_own_test_contradicts() -> None:
     assert not [c.sentence for c in claims if c.region and c.verdict == "contradicted"]
 
 
+@pytest.mark.parametrize(
+    ("table", "first", "second"),
+    [("chile", "sex", "vote"), ("danish-welfare", "Alcohol", "Urban")],
+)
+def test_clear_associations_of_ordinary_tables_are_found(
+    table: str, first: str, second: str
+) -> None:
+    """Chi-square tests have p below 1e-15, and learners that pay for each split missed both."""
+    path = Path(__file__).parents[2] / "studies" / "tables" / f"{table}.csv"
+    learned = cw.learn(str(path), counts="count")
+    assert not cw.independence.is_independent(learned.structure_, first, second)
+    claims = learned.evidence_.about(first, second)
+    assert {claim.verdict for claim in claims} == {"supported"}
+    assert all(claim.dependent for claim in claims)
+
+
 def test_the_model_of_a_conjunction_keeps_the_share_of_each_state() -> None:
     """Features of a conjunction alone would make all states of its literals equally likely."""
     cells = np.array(list(product(range(2), repeat=3)))

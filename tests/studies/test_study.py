@@ -16,7 +16,7 @@ from contextwise.cli import contextwise
 from contextwise.errors import ContextwiseError
 from contextwise.learning import ChowLiu, Trees
 from contextwise.models.structure import LogLinear
-from contextwise.studies.publish import study_parts, verdict
+from contextwise.studies.publish import study_figure, study_parts, verdict
 from contextwise.studies.study import Study
 
 SMALL: dict[str, Any] = {"rows": [50, 200], "repeats": 2}
@@ -139,6 +139,15 @@ def test_the_command_prints_the_answer_and_writes_four_files(tmp_path: Path) -> 
     assert "data:image/svg+xml;base64," in page
     assert "is nearest to the truth" in page
     assert page.index("is nearest") < page.index("<img")
+
+
+def test_the_figure_has_a_panel_with_labels_and_every_learner() -> None:
+    records = [record(name, k, fp=k) for name in ("x", "y") for k in range(3)]
+    figure = study_figure(Study(records))
+    (axes,) = figure.axes
+    assert axes.has_data()
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("rows", "wrong assertions, %")
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["x", "y"]
 
 
 @pytest.mark.parametrize(
