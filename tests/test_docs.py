@@ -191,6 +191,15 @@ def test_the_formats_are_listed_and_their_examples_can_be_read() -> None:
             assert len(edges) == 1
 
 
+def test_every_row_of_a_table_has_the_cells_of_its_header() -> None:
+    """A bar in code must be escaped in a table, or the rest of the cell is not shown."""
+    for page in [*PAGES, ROOT / "README.md"]:
+        text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+        for table in re.findall(r"(?:^\|.*\n)+", text, re.M):
+            bars = {len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()}
+            assert len(bars) == 1, f"{page.name}: {table}"
+
+
 def test_sections_are_shown_in_the_words_they_have() -> None:
     written = """Do it.
 
