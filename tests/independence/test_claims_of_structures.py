@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextwise import Domain, LogLinear, Structure
-from contextwise.independence.claims import ClaimSource, rows_in
+from contextwise.independence.claims import ClaimSource
+from contextwise.models.features import rows_in
 from contextwise.testing import contexts_of, depends, log_linear_models, structures
 
 

@@ -27,7 +27,7 @@ from contextwise.counting.extraction import find_pairs, pair_space
 from contextwise.counting.pair_counts import MARGIN, TINY, CountArray, PairShares
 from contextwise.counting.regions import Literals, difference
 from contextwise.formats import ModelLike
-from contextwise.models.features import PairIndex, members, no_features
+from contextwise.models.features import PairIndex, no_features, rows_in
 from contextwise.models.notation import Literal as ValueLiteral
 from contextwise.models.notation import between, write_literals
 from contextwise.support.arrays import IntArray
@@ -354,7 +354,7 @@ class PairRegions(PairCubes):
             boxes=BOXES,
             deadline=self.deadline,
             most=most,
-            size=None if rows is None else (lambda literals: int(_agreeing(rows, literals).sum())),
+            size=None if rows is None else (lambda literals: int(rows_in(rows, literals).sum())),
         )
         weighted = rows is None and question.space.weights is not None
         whole = space.cover(()).total if weighted else 1
@@ -363,14 +363,6 @@ class PairRegions(PairCubes):
             for region in regions
         ]
         return sized, regions.complete
-
-
-def _agreeing(rows: IntArray, literals: Iterable[tuple[int, int]]) -> npt.NDArray[np.bool_]:
-    """Return which rows agree with all literals."""
-    agrees = np.ones(len(rows), dtype=bool)
-    for variable, allowed in literals:
-        agrees &= np.isin(rows[:, variable], members(allowed))
-    return agrees
 
 
 # -- the features behind the errors, found best-first ---------------------------------------------
@@ -556,9 +548,9 @@ class _FeatureChanges(PairCubes):
         """Count the rows that agree with a cube and with none of the others."""
         rows = self.question.rows
         assert rows is not None
-        inside = _agreeing(rows, cube)
+        inside = rows_in(rows, cube)
         for other in others:
-            inside &= ~_agreeing(rows, other)
+            inside &= ~rows_in(rows, other)
         return int(inside.sum())
 
 

@@ -28,7 +28,7 @@ from contextwise.evaluation import pair_rows
 from contextwise.evaluation.check import check
 from contextwise.evaluation.groups import GroupsOfColumns, groups
 from contextwise.evaluation.pair_rows import Estimate, Group, Groups, Standardised
-from contextwise.independence.claims import Claim, agrees, group_rows, rows_in
+from contextwise.independence.claims import Claim, agrees, group_rows
 from contextwise.learning import DEFAULT_LEARNER
 from contextwise.learning.base import as_learner
 from contextwise.learning.evidence import ROWS_PER_GROUP, judge
@@ -40,6 +40,7 @@ from contextwise.models.evidence import (
     ClaimEvidence,
     Evidence,
 )
+from contextwise.models.features import rows_in
 from contextwise.models.notation import Literal as NamedLiteral
 from contextwise.models.structure import Model, Structure, literals_of, structure_of
 from contextwise.support.arrays import BoolArray

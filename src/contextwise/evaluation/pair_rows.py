@@ -22,6 +22,7 @@ from contextwise.learning.effect_size import cramers_v
 from contextwise.learning.independence_test import evaluate_tables
 from contextwise.learning.p_values import gamma_tail
 from contextwise.learning.pooled_test import PooledTests
+from contextwise.models.features import rows_in
 from contextwise.models.notation import Literal
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
@@ -116,12 +117,10 @@ class Gap:
 
 def rows_where(data: Data, literals: Sequence[Literal]) -> BoolArray:
     """Mask the distinct rows in which all literals hold."""
-    inside = np.ones(len(data.rows), dtype=bool)
-    for literal in literals:
-        v = data.domain.position(literal.variable)
-        states = [data.domain.states[v].index(state) for state in literal.states]
-        inside &= np.isin(data.rows[:, v], states) != literal.negated
-    return inside
+    domain = data.domain
+    places = [(domain.position(name), states, negated) for name, states, negated in literals]
+    sets = [(v, domain.value_set(v, states, negated)) for v, states, negated in places]
+    return rows_in(data.rows, sets)
 
 
 def grouped_tables(

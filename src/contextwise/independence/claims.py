@@ -133,19 +133,6 @@ def agrees(covers: CoverSource, claim: Claim) -> bool:
     return not rest.regions and not rest.undecided
 
 
-def rows_in(rows: npt.NDArray[Any], literals: Literals) -> npt.NDArray[np.bool_]:
-    """Mask the rows in a region.
-
-    >>> rows_in(np.array([[0, 1], [2, 1], [1, 0]]), ((0, 0b101), (1, 0b10))).tolist()
-    [True, True, False]
-    """
-    inside = np.ones(len(rows), dtype=bool)
-    for variable, allowed in literals:
-        states = [k for k in range(allowed.bit_length()) if allowed >> k & 1]
-        inside &= np.isin(rows[:, variable], states)
-    return inside
-
-
 def group_rows(rows: npt.NDArray[Any], variables: Iterable[int]) -> IntArray:
     """Number the rows by their states of these variables; equal states get equal numbers.
 

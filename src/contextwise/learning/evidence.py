@@ -30,7 +30,6 @@ from contextwise.independence.claims import (
     Claim,
     ClaimSource,
     group_rows,
-    rows_in,
     separations,
 )
 from contextwise.learning import p_values
@@ -57,6 +56,7 @@ from contextwise.models.evidence import (
     Evidence,
     Kind,
 )
+from contextwise.models.features import rows_in
 from contextwise.models.structure import Model, Structure, structure_of
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 from contextwise.support.effort import NEVER, Deadline

@@ -50,11 +50,10 @@ from contextwise.learning.pair_trees import (
     PairTrees,
     Tree,
     meet,
-    members,
     scope_of,
 )
 from contextwise.models.evidence import CONTRADICTED
-from contextwise.models.features import PairIndex
+from contextwise.models.features import PairIndex, members
 from contextwise.models.structure import Structure
 from contextwise.support.arrays import FloatArray
 from contextwise.support.effort import Progress

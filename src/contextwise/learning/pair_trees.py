@@ -33,15 +33,6 @@ def meet(context: Context, v: int, allowed: int) -> Context:
     return tuple(sorted(literals.items()))
 
 
-def members(states: int) -> list[int]:
-    """Return the members of a set of states.
-
-    >>> members(0b101)
-    [0, 2]
-    """
-    return [s for s in range(states.bit_length()) if states >> s & 1]
-
-
 def scope_of(block: Block) -> list[int]:
     """Return the variables of a block."""
     return sorted({*block[0], *(v for v, _ in block[1])})

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.support.arrays import IntArray, WordArray
+from contextwise.support.arrays import BoolArray, IntArray, WordArray
 
 PairIndex = tuple[int, int]
 """The indices of the two variables of a pair, the smaller first; a `Pair` has their names."""
@@ -92,6 +92,18 @@ def moved_values(values: WordArray, places: Iterable[tuple[int, int]]) -> WordAr
 def members(value_set: int) -> list[int]:
     """Return the values of a value set, in increasing order."""
     return [k for k in range(value_set.bit_length()) if value_set >> k & 1]
+
+
+def rows_in(rows: npt.NDArray[Any], literals: Iterable[tuple[int, int]]) -> BoolArray:
+    """Mask the rows in which all literals hold; a literal is a variable and its value set.
+
+    >>> rows_in(np.array([[0, 1], [2, 1], [1, 0]]), ((0, 0b101), (1, 0b10))).tolist()
+    [True, True, False]
+    """
+    inside = np.ones(len(rows), dtype=bool)
+    for variable, allowed in literals:
+        inside &= np.isin(rows[:, variable], members(allowed))
+    return inside
 
 
 @dataclass(frozen=True, eq=False)
