@@ -82,7 +82,7 @@ def test_large_models_are_exact_by_elimination_and_samples_agree() -> None:
     assert exact.how == "exact by elimination"
     found = divergences(p, q, rng=3)
     assert found.kl_p_q == exact
-    sampled = _sampled(p, q, 10_000, np.random.default_rng(3))
+    sampled = _sampled(p, q, np.random.default_rng(3))
     for estimate, truth in ((sampled.kl_p_q, exact), (sampled.kl_q_p, kl_divergence(q, p))):
         assert 0 < estimate.standard_error < 0.1 * truth.value
         assert abs(estimate.value - truth.value) < 4 * estimate.standard_error
@@ -115,7 +115,7 @@ def test_zero_probabilities_follow_the_conventions() -> None:
     wide = LogLinear(structure, np.array([0.0]))
     assert kl_divergence(narrow, wide).value == pytest.approx(np.log(4 / 3))
     assert kl_divergence(wide, narrow).value == np.inf
-    sampled = _sampled(wide, narrow, 10_000, np.random.default_rng(1))
+    sampled = _sampled(wide, narrow, np.random.default_rng(1))
     assert sampled.kl_p_q == Estimate(np.inf, 0.0, sampled.kl_p_q.how)
     assert sampled.total_variation.value == pytest.approx(0.25, abs=0.02)
     nothing = LogLinear(Structure({"A": 2}, ["A=0", "A=1"]), np.full(2, -np.inf))

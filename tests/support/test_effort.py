@@ -25,7 +25,7 @@ def test_wrong_keywords_are_errors(keywords: dict[str, Any], message: str) -> No
         compare("lung", "lung-learned", **keywords)
 
 
-@pytest.mark.parametrize("n_jobs", [0, 2.5, "2"])
+@pytest.mark.parametrize("n_jobs", [0, -2, 2.5, "2"])
 def test_a_wrong_number_of_jobs_is_an_error(n_jobs: Any) -> None:
     with pytest.raises(ContextwiseError, match=f"n_jobs must be >= 1, .* got {n_jobs!r}"):
         distance_matrix(["lung", "lung-learned"], n_jobs=n_jobs)

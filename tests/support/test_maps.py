@@ -134,12 +134,6 @@ def test_stopping_early_leaves_nothing_behind(tmp_path: Path) -> None:
     assert [unit.value for unit in choose_map(n_jobs=2)(square, [3])] == [9]
 
 
-@pytest.mark.parametrize("jobs", [0, -2])
-def test_no_processes_are_refused(jobs: int) -> None:
-    with pytest.raises(ContextwiseError, match=f"n_jobs must be >= 1.*got {jobs}"):
-        choose_map(n_jobs=jobs)
-
-
 def test_a_missing_package_names_the_packages() -> None:
     with pytest.raises(ContextwiseError, match=r"pip install .*'loky"):
         require("no_such_package_at_all", "jobs")

@@ -149,7 +149,7 @@ class Strengths(Shown):
 
 
 def strengths_of(
-    comparison: Comparison, *, wanted: int = WANTED, rng: int = 0, few: int = FEW
+    comparison: Comparison, *, wanted: int = WANTED, few: int = FEW
 ) -> Strengths | None:
     """Measure the strengths of the dependencies of each kind: of all, or of some drawn at random.
 
@@ -182,7 +182,7 @@ def strengths_of(
         else:
             if place not in cubes:
                 cubes[place] = PairShares(question.structures[place].features, question.space)
-            pairs, states = _draw(comparison, kind, place, cubes[place], wanted, rng)
+            pairs, states = _draw(comparison, kind, place, cubes[place], wanted)
         if len(pairs):
             values = np.sort(strengths_at(model, pairs, states))
             weights_of: Literal["true", "guess"] = "guess" if place else "true"
@@ -209,10 +209,10 @@ def _every_assertion(comparison: Comparison) -> tuple[IntArray, IntArray, BoolAr
 
 
 def _draw(
-    comparison: Comparison, kind: Kind, place: int, cubes: PairShares, wanted: int, seed: int
+    comparison: Comparison, kind: Kind, place: int, cubes: PairShares, wanted: int
 ) -> tuple[IntArray, IntArray]:
     """Draw dependencies of one kind from the model at a place: their pairs and states."""
-    question, rng = comparison.question, np.random.default_rng(seed)
+    question, rng = comparison.question, np.random.default_rng(0)
     column = ("tp", "fn", "fp").index(AGREEMENTS[kind])
     pairs = comparison.pairs[comparison.unit_counts[:, column] != 0]  # those that have the kind
     if question.space.weights is None:  # in proportion; the factor does not matter

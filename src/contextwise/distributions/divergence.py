@@ -46,16 +46,14 @@ class Divergences:
     total_variation: Estimate
 
 
-def divergences(
-    p: ModelLike, q: ModelLike, *, samples: int = SAMPLES, rng: Seed = 0
-) -> Divergences:
+def divergences(p: ModelLike, q: ModelLike, *, rng: Seed = 0) -> Divergences:
     """Compute KL in both directions, Jensen-Shannon and total variation.
 
     Parameters
     ----------
     p, q : LogLinear, path of a file, or name of an example
         q is aligned to p's domain by names.
-    samples, rng : for estimates beyond 2**24 states; equal seeds give equal estimates
+    rng : for estimates beyond 2**24 states; equal seeds give equal estimates
 
     Raises
     ------
@@ -72,7 +70,7 @@ def divergences(
     p, q = _aligned(p, q)
     if prod(p.domain.cardinalities) <= STATES:
         return _enumerated(p, q)
-    estimates = _sampled(p, q, samples, np.random.default_rng(rng))
+    estimates = _sampled(p, q, np.random.default_rng(rng))
     return Divergences(
         _exact_kl(p, q) or estimates.kl_p_q,
         _exact_kl(q, p) or estimates.kl_q_p,
@@ -92,7 +90,7 @@ def kl_divergence(p: ModelLike, q: ModelLike) -> Estimate:
     p, q = _aligned(p, q)
     if prod(p.domain.cardinalities) <= STATES:
         return _enumerated(p, q).kl_p_q
-    return _exact_kl(p, q) or _sampled(p, q, SAMPLES, np.random.default_rng(0)).kl_p_q
+    return _exact_kl(p, q) or _sampled(p, q, np.random.default_rng(0)).kl_p_q
 
 
 def _enumerated(p: LogLinear, q: LogLinear) -> Divergences:
@@ -150,14 +148,13 @@ def _exact_kl(p: LogLinear, q: LogLinear) -> Estimate | None:
     return Estimate(max(value, 0.0), how="exact by elimination")
 
 
-def _sampled(p: LogLinear, q: LogLinear, samples: int, rng: np.random.Generator) -> Divergences:
+def _sampled(p: LogLinear, q: LogLinear, rng: np.random.Generator) -> Divergences:
     """Estimate the divergences from independent exact samples of both models."""
     first, second = exact_inference(p), exact_inference(q)
     log_ratio = second.log_partition - first.log_partition
-    each = max(2, -(-samples // GROUPS))
     r_p, r_q = (
-        (log_ratio + log_potential_of(p, rows) - log_potential_of(q, rows)).reshape(GROUPS, each)
-        for rows in (model.sample(GROUPS * each, rng) for model in (first, second))
+        (log_ratio + log_potential_of(p, rows) - log_potential_of(q, rows)).reshape(GROUPS, -1)
+        for rows in (model.sample(SAMPLES, rng) for model in (first, second))
     )
     # expm1 may overflow where q is far above p; the maximum with 0 removes it.
     with np.errstate(over="ignore"):
@@ -169,4 +166,4 @@ def _sampled(p: LogLinear, q: LogLinear, samples: int, rng: np.random.Generator)
             - (np.logaddexp(0, -r_p).mean(axis=1) + np.logaddexp(0, r_q).mean(axis=1)) / 2,
             np.maximum(0, -np.expm1(-r_p)).mean(axis=1),
         ]
-    return Divergences(*(mean_of(values, f"from {samples} exact samples") for values in terms))
+    return Divergences(*(mean_of(values, f"from {SAMPLES} exact samples") for values in terms))

@@ -215,12 +215,12 @@ def states(domain: Domain) -> IntArray:
     return np.stack(places, axis=1) if places else np.zeros((1, 0), dtype=np.int64)
 
 
-def state_count(domain: Domain, limit: int = STATES) -> int:
-    """Return the number of states, or raise if it exceeds ``limit``."""
+def state_count(domain: Domain) -> int:
+    """Return the number of states, or raise if there are too many to visit."""
     count = prod(domain.cardinalities)
-    if count > limit:
+    if count > STATES:
         raise TooLargeError(
-            f"the {len(domain)} variables have {count:.3g} states, and at most {limit:,} can be "
+            f"the {len(domain)} variables have {count:.3g} states, and at most {STATES:,} can be "
             "visited"
         )
     return count

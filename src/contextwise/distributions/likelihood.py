@@ -36,7 +36,6 @@ from contextwise.models.domain import Domain
 from contextwise.models.features import Features
 from contextwise.models.structure import LogLinear
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
-from contextwise.support.effort import Progress, progress_of
 
 GROUP_STATES = 2**12
 CELLS = 2**22
@@ -100,7 +99,6 @@ def cmll(
     *,
     groups: int | Sequence[Iterable[str]] = 4,
     rng: Seed = 0,
-    show_progress: bool | Progress = False,
 ) -> Estimate:
     """Compute the conditional marginal log-likelihood per row.
 
@@ -114,7 +112,6 @@ def cmll(
     rng : for Gibbs sampling of groups that are too large
         At most 500 of the rows are then used, drawn by this generator, and the standard error
         covers that.
-    show_progress : bool or function of (groups done, total)
 
     Examples
     --------
@@ -138,14 +135,11 @@ def cmll(
     else:
         scored, weights = distinct_rows(encoded.rows, encoded.multiplicity)
     totals = np.zeros((REPLICATES, len(scored)))
-    with progress_of(show_progress, "scoring groups") as progress:
-        for done, group in enumerate(divided):
-            if group in large:
-                totals += _by_gibbs(model, scored, group, generator)
-            else:
-                totals += _exactly(model, scored, group)
-            if progress:
-                progress(done + 1, len(divided))
+    for group in divided:
+        if group in large:
+            totals += _by_gibbs(model, scored, group, generator)
+        else:
+            totals += _exactly(model, scored, group)
     if not large:
         return Estimate(float(totals[0] @ weights) / len(encoded))
     return _with_error(totals, weights, len(encoded))

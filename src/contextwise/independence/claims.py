@@ -72,9 +72,9 @@ class ClaimSource:
         deadline.check()  # regions found too late may be missing
         return claims
 
-    def largest(self, pair: tuple[int, int], most: int, deadline: Deadline = NEVER) -> list[Claim]:
+    def largest(self, pair: tuple[int, int], most: int) -> list[Claim]:
         """Return the ``most`` largest claims of each kind, dependencies first."""
-        claims = list(self.claims(pair, deadline))
+        claims = list(self.claims(pair))
         return [
             claim
             for kind in (True, False)

@@ -36,7 +36,7 @@ from contextwise.learning.evidence import judge
 from contextwise.models.domain import Domain
 from contextwise.models.evidence import Evidence
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
-from contextwise.support.effort import NEVER, Deadline, Progress, progress_of
+from contextwise.support.effort import NEVER, Deadline, Progress, check_jobs, progress_of
 from contextwise.support.formatting import plural
 from contextwise.support.machine import cores
 
@@ -499,6 +499,5 @@ def pairs_of(
 
 def threads_of(n_jobs: int) -> int:
     """Return the number of threads; -1 means all cores."""
-    if n_jobs < 1 and n_jobs != -1:
-        raise ContextwiseError(f"n_jobs must be >= 1, or -1 for all cores, got {n_jobs}")
+    check_jobs(n_jobs)
     return n_jobs if n_jobs > 0 else cores()

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -161,7 +160,6 @@ def bayesian_network(
     tables: Tables | None = None,
     *,
     undirected: Iterable[PairIndex] = (),
-    info: Mapping[str, Any] | None = None,
 ) -> Model:
     """Make the model of a Bayesian network, with its directions.
 
@@ -181,8 +179,6 @@ def bayesian_network(
     undirected : pairs of positions, optional
         The edges without a direction of a partly directed graph, such as the CPDAG that a learner
         returns; ``parents`` has only its arcs. Not with tables.
-    info : mapping, optional
-        The ``info`` of the model.
 
     Returns
     -------
@@ -209,10 +205,10 @@ def bayesian_network(
     scopes, logs = directions.scopes(), directions.logs()
     if logs is None:
         features = cells(domain, scopes).features
-        return Structure(domain, features, info=info, directions=directions)
+        return Structure(domain, features, directions=directions)
     model = log_linear(domain, list(map(Factor, scopes, logs)))
     features = model.structure.features
-    return LogLinear(Structure(domain, features, info=info, directions=directions), model.weights)
+    return LogLinear(Structure(domain, features, directions=directions), model.weights)
 
 
 def directions_of(

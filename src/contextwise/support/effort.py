@@ -179,10 +179,7 @@ class Effort:
         """Check the keywords of a public function; the time starts now."""
         if threads is not None and not (_is_whole(threads) and threads >= 1):
             raise ContextwiseError(f"threads must be a whole number >= 1, got {threads!r}")
-        if not _is_whole(n_jobs) or (n_jobs < 1 and n_jobs != -1):
-            raise ContextwiseError(
-                f"n_jobs must be >= 1, or -1 for one process per core, got {n_jobs!r}"
-            )
+        check_jobs(n_jobs)
         return cls(Deadline.after(time_limit), threads, n_jobs, cluster, show_progress)
 
     @property
@@ -254,6 +251,12 @@ class Effort:
                 raise ContextwiseError(text) from done.problem
             value: Any = done.value
             yield done.item, value
+
+
+def check_jobs(n_jobs: int) -> None:
+    """Raise unless this is a number of processes or threads."""
+    if not _is_whole(n_jobs) or (n_jobs < 1 and n_jobs != -1):
+        raise ContextwiseError(f"n_jobs must be >= 1, or -1 for one per core, got {n_jobs!r}")
 
 
 def _is_whole(value: object) -> bool:

@@ -58,8 +58,6 @@ def choose_map(*, n_jobs: int = 1, cluster: Any = None, deadline: Deadline = NEV
     """
     if cluster is not None:
         return lambda function, items: _on_cluster(function, items, cluster, deadline)
-    if n_jobs < 1 and n_jobs != -1:
-        raise ContextwiseError(f"n_jobs must be >= 1, or -1 for one process per core, got {n_jobs}")
     if n_jobs == 1:
         return lambda function, items: _here(function, items, deadline)
     return lambda function, items: _over_processes(function, items, n_jobs, deadline)

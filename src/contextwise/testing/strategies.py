@@ -125,11 +125,10 @@ def log_linear_models(
     domain: Domain | st.SearchStrategy[Domain] | None = None,
     *,
     max_features: int = 6,
-    largest_weight: float = 3.0,
 ) -> LogLinear:
     """Draw structures with weights, 0 included."""
     structure = draw(structures(domain, max_features=max_features))
-    weight = st.floats(-largest_weight, largest_weight)
+    weight = st.floats(-3.0, 3.0)
     return LogLinear(structure, [draw(weight) for _ in range(len(structure))])
 
 

@@ -240,6 +240,7 @@ def plot_groups(
 
 WITH_NUMBERS = 8
 """Up to this many models each cell shows its number: in more cells, none could be read."""
+DISTANCE = "normalized distance"
 LABELS = 40  # the most labels along a side
 
 
@@ -248,7 +249,6 @@ def plot_models(
     names: Sequence[str],
     distances: FloatArray,
     *,
-    label: str = "normalized distance",
     title: str = "",
     **options: Unpack[FigureOptions],
 ) -> Figure:
@@ -258,8 +258,7 @@ def plot_models(
     ----------
     names : of the models; what all of them share is shown once
     distances : array of shape (models, models)
-        Symmetric; normalized distances, or any others.
-    label : what the distances are
+        Symmetric; normalized distances.
 
     Examples
     --------
@@ -278,17 +277,17 @@ def plot_models(
     tree, matrix = figure.subplots(1, 2, gridspec_kw={"width_ratios": [0.35, 1]})
     order = _draw_tree(tree, distances)
     arranged = distances[np.ix_(order, order)]
-    _draw_matrix(matrix, [names[k] for k in order], arranged, label)
+    _draw_matrix(matrix, [names[k] for k in order], arranged)
     matrix.set_aspect("auto")  # as high as the tree, whose leaves are its rows
     shared = "*".join(shared_parts(names))
-    shown = label if n <= WITH_NUMBERS else ""  # more models have a bar with this name
+    shown = DISTANCE if n <= WITH_NUMBERS else ""  # more models have a bar with this name
     matrix.set_title(", ".join(filter(None, [shown, shared if shared != "*" else ""])))
     if title:
         figure.suptitle(title, fontsize="medium")
     return figure
 
 
-def _draw_matrix(axes: Axes, names: Sequence[str], distances: FloatArray, label: str) -> None:
+def _draw_matrix(axes: Axes, names: Sequence[str], distances: FloatArray) -> None:
     """Draw the matrix of distances as shades; few models show their numbers."""
     n, short = len(names), distinct_names(names)
     largest = float(distances.max(initial=0)) or 1.0
@@ -302,7 +301,7 @@ def _draw_matrix(axes: Axes, names: Sequence[str], distances: FloatArray, label:
                 size = "x-small" if n <= 5 else "xx-small"
                 axes.text(c, r, text, ha="center", va="center", color=colour, fontsize=size)
     else:
-        axes.figure.colorbar(image, ax=axes, location="top", shrink=0.8, label=label)
+        axes.figure.colorbar(image, ax=axes, location="top", shrink=0.8, label=DISTANCE)
     places = range(0, n, max(1, -(-n // LABELS)))
     labels = [short[k] for k in places]
     axes.set_xticks(places, labels, rotation=90, fontsize="x-small")
