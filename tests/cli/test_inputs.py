@@ -12,7 +12,8 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from contextwise import LogLinear, Structure, write
+import contextwise as cw
+from contextwise import Ensemble, LogLinear, Structure, write
 from contextwise.cli import contextwise, main
 from contextwise.errors import ContextwiseError
 from contextwise.formats import FORMATS
@@ -30,6 +31,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     domain = {"A": 2, "B": 2}
     write(LogLinear(Structure(domain, ["A=1 & B=1"]), [1.0]), "weighted.json")
     write(Structure(domain, ["A=1 & B=1"]), "structure.json")
+    Ensemble([Structure(domain, ["A=1 & B=1"]), Structure(domain)]).write("both.json")
 
 
 def run(*arguments: str) -> Result:
@@ -92,6 +94,20 @@ def test_a_folder_of_another_run_is_refused_in_few_words() -> None:
     assert message == "study holds a run of another kind. Choose another folder"
 
 
+def test_a_page_counts_with_as_many_threads_as_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[object] = []
+    compare = cw.compare
+
+    def counting(*models: Any, **how: Any) -> Any:
+        threads.append(how["threads"])
+        return compare(*models, **how)
+
+    monkeypatch.setattr(cw, "compare", counting)
+    assert run("report", "six", "six-guess", "--out", "p.html", "--jobs", "1").exit_code == 0
+    assert run("report", "six", "six-guess", "--out", "p.html").exit_code == 0
+    assert threads == [1, None]
+
+
 def test_a_page_shows_single_guesses_or_groups() -> None:
     command = ["report", "six", "--out", "page.html"]
     grouped = run(*command, "six-guess", "--group", "a=six-graph")
@@ -110,6 +126,19 @@ def test_a_page_shows_single_guesses_or_groups() -> None:
         (["matrix", "lung", "lung", "--no-header"], "--header needs --contexts-of"),
         (["report", "lung", "--out", "p.html", "--drop", "x"], "--drop needs --check or --context"),
         (["report", "lung", "lung", "--out", "p.html", "--seed", "1"], "--seed needs --chance"),
+        (["report", "lung", "--out", "p.html", "--jobs", "2"], "--jobs needs a GUESS"),
+        (
+            ["report", "lung", "--out", "p.html", "--check", "rows.csv", "--top", "3"],
+            "--top has no effect on the page of one model with --check",
+        ),
+        (
+            ["compare", "weighted.json", "both.json", "--by-values", "0.5"],
+            "both.json: --by-values is for single models, got an ensemble",
+        ),
+        (
+            ["report", "weighted.json", "both.json", "--by-values", "0.5", "--out", "p.html"],
+            "both.json: --by-values is for single models, got an ensemble",
+        ),
         (["info", "lung", "--drop", "x"], "--drop is for data files"),
         (
             ["matrix", "lung", "lung", "--jobs", "0"],

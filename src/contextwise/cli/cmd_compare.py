@@ -286,8 +286,8 @@ def _compare_ensembles(
     output: str,
 ) -> None:
     """Score guesses of which some are ensembles, and show how reliable these are."""
-    true = load_true(names[0], scope.format_name)
-    guesses = load_guesses(names[1:], true, scope.format_name, probabilities)
+    true = load_true(names[0], scope.format_name, scope.by_values)
+    guesses = load_guesses(names[1:], true, scope.format_name, probabilities, scope.by_values)
     restriction = scope.keywords(true)
     named = dict(zip(labels[1:], guesses, strict=True))
     scores = cw.evaluation.score_ensembles(

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from contextwise.models.structure import Model
     from contextwise.report.comparisons import Guess
     from contextwise.report.parts import Section
-    from contextwise.support.effort import Deadline
 
 
 @options.command()
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
     metavar="ROWS",
     help="Test the claims of each guess (with --peers, of both models) against these rows.",
 )
-@options.jobs
+@options.threads
 @options.time_limit(default=60)
 @options.naming
 @options.scope
@@ -64,7 +63,7 @@ def report(
     top: int,
     by_chance: options.ChanceOptions,
     check_rows: str | None,
-    n_jobs: int,
+    threads: int | None,
     time_limit: float,
     naming: options.Naming,
     scope: options.Scope,
@@ -96,17 +95,18 @@ def report(
         raise click.UsageError("give single guesses, or groups with --group, not both")
     options.refuse_alone(ctx, ("draws", "rng"), "chance")
     options.refuse_alone(ctx, FLAGS, "check_rows", "data")
-    effort = Effort.of(time_limit, n_jobs=n_jobs)
+    deadline = Deadline.after(time_limit)
     if groups or guesses:
         members = groups or {"": list(guesses)}
         names = [true, *(file for files in members.values() for file in files)]
         only_one_from_stdin([*names, scope.data, check_rows])
         first = load_true(true, scope.format_name, scope.by_values)
         rows = None if check_rows is None else load_data(check_rows, scope.row_options, first)
-        work = _Work(first, naming, scope, scope.keywords(first), rows, by_chance, effort, top)
+        restriction = scope.keywords(first)
+        work = _Work(first, naming, scope, restriction, rows, by_chance, deadline, threads, top)
         page, unfinished = _guesses_page(ctx, names, members, work)
     else:
-        page, unfinished = _model_page(ctx, true, naming, scope, effort)
+        page, unfinished = _model_page(ctx, true, naming, scope, deadline)
     write_bytes(out, page.encode("utf-8"))
     ctx.exit(3 if unfinished else 0)
 
@@ -120,27 +120,28 @@ class _Work(NamedTuple):
     restriction: Restriction
     rows: Data | None  # to check claims against
     by_chance: options.ChanceOptions
-    effort: Effort
+    deadline: Deadline
+    threads: int | None
     top: int
 
     def report(self, true: str, label: str, guess: Model, group: str) -> tuple[Guess, bool]:
         """Compare and explain a guess; the flag is True if something is unfinished."""
-        deadline = self.effort.deadline
         restriction = self.naming.restrict(self.restriction, true, label)
         comparison = cw.compare(
             self.true,
             guess,
-            time_limit=deadline.left(),
+            threads=self.threads,
+            time_limit=self.deadline.left(),
             strengths=True,
             show_progress=True,
             **restriction,
         )
         options.refuse_nothing(comparison.question)
         explain = cw.comparison.explain.explain_comparison
-        explanation = explain(comparison, Effort(deadline), top=self.top)
+        explanation = explain(comparison, Effort(self.deadline), top=self.top)
         chance, unfinished = None, bool(comparison.open_pairs) or explanation.partial
         if self.by_chance.chance and not comparison.open_pairs:
-            left = deadline.left()
+            left = self.deadline.left()
             chance, stopped = self.by_chance.run(self.true, guess, restriction, time_limit=left)
             unfinished |= stopped
         check = self.check(guess)
@@ -165,7 +166,7 @@ class _Work(NamedTuple):
             pairs=scope.pairs,
             variables=scope.variables,
             context=scope.context,
-            time_limit=self.effort.deadline.left(),
+            time_limit=self.deadline.left(),
         )
 
 
@@ -194,7 +195,7 @@ def _guesses_page(
     section = None
     try:
         if ensembles:
-            section = _as_ensembles(work.true, ensembles, work.effort.deadline, work.restriction)
+            section = _as_ensembles(work.true, ensembles, work.deadline, work.restriction)
     except OpenResult as error:
         unfinished = True
         warnings.warn(f"ensembles left out: {error}", stacklevel=2)
@@ -225,13 +226,13 @@ def _as_ensembles(
 
 
 ABOUT_GUESSES = (
-    *("chance", "contexts", "align", "peers", "data"),
+    *("chance", "contexts", "align", "peers", "data", "threads"),
     *("pairs", "variables", "context", "weights"),
 )
 
 
 def _model_page(
-    ctx: click.Context, model: str, naming: options.Naming, scope: options.Scope, effort: Effort
+    ctx: click.Context, model: str, naming: options.Naming, scope: options.Scope, deadline: Deadline
 ) -> tuple[str, bool]:
     """Return the page about one model, with evidence from rows, and if something is unfinished."""
     options.refuse(ctx, ABOUT_GUESSES, "needs a GUESS")
@@ -240,12 +241,13 @@ def _model_page(
     loaded = load(model, scope.format_name, scope.zero_weights, scope.by_values)
     command = options.command_line(ctx)
     if rows is not None:
+        options.refuse(ctx, ("top",), "has no effect on the page of one model with --check")
         data = load_data(rows, scope.row_options, loaded)
-        result = cw.evaluation.analysis.analysis_of(loaded, data, title, effort)
+        result = cw.evaluation.analysis.analysis_of(loaded, data, title, Effort(deadline))
         page = cw.report.analysis_page.analysis_page(result, command=command, model=model)
         return page, result.evidence.unfinished > 0
     explained = cw.independence.model_claims.explain_model(
-        loaded, top=ctx.params["top"], time_limit=effort.deadline.left(), show_progress=True
+        loaded, top=ctx.params["top"], time_limit=deadline.left(), show_progress=True
     )
     page = cw.report.page.model_page(title, explained, command=command)
     return page, explained.partial

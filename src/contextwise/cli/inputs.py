@@ -79,12 +79,15 @@ def load_guesses(
     by_values: float | None = None,
 ) -> list[Model | Ensemble]:
     """Load models and ensembles; matrices of probabilities get the domain of the true model."""
-    return [
-        cw.Ensemble.read(name, true.domain)
-        if holds_ensembles([name], probabilities)
-        else load(name, format, by_values=by_values)
-        for name in names
-    ]
+    guesses: list[Model | Ensemble] = []
+    for name in names:
+        if not holds_ensembles([name], probabilities):
+            guesses.append(load(name, format, by_values=by_values))
+        elif by_values is None:
+            guesses.append(cw.Ensemble.read(name, true.domain))
+        else:
+            raise ContextwiseError(f"{name}: --by-values is for single models, got an ensemble")
+    return guesses
 
 
 def load_true(name: str, format: str | None = None, by_values: float | None = None) -> Model:
