@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from itertools import combinations
 from math import log
 from pathlib import Path
@@ -74,6 +75,29 @@ def test_stability_takes_the_weakest_penalty_below_the_threshold() -> None:
     assert largest > 0.2  # so that something was left out
     assert found.best is best
     assert found.learner.structure_ == Trees(**best.parameters).fit(ROWS).structure_
+
+
+def test_stability_draws_whole_subjects() -> None:
+    class Seen(Trees):
+        """Keeps the rows that it learns from."""
+
+        def fit(self, data: Any, *arguments: Any, **how: Any) -> Any:
+            seen.append(data)
+            return super().fit(data, *arguments, **how)
+
+    seen: list[Any] = []
+    data = replace(as_data(ROWS[:200], None), subjects=np.arange(200) % 40)
+    select(Seen(), {"penalty": [1e6]}, data, by="stability", subsamples=4)
+    *drawn, everything = seen
+    assert len(everything) == 200
+    for part in drawn:
+        subjects, rows = np.unique(part.subjects, return_counts=True)
+        assert len(subjects) == 20
+        assert (rows == 5).all()
+    with pytest.raises(ContextwiseError, match="2 subjects, got 20 and 1"):
+        select(
+            Trees(), {"penalty": [1]}, replace(data, subjects=np.zeros(200, int)), by="stability"
+        )
 
 
 def test_what_is_chosen_for_want_of_better_is_said() -> None:

@@ -771,6 +771,32 @@ def take_rows(data: DataLike, rows: IntArray) -> DataLike:
     return data[rows] if hasattr(data, "shape") else [data[row] for row in rows.tolist()]
 
 
+def units_of(count: int, subjects: IntArray | None) -> IntArray:
+    """Return the unit that each row is drawn with: itself, or its subject."""
+    if subjects is None:
+        return np.arange(count)
+    return np.asarray(np.unique(subjects, return_inverse=True)[1])
+
+
+def draw_rows(
+    count: int, subjects: IntArray | None, share: float | None, rng: np.random.Generator
+) -> IntArray:
+    """Draw a share of the rows without replacement, or as many with it for None; return numbers.
+
+    If rows belong to subjects, draw whole subjects.
+
+    >>> draw_rows(6, np.array([7, 7, 8, 8, 9, 9]), 2 / 3, np.random.default_rng(1))
+    array([0, 1, 2, 3])
+    """
+    units = units_of(count, subjects)
+    number = int(units.max()) + 1
+    if share is None:
+        drawn = rng.integers(number, size=number)
+    else:
+        drawn = rng.choice(number, min(number, max(1, round(share * number))), replace=False)
+    return np.repeat(np.arange(count), np.bincount(drawn, minlength=number)[units])
+
+
 def by_position(model: M) -> M:
     """Return the model with codes for labels, to use with rows of codes."""
     plain = Domain.of_cardinalities(model.domain.cardinalities)

@@ -22,7 +22,7 @@ from contextwise.comparison.question import Pair
 from contextwise.counting.extraction import CoverSource
 from contextwise.data.columns import DataSummary
 from contextwise.data.options import FLAGS, row_options
-from contextwise.data.rows import Data, DataLike, as_advised
+from contextwise.data.rows import Data, DataLike, as_advised, units_of
 from contextwise.errors import DomainError, OpenResult, TooLargeError
 from contextwise.evaluation import pair_rows
 from contextwise.evaluation.check import check
@@ -562,9 +562,7 @@ def split(data: Data, holdout: float | None, seed: int) -> tuple[Data, Data | No
 def _random_part(data: Data, share: float, seed: int | Sequence[int]) -> BoolArray:
     """Mask a random share of the rows, or all rows of a random share of the subjects."""
     rng = np.random.default_rng(seed)
-    units = np.arange(len(data))
-    if data.subjects is not None:
-        units = np.unique(data.subjects, return_inverse=True)[1]
+    units = units_of(len(data), data.subjects)
     count = int(units.max(initial=-1)) + 1
     chosen = np.zeros(count, dtype=bool)
     chosen[rng.permutation(count)[: round(share * count)]] = True

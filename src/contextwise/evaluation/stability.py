@@ -19,7 +19,7 @@ from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.matrix import DistanceMatrix, matrix_of
 from contextwise.comparison.question import Pair, pose
 from contextwise.counting.extraction import CoverSource, covered_pairs
-from contextwise.data.rows import Data, DataLike, DomainLike, read_once, take_rows
+from contextwise.data.rows import Data, DataLike, DomainLike, draw_rows, read_once, take_rows
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation.ensembles import Ensemble
 from contextwise.independence.claims import Claim, ClaimSource, agrees
@@ -468,16 +468,8 @@ class Resampling:
             return np.arange(self.count)
         # Each resample has its own generator, so any worker can draw it, in any order.
         generator = np.random.default_rng([self.seed, resample])
-        units = np.arange(self.count)  # rows, or whole subjects
-        if self.subjects is not None:
-            units = np.unique(self.subjects, return_inverse=True)[1]
-        count = int(units.max()) + 1
-        if self.how == "bootstrap":
-            drawn = generator.integers(count, size=count)
-        else:
-            size = min(count, max(1, round(self.share * count)))
-            drawn = generator.choice(count, size=size, replace=False)
-        return np.repeat(np.arange(self.count), np.bincount(drawn, minlength=count)[units])
+        share = None if self.how == "bootstrap" else self.share
+        return draw_rows(self.count, self.subjects, share, generator)
 
     def configuration(self, data: Data) -> dict[str, Any]:
         """Return what defines the run, for the store; the number of resamples may grow."""

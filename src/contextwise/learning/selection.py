@@ -23,7 +23,15 @@ import numpy as np
 
 from contextwise.comparison.matrix import distance_matrix
 from contextwise.data.options import RowOptions
-from contextwise.data.rows import Data, DataLike, DomainLike, as_data, read_once, take_rows
+from contextwise.data.rows import (
+    Data,
+    DataLike,
+    DomainLike,
+    as_data,
+    draw_rows,
+    read_once,
+    take_rows,
+)
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.learning.base import Learner, as_learner, fresh
 from contextwise.support.effort import Deadline, OutOfTime, Progress, progress_of
@@ -121,7 +129,7 @@ def select(
     by : "pseudo-likelihood", "bic" or "stability"
     domain : Domain or mapping, optional
     subsamples : int
-        Number of subsamples, each half of the rows without replacement; shared by all penalties.
+        Number of subsamples, each half of the rows, or of the subjects; shared by all penalties.
     threshold : float
         Largest accepted instability.
     strongest : "largest" or "smallest"
@@ -232,13 +240,14 @@ class _Work:
         rng: np.random.Generator,
     ) -> Selection:
         """Choose the weakest penalty whose structures are stable enough."""
-        half = len(self.data) // 2
-        if subsamples < 2 or half < 1:
+        rows, subjects = len(self.data), self.data.subjects
+        what = "rows" if subjects is None else "subjects"
+        units = rows if subjects is None else len(np.unique(subjects))
+        if subsamples < 2 or units < 2:
             raise ContextwiseError(
-                f"stability needs at least 2 subsamples and 2 rows, "
-                f"got {subsamples} and {len(self.data)}"
+                f"stability needs at least 2 subsamples and 2 {what}, got {subsamples} and {units}"
             )
-        drawn = [rng.choice(len(self.data), half, replace=False) for _ in range(subsamples)]
+        drawn = [draw_rows(rows, subjects, 0.5, rng) for _ in range(subsamples)]
         candidates: list[Candidate] = []
         best, largest, total = 0, 0.0, len(tried) * subsamples
         for place, parameters in enumerate(tried):
@@ -246,8 +255,8 @@ class _Work:
                 candidates.append(Candidate(parameters, None))
                 continue
             structures = [
-                self.fit(parameters, take_rows(self.raw, rows), done, total).structure_
-                for done, rows in enumerate(drawn, place * subsamples + 1)
+                self.fit(parameters, take_rows(self.raw, part), done, total).structure_
+                for done, part in enumerate(drawn, place * subsamples + 1)
             ]
             largest = max(largest, instability(structures))
             features = float(np.mean([len(structure) for structure in structures]))
