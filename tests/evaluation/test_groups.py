@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -180,10 +181,11 @@ def written(found: Any) -> str:
 
 
 def test_infinite_odds_ratios_are_ordered_by_their_limits() -> None:
-    """Both odds ratios of class and age are infinite, so their limits tell them apart."""
-    text = written(cw.groups("titanic", "sex", "mpl"))
-    assert "above 8.5 at male, above 0.92 at female" in text
-    text = written(cw.groups("titanic", "class", "mpl"))
+    """Age and survived have infinite odds ratios in two classes; their limits tell them apart."""
+    found = cw.groups("titanic", "class", "mpl")
+    pair = next(pair for pair in found.pairs if pair.pair == ("age", "survived"))
+    assert [effect.value for effect in pair.odds].count(inf) == 2
+    text = written(found)
     assert "odds ratio above 28 at 2nd, 1.4 at 3rd" in text
 
 
@@ -265,3 +267,11 @@ def test_paired_rows_may_lack_a_state() -> None:
     data = Data(domain, rows, subjects=np.repeat(np.arange(100), 2))
     (pair,) = cw.groups(data, "g", "mpl").pairs
     assert pair.method == "subjects"
+
+
+def test_states_in_which_all_odds_ratios_are_infinite_show_no_difference() -> None:
+    """The crew had no children, so its odds ratio to any other class is infinite for both sexes."""
+    found = cw.groups("titanic", "sex", "mpl")
+    pair = next(pair for pair in found.pairs if pair.pair == ("class", "age"))
+    assert all(0 < effect.value < inf for effect in pair.odds)
+    assert "odds ratio 25 at female, 2 at male where survived=yes" in written(found)

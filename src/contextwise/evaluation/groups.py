@@ -279,11 +279,18 @@ def _effect(logs: Estimate) -> Effect:
 
 
 def _spread(table: Floats) -> float:
-    """Return the largest difference of two groups' log odds ratios, in standard errors."""
-    logs = _of_groups(table)
-    known = [(-each.means.sum(), each.variances.sum()) for each in logs if each.variances.sum() > 0]
+    """Return the largest difference of two groups' log odds ratios, in standard errors.
+
+    Two groups with the same infinite odds ratio show no difference.
+    """
+    known = [each for each in _of_groups(table) if each.variances.sum() > 0]
+    ends = [(-each.means.sum(), each.variances.sum(), each.limit) for each in known]
     return max(
-        (abs(x / v - y / w) / sqrt(1 / v + 1 / w) for (x, v), (y, w) in combinations(known, 2)),
+        (
+            abs(x / v - y / w) / sqrt(1 / v + 1 / w)
+            for (x, v, first), (y, w, second) in combinations(ends, 2)
+            if not first or first != second
+        ),
         default=0.0,
     )
 

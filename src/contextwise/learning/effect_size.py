@@ -332,6 +332,15 @@ class Moves:
         shares: FloatArray = weights / np.add.reduceat(weights, self.starts)[self.stratum]
         return shares
 
+    @property
+    def limit(self) -> float:
+        """The estimate if it is infinite, because no stratum can move further; else 0."""
+        if not len(self):
+            return 0.0
+        if not (self.moves > 0).any():
+            return inf
+        return 0.0 if (self.moves < 0).any() else -inf
+
     def _sums(self, values: FloatArray) -> FloatArray:
         """Sum over the moves of each stratum."""
         return np.add.reduceat(values, self.starts) if len(self) else np.zeros(0)
