@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,14 @@ def visit(browser: Browser, file: Path, **options: Any) -> Iterator[Page]:
     yield page
     context.close()
     assert trouble == []
+
+
+def _overlap(first: Any, second: Any) -> bool:
+    """Check whether two boxes share more than a pixel in both directions."""
+    return all(
+        min(first[x] + first[size], second[x] + second[size]) - max(first[x], second[x]) > 1
+        for x, size in (("x", "width"), ("y", "height"))
+    )
 
 
 def _leaving(url: str) -> list[str]:
@@ -135,9 +143,11 @@ def test_an_analysis_fits(browser: Browser, analysis_file: Path, scheme: str, wi
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         found = axe.Axe().run(page).response["violations"]
         assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
-        if width > 390:  # labels of the picture do not overlap
-            boxes = [one.bounding_box() for one in page.locator(".map .lab .num").all()]
-            assert all(box is not None for box in boxes)
+        boxes = [one.bounding_box() for one in page.locator(".map .lab, .map .node").all()]
+        assert len(boxes) > 4 or not page.locator(".map").count()
+        for first, second in combinations([box for box in boxes if box], 2):
+            assert not _overlap(first, second), (first, second)
+        if width > 390:
             page.emulate_media(media="print")
             assert page.locator(".fold p").first.is_visible()
 
