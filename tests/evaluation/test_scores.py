@@ -87,7 +87,7 @@ def run(*arguments: object, code: int = 0) -> Result:
 
 def test_sample_fit_and_score(folder: Path) -> None:
     run("sample", folder / "true.json", "-n", 400, "--seed", 1, "--out", folder / "data.csv")
-    again = run("sample", folder / "true.json", "-n", 400, "--seed", 1)
+    again = run("sample", folder / "true.json", "--rows", 400, "--seed", 1)
     assert again.stdout == (folder / "data.csv").read_text()
     assert again.stdout.startswith("A,B,C\n")
 

@@ -128,6 +128,8 @@ def test_several_guesses_have_a_table_and_a_section_each() -> None:
     assert [value for key, value in reader.attributes if key == "id"] == ["guess-0", "guess-1"]
     assert reader.tags.count("figure") == 5  # the plane of errors, and two of each guess
     assert "Each point is a guess" in reader.text
+    unfolded = re.sub(r"<details>.*?</details>", "", page, flags=re.DOTALL)
+    assert Reader(unfolded).tags.count("figure") == 1  # so that a page of many guesses is short
 
 
 def test_chance_and_checks_stand_on_the_page() -> None:
