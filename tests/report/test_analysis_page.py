@@ -12,7 +12,7 @@ import pytest
 
 from contextwise import Structure
 from contextwise.data.rows import Data, read_data
-from contextwise.errors import OpenResult
+from contextwise.errors import DomainError, OpenResult
 from contextwise.evaluation.analysis import Analysis, analyse, analysis_of
 from contextwise.evaluation.pair_rows import Estimate, rows_where
 from contextwise.models.domain import Domain
@@ -373,3 +373,20 @@ def test_the_exception_of_a_single_association_does_not_repeat_its_name() -> Non
     told = plain(first_sentence(replace(result, findings=findings)))
     held = "when the rest are held fixed"
     assert told == f"survived is associated with age {held}, but only where class is 1st."
+
+
+def test_what_was_not_held_fixed_because_of_untested_claims_is_told() -> None:
+    rng = np.random.default_rng(1)
+    a, c = rng.integers(0, 2, (2, 40))
+    rows = np.stack([a, np.where(rng.random(40) < 0.9, a, 1 - a), c], axis=1)
+    few = analysed(Data(Domain({"a": 2, "b": 2, "c": 2}), rows))
+    assert few.finding("a", "b").associated
+    words = "c was not held fixed for a with b: the model has no association of it with either"
+    assert any(words in text for text in cautions(few, 0))
+    many = analysed(chain(4, 3000))
+    assert not any("not held fixed" in text for text in cautions(many, 0))
+
+
+def test_the_outcome_cannot_be_the_subject() -> None:
+    with pytest.raises(DomainError, match="outcome and subject are the same column: 'survived'"):
+        analysed("titanic", outcome="survived", subject="survived")

@@ -434,6 +434,8 @@ def analyse(
     binned = {text.rpartition("=")[0] for text in chosen.bins}
     chosen = chosen._replace(category=(*chosen.category, *(c for c in columns if c not in binned)))
     data, options, summary = as_advised(rows, chosen)
+    if outcome is not None and outcome == options.subject:
+        raise DomainError(f"outcome and subject are the same column: {outcome!r}")
     _check(data, outcome)
     train, test = split(data, holdout, seed)
     configured = as_learner(DEFAULT_LEARNER if learner is None else learner)

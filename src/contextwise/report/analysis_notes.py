@@ -178,7 +178,7 @@ def cautions(analysis: Analysis, smallest_shown: int) -> list[str]:
             f"Some groups on this page show fewer than {SMALL} rows. If rows are people, "
             "hide them before you share the page: `contextwise analyse … --smallest-count 5`."
         )
-    told += _twins(analysis)
+    told += _twins(analysis) + _not_held_fixed(analysis)
     if not analysis.held_out:
         told.append(
             "The tests used the rows that the learner saw, so its claims look better than they "
@@ -235,6 +235,24 @@ def _twins(analysis: Analysis) -> list[str]:
     return [
         f"{start} one of them fixed hides what goes with the other; leave one out: `--drop {drop}`."
     ]
+
+
+def _not_held_fixed(analysis: Analysis) -> list[str]:
+    """Name variables that were not held fixed on the strength of claims that were not tested."""
+    open_pairs = {frozenset(f.pair) for f in analysis.findings if f.undecided and not f.noted}
+    for finding in (f for f in analysis.ranked if f.associated):
+        others = (n for n in analysis.domain.names if n not in (*finding.pair, *finding.given))
+        left = [n for n in others if all(frozenset((n, end)) in open_pairs for end in finding.pair)]
+        if left:
+            verb = "was" if len(left) == 1 else "were"
+            them = "it" if len(left) == 1 else "them"
+            more = [f"{len(left) - 3} more"] if len(left) > 3 else []
+            return [
+                f"{listed([*left[:3], *more])} {verb} not held fixed for "
+                f"{' with '.join(finding.pair)}: the model has no association of {them} with "
+                "either, and the rows are too few to test that."
+            ]
+    return []
 
 
 def _rarest(analysis: Analysis) -> str:
