@@ -15,9 +15,15 @@ from contextwise.data import Data, UnclearData, as_data
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning import p_values
 from contextwise.learning.counted_rows import CountedRows
-from contextwise.learning.effect_size import common_odds_ratios, cramers_v, odds_ratio_shown
+from contextwise.learning.effect_size import (
+    Cells,
+    common_odds_ratios,
+    cramers_v,
+    odds_ratio_shown,
+    odds_ratios_pooled,
+)
 from contextwise.learning.evidence import judge
-from contextwise.learning.pooled_test import PooledTests, odds_ratio_pooled
+from contextwise.learning.pooled_test import PooledTests
 from contextwise.support.effort import Deadline
 
 NO_DENSE = (0.0, 0.0)
@@ -177,7 +183,8 @@ def test_the_stated_pooled_power_is_simulated_power() -> None:
         other = [cells, rows - cells, columns - cells, 15 - rows - columns + cells]
         return np.stack(other, axis=1).reshape(-1, 2, 2)[:, ::-1, ::-1]
 
-    ratio = odds_ratio_pooled(tables_of(1.0), 0.05)
+    margins, together = Cells.of(tables_of(1.0)), np.zeros(20, dtype=int)
+    ratio = odds_ratios_pooled(margins, together, np.array([0.05]))[0]
     p_values = [PooledTests(tables_of(ratio), np.array([0, 20])).p[0] for _ in range(2_000)]
     assert np.mean(np.array(p_values) <= 0.05) == pytest.approx(0.8, abs=0.035)
 
@@ -189,7 +196,7 @@ def test_common_odds_ratio_of_berkeley() -> None:
     order = [data.domain.position(name) for name in ("Dept", "Gender", "Admit")]
     cells = np.zeros((6, 2, 2))
     np.add.at(cells, tuple(rows[:, order].T), 1)
-    value, low, high, p = common_odds_ratios(cells[:, ::-1], np.zeros(6, dtype=int), 1)
+    value, low, high, p = common_odds_ratios(Cells.of(cells[:, ::-1]), np.zeros(6, dtype=int), 1)
     assert value[0] == pytest.approx(0.905, abs=1e-3)
     assert (low[0], high[0]) == pytest.approx((0.772, 1.060), abs=1e-3)
     assert p[0] == pytest.approx(0.0021, abs=2e-4)
@@ -198,7 +205,8 @@ def test_common_odds_ratio_of_berkeley() -> None:
 def test_zero_cells_have_exact_limits() -> None:
     # fisher.test: 1.750 to Inf, and 0 to 0.571 the other way round
     for table, limits in (([[5, 0], [0, 4]], (1.750, np.inf)), ([[0, 5], [4, 0]], (0, 0.571))):
-        value, low, high, _ = common_odds_ratios(np.array([table], float), np.zeros(1, int), 1)
+        cells = Cells.of(np.array([table], float))
+        value, low, high, _ = common_odds_ratios(cells, np.zeros(1, int), 1)
         assert (low[0], high[0]) == pytest.approx(limits, abs=1e-3)
         assert value[0] in (0, np.inf)
 

@@ -50,6 +50,10 @@ LARGE = 2_000.0
 """Statistics from this on have a root that is normal."""
 POWER = 0.8
 """The probability with which a test must find an association that it is said to find."""
+POWERFUL = 0.8416212335729143
+"""The normal quantile of this probability."""
+LARGEST = log(1e6)
+"""The largest log odds ratio that a pooled test could show."""
 STRONG = 0.3
 """Cramér's V of a strong association: a test that finds only stronger ones is too weak."""
 LARGEST_RATIO = 50.0
@@ -74,12 +78,16 @@ class OddsRatios(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The free cell of many 2 × 2 tables, and its moments at any odds ratio."""
+    """The free cell of many 2 × 2 tables, and its moments at any odds ratio.
+
+    The possible cells of the small tables are in one array, table after table.
+    """
 
     sums: FloatArray  # the last cell, the whole table, its second row and its second column
     small: BoolArray  # the tables with few possible cells
-    possible: FloatArray  # the possible cells of each small table, from the smallest on
-    logs: FloatArray  # and their log probabilities, if independent, up to a constant
+    owners: IntArray  # the table of each possible cell
+    steps: FloatArray  # how far it is above the smallest possible one
+    weights: FloatArray  # its probability over that of the likeliest, if independent
 
     @classmethod
     def of(cls, tables: FloatArray) -> Cells:
@@ -88,39 +96,51 @@ class Cells:
         sums = np.stack([tables[:, 1, 1], tables.sum(axis=(1, 2)), row, column])
         least, most = _range(sums)
         small = most - least < SMALL
-        possible = least[small, None] + np.arange(SMALL)
-        n, row, column = sums[1:, small, None]
-        factorials = log_factorials(sums[1])
-        logs = np.where(possible <= most[small, None], 0.0, -np.inf)
-        for count in (possible, row - possible, column - possible, n - row - column + possible):
-            logs -= factorials[np.clip(count, 0, len(factorials) - 1).astype(np.int64)]
-        return cls(sums, small, possible, logs)
+        widths = (most - least + 1)[small].astype(np.int64)
+        starts = np.cumsum(widths) - widths
+        owners = np.repeat(np.flatnonzero(small), widths)
+        steps = np.arange(len(owners)) - np.repeat(starts, widths)
+        n, row, column = sums[1:, owners].astype(np.int64)
+        cell = least[owners].astype(np.int64) + steps
+        factorials, logs = log_factorials(sums[1]), np.zeros(len(owners))
+        for count in (cell, row - cell, column - cell, n - row - column + cell):
+            logs -= factorials[count]
+        if len(widths):
+            logs -= np.repeat(np.maximum.reduceat(logs, starts), widths)
+        return cls(sums, small, owners, steps.astype(np.float64), np.exp(logs))
 
     def take(self, chosen: BoolArray) -> Cells:
         """Return some of the cells."""
-        of_small = chosen[self.small]
+        kept, places = chosen[self.owners], np.cumsum(chosen) - 1
         return Cells(
-            self.sums[:, chosen], self.small[chosen], self.possible[of_small], self.logs[of_small]
+            self.sums[:, chosen],
+            self.small[chosen],
+            places[self.owners[kept]],
+            self.steps[kept],
+            self.weights[kept],
         )
 
     def moments(self, tilt: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of each cell; ``tilt`` has one log odds ratio per table."""
-        ratio = np.exp(tilt)
-        _, n, row, column = self.sums
+        chances = self.weights * np.exp(tilt[self.owners] * self.steps)
+        total, first, second = (
+            np.bincount(self.owners, part, minlength=len(tilt))
+            for part in (chances, chances * self.steps, chances * self.steps**2)
+        )
+        total = np.where(self.small, total, 1.0)
+        above = first / total
+        mean = _range(self.sums)[0] + above
+        variance = np.maximum(second / total - above**2, 0.0)
+        large = np.flatnonzero(~self.small)
+        _, n, row, column = sums = self.sums[:, large]
+        ratio = np.exp(tilt[large])
         # The cell at which the fitted table has this odds ratio.
         sum_of_margins = n - row - column + ratio * (row + column)
         root = np.sqrt(sum_of_margins**2 + 4 * (1 - ratio) * ratio * row * column)
-        mean = np.clip(2 * ratio * row * column / (sum_of_margins + root), *_range(self.sums))
-        fitted = (mean, row - mean, column - mean, n - row - column + mean)
+        cell = np.clip(2 * ratio * row * column / (sum_of_margins + root), *_range(sums))
+        fitted = (cell, row - cell, column - cell, n - row - column + cell)
         inverse = sum(1 / np.maximum(part, 1e-12) for part in fitted)
-        variance = n / np.maximum(n - 1, 1) / inverse
-        if len(self.logs):
-            logs = self.logs + tilt[self.small, None] * (self.possible - self.possible[:, :1])
-            chances = np.exp(logs - logs.max(axis=1, keepdims=True))
-            chances /= chances.sum(axis=1, keepdims=True)
-            exact = (chances * self.possible).sum(axis=1)
-            mean[self.small] = exact
-            variance[self.small] = (chances * (self.possible - exact[:, None]) ** 2).sum(axis=1)
+        mean[large], variance[large] = cell, n / np.maximum(n - 1, 1) / inverse
         return mean, variance
 
 
@@ -130,19 +150,17 @@ def _range(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.maximum(0.0, row + column - n), np.minimum(row, column)
 
 
-def common_odds_ratios(tables: FloatArray, owners: IntArray, tests: int) -> OddsRatios:
+def common_odds_ratios(cells: Cells, owners: IntArray, tests: int) -> OddsRatios:
     """Estimate the common odds ratio of each test; ``owners`` has the test of each table.
 
-    Every table has two states each, and both vary in it.
+    Both variables vary in every table.
 
-    >>> table = np.array([[[12.0, 5.0], [3.0, 9.0]]])
+    >>> table = Cells.of(np.array([[[12.0, 5.0], [3.0, 9.0]]]))
     >>> value, low, high, _ = common_odds_ratios(table, np.zeros(1, dtype=int), 1)
     >>> round(float(value[0]), 1), round(float(low[0]), 1), round(float(high[0]), 1)
     (6.7, 1.4, 31.7)
     """
     from scipy.special import chdtrc
-
-    cells = Cells.of(tables)
 
     def total(values: FloatArray) -> FloatArray:
         return np.asarray(np.bincount(owners, values, minlength=tests), dtype=np.float64)
@@ -158,7 +176,7 @@ def common_odds_ratios(tables: FloatArray, owners: IntArray, tests: int) -> Odds
     value, below, above = np.exp(value), np.exp(low), np.exp(high)
     for k in np.flatnonzero(~inner & (most > least)).tolist():
         at_most = bool(observed[k] == most[k])
-        limit = _exact_limit(margins_of(tables[owners == k]), at_most)
+        limit = _exact_limit(cells.sums[1:, owners == k].T.astype(np.int64), at_most)
         value[k], below[k], above[k] = (np.inf, limit, np.inf) if at_most else (0.0, 0.0, limit)
     mean, variance = cells.moments(np.log(np.clip(value, 1e-6, 1e6))[owners])
     clear = variance >= INFORMATIVE
@@ -180,7 +198,7 @@ def _solved(
     tests = len(observed)
     tilt = np.clip(start, -FARTHEST + 1, FARTHEST - 1)
     low, high = np.full(tests, -FARTHEST), np.full(tests, FARTHEST)
-    active = inner.copy()
+    active, step = inner.copy(), np.full(tests, np.inf)
     part, own = cells.take(active[owners]), owners[active[owners]]
     for _ in range(60):
         mean, variance = (
@@ -189,9 +207,11 @@ def _solved(
         excess = observed - mean - score * np.sqrt(variance)
         low, high = np.where(excess > 0, tilt, low), np.where(excess > 0, high, tilt)
         newton = tilt + excess / np.maximum(variance, 1e-9)
-        inside = (newton > low) & (newton < high)
-        following = np.where(inside, newton, (low + high) / 2)
-        settled = np.abs(following - tilt) < 1e-5
+        # Steps that leave the bracket, or do not become shorter, would not end: halve it.
+        converges = (newton >= low) & (newton <= high) & (np.abs(newton - tilt) <= step / 2)
+        following = np.where(converges, newton, (low + high) / 2)
+        step = np.abs(following - tilt)
+        settled = step < 1e-5
         tilt = np.where(active, following, tilt)
         if settled[active].all():
             break
@@ -219,6 +239,36 @@ def _exact_limit(margins: IntArray, at_most: bool) -> float:
         else:
             high = middle
     return float(np.exp(low))
+
+
+def odds_ratios_pooled(cells: Cells, owners: IntArray, levels: FloatArray) -> FloatArray:
+    """Return the odds ratios that pooled tests find with probability `POWER`, if groups have them.
+
+    One over them is found, too. ``owners`` has the test of each table, ``levels`` the level of each
+    test; tests at level 0 are left out, and they and those without an answer have infinity.
+
+    >>> cells = Cells.of(np.full((2, 2, 2), 25.0))
+    >>> odds_ratios_pooled(cells, np.zeros(2, dtype=int), np.array([0.05])).round(2).tolist()
+    [2.23]
+    """
+    from scipy.special import chdtri
+
+    def total(values: FloatArray) -> FloatArray:
+        return np.asarray(np.bincount(owners, values, minlength=len(levels)), dtype=np.float64)
+
+    asked = levels > 0
+    critical = np.sqrt(chdtri(1, np.where(asked, levels, 1.0)))
+    mean, variance = map(total, cells.moments(np.zeros(len(owners))))
+    least, most = map(total, _range(cells.sums))
+    spread = np.sqrt(np.maximum(variance, 1e-9))
+    farthest = np.zeros(len(levels))
+    for sign in (1, -1):
+        # The sum from which on the test is significant must be exceeded with probability `POWER`.
+        sums, start = mean + sign * critical * spread, sign * (critical + POWERFUL) / spread
+        within = (sums > least) & (sums < most)
+        tilt = _solved(cells, owners, sums, asked & within, -sign * POWERFUL, start)
+        farthest = np.maximum(farthest, np.where(within, np.abs(tilt), np.inf))
+    return np.where(asked & (farthest <= LARGEST), np.exp(np.minimum(farthest, LARGEST)), np.inf)
 
 
 def odds_ratio_shown(tables: FloatArray, level: float, start: float) -> float | None:

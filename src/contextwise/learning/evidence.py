@@ -38,12 +38,14 @@ from contextwise.learning.effect_size import (
     DIFFERS,
     POWER,
     STRONG,
+    Cells,
     common_odds_ratios,
     cramers_v,
     odds_ratio_shown,
+    odds_ratios_pooled,
 )
 from contextwise.learning.independence_test import check_level, evaluate_tables
-from contextwise.learning.pooled_test import PooledTests, odds_ratio_pooled
+from contextwise.learning.pooled_test import PooledTests
 from contextwise.models.evidence import (
     CONTRADICTED,
     NOT_CONTRADICTED,
@@ -245,7 +247,8 @@ class _Tests:
         self.bits = (total(_g_squared(tables)) - mean) / np.maximum(self.rows, 1) / (2 * log(2))
         self.v = cramers_v(self.statistic, mean, self.scale)
         two_states = self.shape == (2, 2)
-        self.ratios = common_odds_ratios(tables, owners, self.count) if two_states else None
+        self.cells, self.owners = Cells.of(tables) if two_states else None, owners
+        self.ratios = self.cells and common_odds_ratios(self.cells, owners, self.count)
 
     def needs_exact(self, k: int, level: float) -> bool:
         """Return whether the tables are sparse, and the gamma tail does not settle the verdict."""
@@ -257,7 +260,7 @@ class _Tests:
         settled = is_certain or min(pooled, p_within) > FAR * level
         return bool(not settled or self.rows[k] <= FEW)
 
-    def exact_p(self, k: int, rng: np.random.Generator) -> tuple[float, str]:
+    def exact_p(self, k: int, seed: Sequence[int]) -> tuple[float, str]:
         """Return the p-value of a test, exact for its sparse tables, and the method."""
         part = slice(self.starts[k], self.starts[k + 1])
         dense = self.dense[part]
@@ -266,7 +269,7 @@ class _Tests:
             float(self.part_variance[part][dense].sum()),
         )
         sparse, statistic = self.all[part][~dense], float(self.statistic[k])
-        p_within, method = p_values.exact_p(sparse, statistic, moments, rng)
+        p_within, method = p_values.exact_p(sparse, statistic, moments, seed)
         pooled = float(self.pooled.p[k])
         self.is_pooled[k] = pooled < p_within
         if pooled < p_within:
@@ -287,6 +290,16 @@ class _Tests:
         value, low, high = (float(part[k]) for part in self.v)
         return Effect("V", value, low, high, differs=self.ratios is not None)
 
+    def find_pooled_ratios(self, levels: FloatArray) -> None:
+        """Find the odds ratios that the pooled tests find at these levels, with power `POWER`.
+
+        A test at level 0 is not asked.
+        """
+        if self.cells is not None and self.ratios is not None:
+            asked = self.pooled.is_valid & (self.ratios.p_common > DIFFERS)
+            levels = np.where(asked, levels / self.choices, 0.0)
+            self.pooled_ratios = odds_ratios_pooled(self.cells, self.owners, levels)
+
     def could_show(self, k: int, level: float, as_ratio: bool) -> tuple[float, float | None]:
         """Return V and the stated effect that the test finds with probability `POWER`.
 
@@ -298,12 +311,12 @@ class _Tests:
         freedom = (self.pooled if is_pooled else self).freedom[k]
         strength = _noncentrality(float(freedom), level)
         v = sqrt(strength / max(float(self.scale[k]), 1e-12))
-        tables = self.all[self.starts[k] : self.starts[k + 1]]
         if self.ratios is None:
             return v, None if self.sparse[k] and not is_pooled else v
         if is_pooled:
-            pooled = odds_ratio_pooled(tables, level) if as_ratio else v
+            pooled = float(self.pooled_ratios[k]) if as_ratio else v
             return v, pooled if isfinite(pooled) else None
+        tables = self.all[self.starts[k] : self.starts[k + 1]]
         n, margins = tables.sum(axis=(1, 2)), (tables.sum(axis=1), tables.sum(axis=2))
         precision = float((margins[0].prod(axis=1) * margins[1].prod(axis=1) / n**3).sum())
         ratio = exp(min(sqrt(strength / precision), 20.0))
@@ -458,19 +471,22 @@ class _Judged:
                 # Matching can make scores of subjects vary too little: never below p of the rows.
                 p[k], methods[k] = max(by_subject, p[k]), BY_SUBJECT
             elif place.tests.needs_exact(place.number, levels[k]) and not self.deadline.passed:
-                rng = np.random.default_rng([k, *place.claim.pair])
-                p[k], methods[k] = place.tests.exact_p(place.number, rng)
+                seed = [k, *place.claim.pair]
+                p[k], methods[k] = place.tests.exact_p(place.number, seed)
         adjusted, levels = self._corrected(p, level)
-        varying = set(self.table.varying)
+        for tests in self.shapes.values():
+            own = [k for k, place in enumerate(self.places) if place.tests is tests]
+            tests.find_pooled_ratios(np.array([levels[k] * (adjusted[k] > level) for k in own]))
         claims = []
         for k, place in enumerate(self.places):
-            claim = self._untested(place, varying)
             if place.is_informed:
-                found = replace(claim, p=p[k], adjusted=adjusted[k], method=methods[k])
-                claim = _tested(found, place, level, levels[k], sqrt(inflation[k]))
-                if used_by_learner and claim.verdict == NOT_CONTRADICTED:
-                    claim = replace(claim, verdict=USED)
-            claims.append(claim)
+                result = _Result(p[k], adjusted[k], methods[k], sqrt(inflation[k]))
+                found = _tested(place, result, level, levels[k])
+                if used_by_learner and found["verdict"] == NOT_CONTRADICTED:
+                    found["verdict"] = USED
+            else:
+                found = self._untested(place)
+            claims.append(ClaimEvidence(**self._about(place), **found))
         return claims
 
     def _by_subject(self, place: _Place, subjects: IntArray) -> tuple[float, float]:
@@ -498,62 +514,73 @@ class _Judged:
                 levels[k] = wanted * level / (len(members) * harmonic)
         return adjusted, levels
 
-    def _untested(self, place: _Place, varying: set[int]) -> ClaimEvidence:
-        """Return the evidence of a claim about which no row carries information."""
-        claim, domain = place.claim, self.structure.domain
-        first, second = sorted(claim.pair)
-        constant = [domain.names[v] for v in claim.pair if v not in varying]
-        return ClaimEvidence(
-            pair=(domain.names[first], domain.names[second]),
-            region=tuple(domain.literal(*literal) for literal in claim.literals),
-            claim=place.kind,
-            verdict=UNTESTABLE,
-            given=tuple(domain.names[v] for v in place.given),
-            rows=place.rows,
-            groups=place.groups,
-            silent=place.groups,
-            smaller_blanket=place.smaller,
-            reason=f"{constant[0]!r} has one value in the rows" if constant else NO_ROW,
-        )
+    def _about(self, place: _Place) -> dict[str, Any]:
+        """Return the fields of the evidence that say which claim and rows it is about."""
+        domain = self.structure.domain
+        first, second = sorted(place.claim.pair)
+        return {
+            "pair": (domain.names[first], domain.names[second]),
+            "region": tuple(domain.literal(*literal) for literal in place.claim.literals),
+            "claim": place.kind,
+            "given": tuple(domain.names[v] for v in place.given),
+            "rows": place.rows,
+            "groups": place.groups,
+            "smaller_blanket": place.smaller,
+        }
+
+    def _untested(self, place: _Place) -> dict[str, Any]:
+        """Return the other fields if no row carries information."""
+        constant = [v for v in place.claim.pair if v not in self.table.varying]
+        reason = NO_ROW
+        if constant:
+            reason = f"{self.structure.domain.names[constant[0]]!r} has one value in the rows"
+        return {"verdict": UNTESTABLE, "silent": place.groups, "reason": reason}
 
 
-def _tested(
-    claim: ClaimEvidence, place: _Place, level: float, deciding: float, wider: float
-) -> ClaimEvidence:
-    """Add the result of the test and the verdict.
+class _Result(NamedTuple):
+    """The result of a test, and how much wider intervals are than those of independent rows."""
 
-    ``deciding`` is the raw p-value that would be significant, ``wider`` how much wider intervals
-    are than those of independent rows.
+    p: float
+    adjusted: float
+    method: str
+    wider: float
+
+
+def _tested(place: _Place, result: _Result, level: float, deciding: float) -> dict[str, Any]:
+    """Return the verdict, and the other fields of a test.
+
+    ``deciding`` is the raw p-value that would be significant.
     """
-    tests, k = place.tests, place.number
-    assert claim.adjusted is not None
-    by_subject = claim.method == BY_SUBJECT
+    tests, k, dependent = place.tests, place.number, place.claim.dependent
+    by_subject = result.method == BY_SUBJECT
     smallest = None if by_subject else min(1.0, float(tests.choices[k] * tests.smallest[k]))
     effect = tests.effect(k)
     reason, could_show = "", None
-    if claim.adjusted <= level:
-        verdict = SUPPORTED if claim.dependent else CONTRADICTED
+    if result.adjusted <= level:
+        verdict = SUPPORTED if dependent else CONTRADICTED
     else:
-        verdict = NOT_SUPPORTED if claim.dependent else NOT_CONTRADICTED
+        verdict = NOT_SUPPORTED if dependent else NOT_CONTRADICTED
         v, could_show = tests.could_show(k, deciding, effect.measure == "odds ratio")
         if smallest is not None and smallest > deciding:
             reason = "no rows with these totals would be significant"
-        elif v * wider > STRONG:
+        elif v * result.wider > STRONG:
             reason = "only a strong association would show"
         verdict = UNTESTABLE if reason else verdict
         could_show = None if reason or by_subject else could_show
-    return replace(
-        claim,
-        verdict=verdict,
-        informative=int(tests.rows[k]),
-        silent=place.groups - int(tests.groups[k]),
-        freedom=int((tests.pooled if tests.is_pooled[k] else tests).freedom[k]),
-        smallest_p=smallest,
-        effect=_widened(effect, wider),
-        bits=float(tests.bits[k]),
-        could_show=could_show,
-        reason=reason,
-    )
+    return {
+        "verdict": verdict,
+        "p": result.p,
+        "adjusted": result.adjusted,
+        "method": result.method,
+        "informative": int(tests.rows[k]),
+        "silent": place.groups - int(tests.groups[k]),
+        "freedom": int((tests.pooled if tests.is_pooled[k] else tests).freedom[k]),
+        "smallest_p": smallest,
+        "effect": _widened(effect, result.wider),
+        "bits": float(tests.bits[k]),
+        "could_show": could_show,
+        "reason": reason,
+    }
 
 
 def _widened(effect: Effect, factor: float) -> Effect:

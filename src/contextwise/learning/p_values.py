@@ -73,7 +73,7 @@ def exact_p(
     tables: FloatArray,
     statistic: float,
     dense: tuple[float, float],
-    rng: np.random.Generator,
+    seed: np.random.Generator | Sequence[int],
 ) -> tuple[float, str]:
     """Return the p-value of X² and how it was found.
 
@@ -82,11 +82,12 @@ def exact_p(
     tables : the sparse ones, of shape (groups, states, states)
     statistic : X² of all groups
     dense : the mean and variance of X² of the dense groups; zeros if there are none
+    seed : of the tables that are drawn
     """
     if statistic <= 0:
         return 1.0, "exact"
     if tables.shape[1:] != (2, 2):
-        return _drawn_p(tables, statistic, dense, rng), "drawn"
+        return _drawn_p(tables, statistic, dense, np.random.default_rng(seed)), "drawn"
     margins = margins_of(tables)
     if not dense[0]:
         return tail_of(margins, statistic), "exact"

@@ -9,11 +9,8 @@ groups. It is R's ``mantelhaen.test`` without the continuity correction.
 
 from __future__ import annotations
 
-from math import exp, inf, log
-
 import numpy as np
 
-from contextwise.learning.effect_size import Cells
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
 ROOM = 5.0
@@ -22,10 +19,6 @@ LEAST_ROOM, MOST_CRAMPED = 1.0, 0.2
 """A fifth of the cells may have less room, down to this (Cochran's rule)."""
 BATCH = 2**22
 """The most covariances held at once."""
-LARGEST = log(1e6)
-"""The largest log odds ratio that could be shown."""
-POWERFUL = 0.8416212335729143
-"""The normal quantile of a power of 0.8."""
 
 
 class PooledTests:
@@ -90,36 +83,3 @@ def _covariances(rows: FloatArray, columns: FloatArray, n: FloatArray) -> FloatA
     product = np.einsum("gab,gcd->gacbd", *sides) / (n**2 * (n - 1))[:, :, :, None, None]
     size = sides[0].shape[1] * sides[1].shape[1]
     return np.asarray(product.reshape(len(rows), size, size))
-
-
-def odds_ratio_pooled(tables: FloatArray, level: float) -> float:
-    """Return the odds ratio that the pooled test finds with probability 0.8, if groups have it.
-
-    One over it is found, too.
-
-    >>> round(odds_ratio_pooled(np.full((2, 2, 2), 25.0), 0.05), 2)
-    2.23
-    """
-    from scipy.optimize import brentq
-    from scipy.special import chdtri
-
-    cells, critical = Cells.of(tables), float(chdtri(1, level)) ** 0.5
-    mean, variance = (float(part.sum()) for part in cells.moments(np.zeros(len(tables))))
-
-    def excess(tilt: float) -> float:
-        """Return how far the mean is beyond the power of 0.8, in the worse direction."""
-        found = []
-        for sign in (-1, 1):
-            tilted, spread = (
-                float(part.sum()) for part in cells.moments(np.full(len(tables), sign * tilt))
-            )
-            reached = abs(tilted - mean) - critical * variance**0.5
-            found.append(reached - POWERFUL * spread**0.5)
-        return float(min(found))
-
-    low, high = 0.0, (critical + POWERFUL) / max(variance, 1e-9) ** 0.5
-    while excess(high) < 0:
-        low, high = high, 1.5 * high
-        if high > LARGEST:
-            return inf
-    return exp(float(brentq(excess, low, high, xtol=1e-5)))
