@@ -16,7 +16,9 @@ from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning import p_values
 from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.effect_size import (
+    PAIR_SIGNS,
     Cells,
+    Moves,
     common_odds_ratios,
     cramers_v,
     odds_ratio_shown,
@@ -200,6 +202,19 @@ def test_common_odds_ratio_of_berkeley() -> None:
     assert value[0] == pytest.approx(0.905, abs=1e-3)
     assert (low[0], high[0]) == pytest.approx((0.772, 1.060), abs=1e-3)
     assert p[0] == pytest.approx(0.0021, abs=2e-4)
+
+
+@pytest.mark.parametrize("table", [[[3, 108], [2, 90]], [[23, 6], [7, 2]]])
+def test_limits_are_at_1_96_standard_errors(table: Any) -> None:
+    """Newton steps alone swing around these limits for ever."""
+    counts = np.array(table, float)
+    n, row, column = map(int, (counts.sum(), counts[1].sum(), counts[:, 1].sum()))
+    many = common_odds_ratios(Cells.of(counts[None]), np.zeros(1, int), 1)
+    one = Moves(table, PAIR_SIGNS).estimate()
+    for low, high in ((many.low[0], many.high[0]), (np.exp(one.low), np.exp(one.high))):
+        for limit, score in ((low, 1.96), (high, -1.96)):
+            null = stats.nchypergeom_fisher(n, row, column, limit)
+            assert (counts[1, 1] - null.mean()) / null.std() == pytest.approx(score, abs=1e-3)
 
 
 def test_zero_cells_have_exact_limits() -> None:

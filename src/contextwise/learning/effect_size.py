@@ -467,7 +467,7 @@ class Moves:
 
     def _root(self, quantile: float, near: float) -> float:
         """Return the delta whose score is ``quantile`` standard errors, by bounded Newton steps."""
-        low, high = -LARGEST_LOG, LARGEST_LOG
+        low, high, step = -LARGEST_LOG, LARGEST_LOG, inf
         x = min(max(near, low + 1), high - 1)
         for _ in range(60):
             means, variances = self.moments(x)
@@ -478,9 +478,10 @@ class Moves:
             else:
                 high = x
             following = x + score / max(variance, 1e-9)
-            if not low < following < high:
+            if not low <= following <= high or abs(following - x) > step / 2:
                 following = (low + high) / 2
-            if abs(following - x) < 1e-5:
+            step = abs(following - x)
+            if step < 1e-5:
                 break
             x = following
         if abs(x) > LARGEST_LOG - 0.1:

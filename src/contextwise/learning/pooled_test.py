@@ -47,7 +47,7 @@ class PooledTests:
         places = np.concatenate(
             [np.arange(*span) for span in zip(starts[claims], ends, strict=True)]
         )
-        chosen = tables[places]
+        chosen = np.asfortranarray(tables[places])
         counts = ends - starts[claims]
         firsts = np.cumsum(counts) - counts
         rows, columns, n = chosen.sum(axis=2), chosen.sum(axis=1), chosen.sum(axis=(1, 2))
