@@ -76,13 +76,17 @@ def test_the_strength_is_the_largest_log_odds_ratio(seed: int) -> None:
 
 @pytest.mark.parametrize("values", [False, True])
 @pytest.mark.parametrize("seed", range(10))
-def test_the_sample_is_uniform_over_all_dependencies_of_a_kind(seed: int, values: bool) -> None:
+def test_the_sample_is_uniform_over_all_dependencies_of_a_kind(
+    seed: int, values: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("contextwise.comparison.strengths.WANTED", 4000)
+    monkeypatch.setattr("contextwise.comparison.strengths.FEW", 0)
     true, guess = random_models(seed)
     models: tuple[Model, Model] = true, guess
     if values:
         models = by_values(true), by_values(guess, tolerance=0.7)
     every = every_strength(*models)
-    found = strengths_of(compare(*models), wanted=4000, few=0)
+    found = strengths_of(compare(*models))
     assert found is not None
     assert {kind for kind, strengths in every.items() if strengths} == {*found.samples}
     for kind, sample in found.samples.items():

@@ -26,6 +26,7 @@ from contextwise.models.structure import Structure
 from contextwise.support.formatting import number
 
 CONFIDENCE = 0.95
+"""How often an interval has the number that it estimates."""
 DRAWS = 2**14
 ASSERTIONS = 2**18
 """Default number of drawn assertions: an error of about 0.002."""
@@ -33,7 +34,7 @@ ASSERTIONS = 2**18
 
 @dataclass(frozen=True)
 class IntervalEstimate:
-    """An estimated number, the ends of its interval, and how often such an interval covers it.
+    """An estimated number and the ends of its 95 % interval.
 
     >>> print(IntervalEstimate(0.25, 0.2, 0.3))
     0.25 (0.2 to 0.3)
@@ -42,21 +43,18 @@ class IntervalEstimate:
     value: float
     low: float
     high: float
-    confidence: float = CONFIDENCE
 
     def __str__(self) -> str:
         return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
 
 
 def binomial_interval(
-    hits: npt.ArrayLike, draws: npt.ArrayLike, confidence: float = CONFIDENCE
+    hits: npt.ArrayLike, draws: npt.ArrayLike
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return the exact confidence intervals of probabilities, from numbers of successes."""
-    if not 0 < confidence < 1:
-        raise ContextwiseError(f"confidence must be between 0 and 1, got {confidence}")
     from scipy import special  # loads in a third of the time of stats
 
-    tail, count, draws = (1 - confidence) / 2, np.asarray(hits, dtype=np.float64), np.asarray(draws)
+    tail, count, draws = (1 - CONFIDENCE) / 2, np.asarray(hits, dtype=np.float64), np.asarray(draws)
     # Without successes (or failures) SciPy gives nan, which the closed end replaces.
     with np.errstate(invalid="ignore"):
         # Clopper-Pearson: quantiles of beta distributions bound the binomial tails exactly.
@@ -87,7 +85,6 @@ def estimate_open_pairs(
     *,
     draws: int = DRAWS,
     rng: int | np.random.Generator = 0,
-    confidence: float = CONFIDENCE,
 ) -> OpenEstimates:
     """Estimate the false positives and false negatives of a comparison with open pairs."""
     if comparison.question.rows is not None:
@@ -112,14 +109,12 @@ def estimate_open_pairs(
         known = ratio(counted[kind], comparison.total) if comparison.total else 0.0
         # The draws come from all cubes, overlaps included, so hits are a share of their sum.
         whole = float((sizes * interval.shares).sum())
-        of_all[kind] = _scaled(
-            [interval.hits.sum()], [len(interval.hits)], [whole], confidence, known
-        )[0]
+        of_all[kind] = _scaled([interval.hits.sum()], [len(interval.hits)], [whole], known)[0]
         hits, tried = (
             np.bincount(part, minlength=len(pairs))
             for part in (interval.pair[interval.hits], interval.pair)
         )
-        of_pairs[kind] = _scaled(hits, tried, interval.shares, confidence)
+        of_pairs[kind] = _scaled(hits, tried, interval.shares)
         # A pair without draws has no estimate, unless it has no cubes.
         estimated &= (tried > 0) | (interval.shares == 0)
     names = comparison.domain.names
@@ -139,16 +134,15 @@ def _scaled(
     hits: npt.ArrayLike,
     draws: npt.ArrayLike,
     wholes: npt.ArrayLike,
-    confidence: float,
     known: float = 0.0,
 ) -> list[IntervalEstimate]:
     """Return ``known`` plus the shares of hits times ``wholes``; ``known`` alone without draws."""
     tried = np.maximum(draws, 1)  # all intervals at once: SciPy takes a millisecond per call
-    low, high = binomial_interval(hits, tried, confidence)
+    low, high = binomial_interval(hits, tried)
     wholes = np.where(np.asarray(draws) > 0, wholes, 0.0)
     values = (known + wholes * share for share in (np.divide(hits, tried), low, high))
     ends = zip(*(each.tolist() for each in values), strict=True)
-    return [IntervalEstimate(v, lo, min(1.0, hi), confidence) for v, lo, hi in ends]
+    return [IntervalEstimate(v, lo, min(1.0, hi)) for v, lo, hi in ends]
 
 
 # -- random assertions -----------------------------------------------------------------------------

@@ -148,9 +148,7 @@ class Strengths(Shown):
         return [sample.record() for sample in self.samples.values()]
 
 
-def strengths_of(
-    comparison: Comparison, *, wanted: int = WANTED, few: int = FEW
-) -> Strengths | None:
+def strengths_of(comparison: Comparison) -> Strengths | None:
     """Measure the strengths of the dependencies of each kind: of all, or of some drawn at random.
 
     Returns None if no model has weights, if pairs are open, if contexts are canonical or observed
@@ -163,7 +161,7 @@ def strengths_of(
         return None
     samples: dict[Kind, StrengthSample] = {}
     cubes: dict[int, PairShares] = {}
-    complete = question.space.weights is None and question.total <= few
+    complete = question.space.weights is None and question.total <= FEW
     every = _every_assertion(comparison) if complete else None
     kinds: tuple[tuple[Kind, int], ...] = (
         ("missed", 0),
@@ -182,7 +180,7 @@ def strengths_of(
         else:
             if place not in cubes:
                 cubes[place] = PairShares(question.structures[place].features, question.space)
-            pairs, states = _draw(comparison, kind, place, cubes[place], wanted)
+            pairs, states = _draw(comparison, kind, place, cubes[place])
         if len(pairs):
             values = np.sort(strengths_at(model, pairs, states))
             weights_of: Literal["true", "guess"] = "guess" if place else "true"
@@ -209,7 +207,7 @@ def _every_assertion(comparison: Comparison) -> tuple[IntArray, IntArray, BoolAr
 
 
 def _draw(
-    comparison: Comparison, kind: Kind, place: int, cubes: PairShares, wanted: int
+    comparison: Comparison, kind: Kind, place: int, cubes: PairShares
 ) -> tuple[IntArray, IntArray]:
     """Draw dependencies of one kind from the model at a place: their pairs and states."""
     question, rng = comparison.question, np.random.default_rng(0)
@@ -229,11 +227,11 @@ def _draw(
         if not len(batch.pair):
             break
         mask = batch.first & batch.in_other if kind == "found" else batch.hits
-        chosen = rng.permutation(np.flatnonzero(mask))[: wanted - kept]
+        chosen = rng.permutation(np.flatnonzero(mask))[: WANTED - kept]
         chosen_pairs.append(pairs[batch.pair[chosen]])
         chosen_states.append(batch.states[chosen])
         kept += len(chosen)
-        if kept == wanted:
+        if kept == WANTED:
             break
     return np.concatenate(chosen_pairs), np.concatenate(chosen_states)
 

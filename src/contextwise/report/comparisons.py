@@ -566,7 +566,7 @@ def estimate_notes(comparison: Comparison) -> list[Note]:
     )
     text = (
         f"Estimated from {plural(estimates.draws, 'draw')} of each kind: {sentence} of all "
-        f"assertions ({100 * estimates.fp.confidence:g} % intervals)."
+        "assertions (95 % intervals)."
     )
     return [Note("estimate", text)]
 

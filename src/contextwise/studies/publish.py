@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from contextwise.errors import require
 from contextwise.report.html import as_html, page_html, tag
 from contextwise.report.parts import Cell, Note, Part, Style, table
+from contextwise.report.plots.plot_guesses import MARKERS, SERIES
 from contextwise.report.plots.style import COLUMN, encoded, new_figure, save, styled
 from contextwise.support.files import write_bytes
 from contextwise.support.formatting import as_csv, listed, percent, plural
@@ -21,13 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from contextwise.studies.study import Score, Study
-
-COLOURS = (
-    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31"),
-    *("#882255", "#44AA99", "#332288", "#999933", "#AA4499", "#661100"),
-)
-"""Colours of Okabe and Ito, then of Tol, for readers with colour vision deficiency."""
-MARKERS = "os^Dv<>Ph*Xp"
 
 
 def publish(study: Study, folder: str | os.PathLike[str]) -> None:
@@ -71,7 +65,7 @@ def study_figure(study: Study) -> Figure:
         if points:
             x, y, error = zip(*points, strict=True)
             look: dict[str, Any] = {
-                "color": COLOURS[k % len(COLOURS)],
+                "color": SERIES[k % len(SERIES)],
                 "marker": MARKERS[k % len(MARKERS)],
             }
             axes.errorbar(x, y, error, label=learner, markersize=4, linewidth=1, **look)

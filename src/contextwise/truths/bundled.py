@@ -36,10 +36,6 @@ __all__ = ["describe", "load", "names", "truth"]
 def names() -> tuple[str, ...]:
     """Return the names of the examples; a variant follows the model it differs from.
 
-    Returns
-    -------
-    tuple of str
-
     Examples
     --------
     >>> names()[:3]
@@ -54,10 +50,6 @@ def load(name: str) -> Model:
     Parameters
     ----------
     name : one of `names`
-
-    Returns
-    -------
-    Structure or LogLinear
 
     Examples
     --------
@@ -74,10 +66,6 @@ def describe(name: str) -> str:
     Parameters
     ----------
     name : one of `names`
-
-    Returns
-    -------
-    str
 
     Examples
     --------
