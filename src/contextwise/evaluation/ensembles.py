@@ -259,15 +259,19 @@ class Ensemble:
 EnsembleLike = Ensemble | ModelLike
 
 
-def as_ensemble(guess: Any, domain: DomainLike | None = None) -> Ensemble:
+def as_ensemble(
+    guess: Any, domain: DomainLike | None = None, *, probabilities: bool = False
+) -> Ensemble:
     """Return an ensemble: itself, of a file or folder, or of one structure.
+
+    A .csv file is a model unless ``probabilities`` says that it has probabilities of edges.
 
     >>> as_ensemble("lung")
     Ensemble(1 draw, 1 distinct structure)
     """
     if isinstance(guess, Ensemble):
         return guess
-    if isinstance(guess, str | os.PathLike) and is_ensemble_file(guess):
+    if isinstance(guess, str | os.PathLike) and is_ensemble_file(guess, probabilities):
         return Ensemble.read(guess, domain)
     return Ensemble([guess])
 
