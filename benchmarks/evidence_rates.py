@@ -28,10 +28,10 @@ from scipy import stats
 from contextwise import Domain, LogLinear, Structure
 from contextwise.data.rows import Data
 from contextwise.distributions import probabilities, sample
-from contextwise.independence.claims import rows_in
 from contextwise.learning import learner_named
 from contextwise.learning.evidence import judge
 from contextwise.models.evidence import ClaimEvidence
+from contextwise.models.features import rows_in
 from contextwise.models.structure import literals_of
 from contextwise.truths.generate import random_structure
 
