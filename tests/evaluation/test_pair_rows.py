@@ -17,6 +17,7 @@ from contextwise.evaluation.pair_rows import (
     shown_state,
     standardised,
     strength,
+    to_hide,
     two_state_groups,
     wilson,
 )
@@ -112,9 +113,41 @@ def test_groups_have_the_counts_of_the_rows(seed: int) -> None:
             own = rows[(rows[:, 0] == int(z)) & (rows[:, 1] == state), 2]
             assert (share.part, share.whole) == (own.sum(), len(own))
             assert share.low <= share.value <= share.high
+    assert found.silent_rows is not None
     assert sum(g.rows for g in found.groups) + found.silent_rows == len(data)
     if found.points is not None:
         assert found.points.low <= found.points.value <= found.points.high
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=8), st.integers(0, 9))
+def test_totals_do_not_tell_what_is_hidden(counts: list[int], least: int) -> None:
+    hidden = to_hide(counts, counts, least)
+    assert all(counts[k] > 0 for k in hidden)
+    small = {k for k, count in enumerate(counts) if 0 < count < least}
+    assert small <= hidden
+    assert bool(hidden) == bool(small)
+    if hidden and len(hidden) < sum(count > 0 for count in counts):
+        assert len(hidden) > 1
+        assert sum(counts[k] for k in hidden) >= least
+
+
+@given(st.integers(0, 10**6), st.integers(1, 12))
+@settings(max_examples=25, deadline=None)
+def test_what_reveals_few_rows_is_hidden(seed: int, least: int) -> None:
+    data = random_data(seed)
+    found = two_state_groups(data, "A", "B", ["Z"], least=least)
+    everything = two_state_groups(data, "A", "B", ["Z"])
+    assert all(group.smallest >= least for group in found.groups)
+    assert found.hidden == len(everything.groups) - len(found.groups)
+    assert found.hidden != 1 or found.silent_rows is None or not found.groups
+    shares = standardised(data, "Z", "A", [], least=least)
+    if shares is not None:
+        z = data.domain.position("Z")
+        for state in shares.states:
+            rows = data.rows[:, z] == data.domain.states[z].index(state)
+            cells = np.bincount(data.rows[rows, 0], data.weights[rows])
+            assert cells[cells > 0].min() >= least
+        assert shares.hidden != 1
 
 
 def test_a_region_is_a_mask_of_rows() -> None:

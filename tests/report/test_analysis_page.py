@@ -228,6 +228,22 @@ def test_a_rare_state_is_not_told_by_its_share_or_bar() -> None:
     assert "width:5.0%" not in box
 
 
+@pytest.mark.parametrize("columns", [["a", "b"], ["a", "b", "c"], ["a", "c"]])
+def test_neither_totals_nor_sentences_tell_a_rare_state(columns: list[str]) -> None:
+    """Three rows of 600 have a rare state, and two of them have b = 1."""
+    states = {"a": ["x", "rare"], "b": ["0", "1"], "c": ["0", "1", "2"]}
+    counted = np.arange(600)
+    values = {"a": counted < 3, "b": (counted + 1) % 2, "c": counted // 2 % 3}
+    rows = np.stack([values[name].astype(int) for name in columns], axis=1)
+    data = Data(Domain({name: states[name] for name in columns}), rows)
+    shown = text_of(analysis_page(analysed(data)))
+    assert "597" in shown
+    hidden = text_of(analysis_page(analysed(data, smallest_count=5)))
+    assert not {"597", "599", "598"} & set(re.findall(r"[\d,]+", hidden))
+    assert "where a is" not in hidden
+    assert "67 %" not in hidden.replace("\xa0", " ")
+
+
 def test_two_columns_that_say_the_same_are_named() -> None:
     data = chain(2)
     rows = np.column_stack([data.rows, data.rows[:, 0]])

@@ -46,7 +46,10 @@ if TYPE_CHECKING:
     help="Most random halves to learn from again, for 30 to 90 seconds; 0 for none.",
 )
 @options.number(
-    "--smallest-count", default=0, least=0, help="Hide groups that reveal fewer rows than this."
+    "--smallest-count",
+    default=0,
+    least=0,
+    help="On the page, hide what reveals groups of fewer rows.",
 )
 @options.seed
 @options.time_limit()

@@ -141,6 +141,7 @@ class CardPart:
     claim: ClaimEvidence
     groups: Groups | None
     shares: Standardised | None
+    hidden: bool = False  # all shares would reveal too few rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,20 +233,25 @@ class Analysis:
 
     def card(self, finding: PairFinding) -> Card:
         """Return the rows behind a pair: one part for each claim about it."""
-        data, given = self.data, finding.given
+        data, given, least = self.data, finding.given, self.smallest_count
         by, of = self._directions(finding.pair)
         two_states = all(data.domain.cardinalities[data.domain.position(v)] == 2 for v in (by, of))
-        whole = pair_rows.standardised(data, by, of, given, finding.inside)
+        whole = pair_rows.standardised(data, by, of, given, finding.inside, least=least)
         first = whole.gap.high if whole and whole.gap else ""
         parts = []
         for claim in sorted(finding.claims, key=lambda c: c.verdict not in SHOWN):
             inside = pair_rows.rows_where(data, claim.region) if claim.region else None
             groups = shares = None
             if two_states:
-                groups = pair_rows.two_state_groups(data, by, of, given, inside, first=first)
+                groups = pair_rows.two_state_groups(
+                    data, by, of, given, inside, first=first, least=least
+                )
             else:
-                shares = pair_rows.standardised(data, by, of, given, inside)
-            parts.append(CardPart(claim, groups, shares))
+                shares = pair_rows.standardised(data, by, of, given, inside, least=least)
+            hidden = bool(least) and groups is None and shares is None
+            if hidden:
+                hidden = pair_rows.standardised(data, by, of, given, inside) is not None
+            parts.append(CardPart(claim, groups, shares, hidden))
         return Card(finding, by, of, tuple(parts), whole)
 
     def _directions(self, pair: Pair) -> Pair:
@@ -410,7 +416,8 @@ def analyse(
         By default a third from 500 rows on, else 0: then all rows serve both.
     resamples : most random halves to learn from again, for 30 seconds, or 90 if fewer than 20
     level : false discovery rate within each kind of claim
-    smallest_count : leave out groups that reveal fewer rows than this
+    smallest_count : hide what reveals groups of fewer rows on the page: counts and shares of states
+        and of groups, also in sentences. Strengths, tests and ``data`` itself keep all rows.
     seed : of the split and the halves
     time_limit : seconds for everything
     show_progress : bool, or a function of (done, total)

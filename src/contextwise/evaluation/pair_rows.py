@@ -82,8 +82,9 @@ class Groups:
     states: tuple[str, str]  # of the variable that is compared, in the order of the shares
     groups: tuple[Group, ...]
     silent: int
-    silent_rows: int
+    silent_rows: int | None  # None if so few that they are hidden
     points: Estimate | None  # the difference over all groups (Mantel and Haenszel)
+    hidden: int = 0  # groups that reveal too few rows, or would tell those of the others
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,7 @@ class Standardised:
     left_out: tuple[str, ...]  # not held fixed, because groups would be too small
     rows: int  # in the groups that are averaged
     gap: Gap | None
+    hidden: int = 0  # states of ``by`` whose shares reveal too few rows, or tell those of others
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,25 @@ class Gap:
     shares: tuple[float, float]
     points: Estimate  # its interval allows for choosing one of ``among``
     among: int
+
+
+def to_hide(sizes: Sequence[float], smallest: Sequence[float], least: int) -> set[int]:
+    """Choose the groups that may not be shown: those that reveal 1 to ``least - 1`` rows.
+
+    ``sizes`` are the rows of each group, and ``smallest`` the fewest that showing it reveals. If
+    only one is hidden, or fewer rows than ``least``, totals would tell them: then the smallest of
+    the others are hidden, too.
+
+    >>> to_hide([3, 597], [3, 597], 5), to_hide([3, 4, 593], [3, 4, 593], 5)
+    ({0, 1}, {0, 1})
+    """
+    chosen = {k for k, count in enumerate(smallest) if 0 < count < least}
+    others = [k for k, size in enumerate(sizes) if size and k not in chosen]
+    for k in sorted(others, key=lambda k: sizes[k]) if chosen else ():
+        if len(chosen) > 1 and sum(sizes[j] for j in chosen) >= least:
+            break
+        chosen.add(k)
+    return chosen
 
 
 def rows_where(data: Data, literals: Sequence[Literal]) -> BoolArray:
@@ -280,10 +301,12 @@ def two_state_groups(
     inside: BoolArray | None = None,
     *,
     first: str = "",
+    least: int = 0,
 ) -> Groups:
     """Return the share of a state of ``of`` for both states of ``by``, in each group.
 
-    ``first`` is the state of ``by`` that comes first.
+    ``first`` is the state of ``by`` that comes first. Groups that reveal fewer rows than ``least``
+    are hidden.
     """
     tables, codes = grouped_tables(data, (by, of), given, inside)
     domain = data.domain
@@ -305,15 +328,21 @@ def two_state_groups(
         )
         for k in order
     ]
-    silent = n[~varies].sum()
+    silent = int(n[~varies].sum())
+    hidden = to_hide(
+        [*(group.rows for group in groups), silent],
+        [*(group.smallest for group in groups), silent],
+        least,
+    )
     points = _mantel_haenszel(parts[(n > 0).all(axis=1)], n[(n > 0).all(axis=1)])
     return Groups(
         labels[state],
         (states[0], states[1]),
-        tuple(groups),
+        tuple(group for k, group in enumerate(groups) if k not in hidden),
         int((~varies).sum()),
-        int(silent),
+        None if len(groups) in hidden else silent,
         points if groups else None,
+        len(hidden - {len(groups)}),
     )
 
 
@@ -331,12 +360,19 @@ def _mantel_haenszel(parts: FloatArray, n: FloatArray) -> Estimate | None:
 
 
 def standardised(
-    data: Data, by: str, of: str, given: Sequence[str], inside: BoolArray | None = None
+    data: Data,
+    by: str,
+    of: str,
+    given: Sequence[str],
+    inside: BoolArray | None = None,
+    *,
+    least: int = 0,
 ) -> Standardised | None:
     """Return the shares of the states of ``of`` for each state of ``by``; None without rows.
 
     ``given`` is in the order of importance: its last variables are left out first if the groups
-    become too small.
+    become too small. States of ``by`` whose shares reveal fewer rows than ``least`` are hidden;
+    None if fewer than two are left.
     """
     domain = data.domain
     rows = data.rows if inside is None else data.rows[inside]
@@ -368,6 +404,13 @@ def standardised(
     half = Z * np.sqrt(variances)
     whole = tables.sum(axis=0)
     crude = whole[:, chosen] / whole.sum(axis=1, keepdims=True)
+    cells = np.where(whole > 0, whole, np.inf).min(axis=1)
+    hidden = to_hide(whole.sum(axis=1).tolist(), cells.tolist(), least)
+    shown = [k for k in range(len(states)) if k not in hidden]
+    if len(shown) < 2:
+        return None
+    states = tuple(states[k] for k in shown)
+    means, variances, half, crude = means[shown], variances[shown], half[shown], crude[shown]
     return Standardised(
         by,
         of,
@@ -386,6 +429,7 @@ def standardised(
         tuple(name for name in wanted if name not in held),
         int(n[usable].sum()),
         _clearest_gap(states, [labels[k] for k in chosen], means, variances),
+        len(hidden),
     )
 
 

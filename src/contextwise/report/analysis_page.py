@@ -12,12 +12,13 @@ import platform
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from importlib.metadata import version
 
 import numpy as np
 
 from contextwise.evaluation.analysis import Analysis, Card, CardPart, Halves, PairFinding
-from contextwise.evaluation.pair_rows import Group, Standardised, state_order
+from contextwise.evaluation.pair_rows import Group, Standardised, state_order, to_hide
 from contextwise.models.evidence import CONTRADICTED, USED, ClaimEvidence
 from contextwise.report import analysis_notes as notes
 from contextwise.report import analysis_words as words
@@ -345,7 +346,7 @@ def _with_cards(analysis: Analysis) -> list[PairFinding]:
 def _cards(analysis: Analysis, cards: Sequence[Card]) -> Markup | None:
     if not cards:
         return None
-    drawn = [card_html(card, smallest_count=analysis.smallest_count) for card in cards]
+    drawn = [card_html(card) for card in cards]
     grid = '<div class="cards">{}</div>'
     more = None
     if rest := drawn[MOST_CARDS:]:
@@ -354,7 +355,7 @@ def _cards(analysis: Analysis, cards: Sequence[Card]) -> Markup | None:
     return section("Pair by pair", lede, filled(grid, joined(drawn[:MOST_CARDS])), more)
 
 
-def card_html(card: Card, *, smallest_count: int = 0) -> Markup:
+def card_html(card: Card) -> Markup:
     """Return the card of a pair: its sentence, its verdicts, and the rows behind each claim."""
     finding = card.finding
     verdicts = dict.fromkeys(claim.verdict for claim in finding.claims)
@@ -371,7 +372,7 @@ def card_html(card: Card, *, smallest_count: int = 0) -> Markup:
         joined(map(verdict_chip, verdicts)),
         phrase_html(words.card_sentence(card)),
         "rows" if any(part.groups for part in card.parts) else "",
-        joined(_card_part(card, part, smallest_count) for part in card.parts),
+        joined(_card_part(card, part) for part in card.parts),
     )
 
 
@@ -381,11 +382,12 @@ def _is_wide(card: Card) -> bool:
     return any(p.groups for p in card.parts) or len(card.parts) > 1 or panels > 1
 
 
-def _card_part(card: Card, part: CardPart, smallest_count: int) -> Markup:
+def _card_part(card: Card, part: CardPart) -> Markup:
     claim = part.claim
-    body = note("One of the two variables does not vary here.", "silent")
+    why = "Shares are hidden, because counts are small."
+    body = note(why if part.hidden else "One of the two variables does not vary here.", "silent")
     if part.groups is not None:
-        body = _groups_html(card, part, smallest_count)
+        body = _groups_html(card, part)
     elif part.shares is not None:
         body = _panels_html(card, part.shares)
     return filled(
@@ -398,14 +400,13 @@ def _card_part(card: Card, part: CardPart, smallest_count: int) -> Markup:
     )
 
 
-def _groups_html(card: Card, part: CardPart, smallest_count: int) -> Markup:
+def _groups_html(card: Card, part: CardPart) -> Markup:
     """Return one row per group: both shares, their counts, and the difference."""
     groups = part.groups
     assert groups is not None
-    fit = [group for group in groups.groups if group.smallest >= smallest_count]
-    texts = words.group_notes(groups, fit, MOST_GROUPS, smallest_count)
+    texts = words.group_notes(groups, MOST_GROUPS)
     silent = joined(note(text, "silent") for text in texts)
-    if not fit:
+    if not groups.groups:
         return silent
     first, second = (short(state, 24) for state in groups.states)
     region = [literal.variable for literal in part.claim.region]
@@ -422,7 +423,9 @@ def _groups_html(card: Card, part: CardPart, smallest_count: int) -> Markup:
         _sample("dot2"),
         second,
         _axis(1.0, as_percent=True),
-        joined(_group_row(group, (first, second), constant) for group in fit[:MOST_GROUPS]),
+        joined(
+            _group_row(group, (first, second), constant) for group in groups.groups[:MOST_GROUPS]
+        ),
         silent,
     )
 
@@ -527,11 +530,12 @@ def claims_html(analysis: Analysis, shown: ClaimContent | None = None) -> Markup
         analysis.evidence.claims,
         key=lambda c: (c.verdict != CONTRADICTED, not c.dependent, rank.get(c.pair, len(rank))),
     )
+    table = partial(evidence_table, smallest_count=analysis.smallest_count)
     more = None
     if rest := claims[MOST_CLAIMS:MOST_LISTED]:
         count = f"{len(claims) - MOST_CLAIMS:,} more claims"
-        more = folded(count, evidence_table(rest, analysis.halves, shown))
-    return joined([evidence_table(claims[:MOST_CLAIMS], analysis.halves, shown), more])
+        more = folded(count, table(rest, analysis.halves, shown))
+    return joined([table(claims[:MOST_CLAIMS], analysis.halves, shown), more])
 
 
 def marked(text: str) -> Markup:
@@ -552,10 +556,13 @@ def evidence_table(
     claims: Sequence[ClaimEvidence],
     halves: Halves | None = None,
     shown: ClaimContent | None = None,
+    *,
+    smallest_count: int = 0,
 ) -> Markup:
     """Return one row per claim: verdict, strength, rows, p, and how often it is found again.
 
-    ``shown`` returns the words of a claim, such as a button that opens its pair.
+    ``shown`` returns the words of a claim, such as a button that opens its pair. Numbers of rows
+    are rounded to a multiple of ``smallest_count``.
     """
     again = '<th scope="col">{}</th>'
     found = filled(again, f"Found again in {halves.count} random halves") if halves else None
@@ -567,12 +574,14 @@ def evidence_table(
         '<th scope="col" class="r">p <small>corrected</small></th>{}</tr></thead>'
         "<tbody>{}</tbody></table>",
         found,
-        joined(_claim_row(claim, halves, shown or claim_html) for claim in claims),
+        joined(_claim_row(claim, halves, shown or claim_html, smallest_count) for claim in claims),
     )
     return scrolling(content, "Claims and evidence")
 
 
-def _claim_row(claim: ClaimEvidence, halves: Halves | None, shown: ClaimContent) -> Markup:
+def _claim_row(
+    claim: ClaimEvidence, halves: Halves | None, shown: ClaimContent, smallest_count: int
+) -> Markup:
     remark = words.effect_remark(claim)
     found = '<td data-l="Found again">{}</td>'
     return filled(
@@ -585,10 +594,17 @@ def _claim_row(claim: ClaimEvidence, halves: Halves | None, shown: ClaimContent)
         verdict_chip(claim.verdict),
         words.effect_text(claim.effect),
         filled("<small> {}</small>", remark) if remark else None,
-        f"{claim.informative:,}",
+        _rounded(claim.informative, smallest_count),
         words.p_value(claim.adjusted),
         filled(found, _found_again(claim, halves)) if halves else None,
     )
+
+
+def _rounded(count: int, base: int) -> str:
+    """Round a number of rows, so that its difference to another does not tell a few rows."""
+    if base < 2:
+        return f"{count:,}"
+    return f"< {base}" if 0 < count < base else f"≈ {base * round(count / base):,}"
 
 
 def _found_again(claim: ClaimEvidence, halves: Halves) -> Markup:
@@ -631,10 +647,12 @@ def _variable(
         '<span class="r">{}</span><span class="r mu">{}</span></div>'
     )
     lines = []
-    for state, count in entries[:MOST_STATES]:
+    counts = [count for _, count in entries]
+    hidden = to_hide(counts, counts, smallest_count)
+    for k, (state, count) in enumerate(entries[:MOST_STATES]):
         width, texts = 100 * count / rows, (f"{count:,}", percent(count / rows))
-        if 0 < count < smallest_count:  # neither its share nor its bar may tell the count
-            width, texts = 0.0, (f"< {smallest_count}", "")
+        if k in hidden:  # neither its share nor its bar may tell the count
+            width, texts = 0.0, (f"< {smallest_count}" if count < smallest_count else "hidden", "")
         lines.append(filled(line, short(state, 24), f"{width:.1f}", *texts))
     if len(entries) > MOST_STATES:
         lines.append(note(f"and {len(entries) - MOST_STATES} more states"))
@@ -656,8 +674,7 @@ def decisions_html(entries: Iterable[tuple[str, str, str]]) -> Markup:
 
 
 def _cautions(analysis: Analysis, cards: Sequence[Card]) -> Markup:
-    least = analysis.smallest_count
-    shown = [g.smallest for card in cards for g in card.groups if g.smallest >= least]
+    shown = [group.smallest for card in cards for group in card.groups]
     texts = notes.cautions(analysis, min(shown, default=0))
     items = joined(filled("<li>{}</li>", marked(text)) for text in texts)
     return section("Before you quote this", filled('<ul class="cav">{}</ul>', items))

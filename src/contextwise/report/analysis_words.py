@@ -461,21 +461,22 @@ def _groups_phrase(high: Group, low: Group) -> Phrase:
     return ("The difference depends on the group: ", *first, ", ", *second, ".")
 
 
-def group_notes(groups: Groups, fit: Sequence[Group], most: int, smallest_count: int) -> list[str]:
-    """Say which groups of rows are not shown: ``fit`` has those that may be."""
+def group_notes(groups: Groups, most: int) -> list[str]:
+    """Say which groups of rows are not shown."""
     notes = []
     if groups.silent:
         start = "One group" if groups.silent == 1 else f"{groups.silent:,} groups"
         verb = "says" if groups.silent == 1 else "say"
+        rows = "" if groups.silent_rows is None else f" with {groups.silent_rows:,} rows"
         notes.append(
-            f"{start} with {groups.silent_rows:,} rows {verb} nothing about this pair: one of the "
+            f"{start}{rows} {verb} nothing about this pair: one of the "
             "two variables does not vary there."
         )
-    if left := fit[most:]:
-        rows = sum(group.rows for group in left)
-        notes.append(f"{plural(len(left), 'smaller group')} with {rows:,} rows not shown.")
-    if hidden := len(groups.groups) - len(fit):
-        notes.append(f"{plural(hidden, 'group')} with counts below {smallest_count} hidden.")
+    if left := groups.groups[most:]:
+        count = sum(group.rows for group in left)
+        notes.append(f"{plural(len(left), 'smaller group')} with {count:,} rows not shown.")
+    if groups.hidden:
+        notes.append(f"{plural(groups.hidden, 'group')} hidden, because counts are small.")
     return notes
 
 
@@ -487,6 +488,8 @@ def panel_notes(shares: Standardised) -> str:
         notes.insert(0, f"Shares do not hold fixed, because groups would be too small: {names}.")
     if shares.given:
         notes.insert(0, f"Standardised for {listed(shares.given)}, over {shares.rows:,} rows.")
+    if shares.hidden:
+        notes.append(f"{plural(shares.hidden, 'state')} hidden, because counts are small.")
     return " ".join(notes)
 
 
