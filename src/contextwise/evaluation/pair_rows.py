@@ -18,6 +18,7 @@ import numpy as np
 from contextwise.comparison.question import Pair
 from contextwise.data.rows import Data
 from contextwise.independence.claims import group_rows
+from contextwise.learning.counted_rows import joint_counts
 from contextwise.learning.effect_size import cramers_v
 from contextwise.learning.independence_test import evaluate_tables
 from contextwise.learning.p_values import gamma_tail
@@ -29,7 +30,6 @@ from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 Z = 1.959963984540054
 COVERED = 0.6
 """Standardised shares are over groups with at least this share of the rows."""
-ROWS_AT_ONCE = 10_000
 POSITIVE = frozenset({"yes", "true", "1", "y", "t", "positive", "present", "1.0", "ja", "oui"})
 
 
@@ -193,13 +193,7 @@ def strength(
 def crude_strengths(data: Data) -> dict[Pair, Estimate | None]:
     """Return Cramér's V of each pair of variables with nothing held fixed, in their order."""
     sizes = np.array(data.domain.cardinalities)
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    joint = np.zeros((starts[-1], starts[-1]))
-    for part in range(0, len(data.rows), ROWS_AT_ONCE):
-        rows = data.rows[part : part + ROWS_AT_ONCE]
-        hot = np.zeros((len(rows), starts[-1]))
-        hot[np.arange(len(rows))[:, None], starts[:-1] + rows] = 1.0
-        joint += hot.T @ (hot * data.weights[part : part + ROWS_AT_ONCE, None])
+    joint, starts = joint_counts(data.rows, data.weights.astype(np.float64), sizes)
     found: dict[Pair, Estimate | None] = dict.fromkeys(combinations(data.domain.names, 2))
     names = data.domain.names
     places = np.stack(np.triu_indices(len(sizes), 1), axis=1)

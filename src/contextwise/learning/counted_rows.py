@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from contextwise.convert.undirected import maximal_cliques as cliques_of
 from contextwise.data.rows import Data
@@ -20,6 +21,7 @@ from contextwise.distributions.potentials import distinct, distinct_rows
 from contextwise.support.arrays import BoolArray, IntArray
 from contextwise.support.loading import why_not_compiled
 
+ROWS_AT_ONCE = 10_000
 not_compiled: str | None = None
 """Why the compiled counting is not available, if it is not."""
 try:
@@ -84,3 +86,24 @@ def maximal_cliques(graph: BoolArray) -> list[list[int]]:
         return _count.maximal_cliques(graph)
     edges = [(a, b) for a, b in np.argwhere(np.triu(graph)).tolist()]
     return [list(clique) for clique in cliques_of(range(len(graph)), edges) if len(clique) > 1]
+
+
+def joint_counts(
+    rows: IntArray, counts: npt.NDArray[Any], cardinalities: IntArray
+) -> tuple[npt.NDArray[Any], IntArray]:
+    """Count the rows with each two states; also return the place of each variable's first state.
+
+    >>> joint_counts(np.array([[0, 1], [1, 1]]), np.array([3.0, 2.0]), np.array([2, 2]))[0]
+    array([[3., 0., 0., 3.],
+           [0., 2., 0., 2.],
+           [0., 0., 0., 0.],
+           [3., 2., 0., 5.]])
+    """
+    starts, total = np.cumsum(cardinalities) - cardinalities, int(cardinalities.sum())
+    joint = np.zeros((total, total), dtype=counts.dtype)
+    for part in range(0, len(rows), ROWS_AT_ONCE):
+        some = rows[part : part + ROWS_AT_ONCE]
+        hot = np.zeros((len(some), total), dtype=counts.dtype)
+        hot[np.arange(len(some))[:, None], starts + some] = 1.0
+        joint += hot.T @ (hot * counts[part : part + ROWS_AT_ONCE, None])
+    return joint, starts

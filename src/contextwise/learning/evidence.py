@@ -33,7 +33,7 @@ from contextwise.independence.claims import (
     separations,
 )
 from contextwise.learning import p_values
-from contextwise.learning.counted_rows import CountedRows
+from contextwise.learning.counted_rows import CountedRows, joint_counts
 from contextwise.learning.effect_size import (
     DIFFERS,
     POWER,
@@ -188,15 +188,11 @@ def _marginal_strengths(table: CountedRows) -> FloatArray:
     chosen = np.arange(len(table.rows))
     if len(chosen) > SCREENED:
         chosen = np.random.default_rng(0).choice(chosen, SCREENED, replace=False)
-    rows, counts = table.rows[chosen], table.counts[chosen].astype(np.float32)
-    sizes = np.array(table.cardinalities)
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    hot = np.zeros((len(rows), starts[-1]), dtype=np.float32)
-    hot[np.arange(len(rows))[:, None], starts[:-1] + rows] = 1.0
-    joint = hot.T @ (hot * counts[:, None])
+    counts, sizes = table.counts[chosen].astype(np.float32), np.array(table.cardinalities)
+    joint, starts = joint_counts(table.rows[chosen], counts, sizes)
     margin = np.maximum(np.diag(joint), 1e-9)
     squares = joint**2 / margin[:, None] / margin
-    sums = np.add.reduceat(np.add.reduceat(squares, starts[:-1], axis=0), starts[:-1], axis=1)
+    sums = np.add.reduceat(np.add.reduceat(squares, starts, axis=0), starts, axis=1)
     least = np.minimum(sizes[:, None], sizes) - 1
     return np.asarray((sums - 1) / np.maximum(least, 1))
 
