@@ -174,3 +174,27 @@ def test_sigterm_ends_the_workers_and_what_reads_from_the_command(
     assert not (kept / "out.json").exists()
     assert not (kept / "out.html").exists()
     assert not list(kept.glob("*.lock"))
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
+def test_sigterm_without_jobs_says_how_to_resume(folder: Path, tmp_path: Path) -> None:
+    words = ["stability", str(folder / "wide.csv"), *LONG["stability"][1:]]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "contextwise", *words],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        until = time.monotonic() + LATE
+        while not (tmp_path / "kept" / "results.sqlite").exists():
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=LATE)
+    assert process.returncode == 143, errors
+    assert errors.endswith("run the same command to resume\n")
+    assert "Traceback" not in errors

@@ -205,6 +205,14 @@ def test_probabilities_of_one_bin_are_not_called_equal() -> None:
     assert found.verdict.endswith("by 0.073 (root mean square).")
 
 
+def test_an_ensemble_that_is_always_right_is_told_so() -> None:
+    independent = Structure({"A": 2, "B": 2, "C": 2})
+    for truth in (independent, from_graph([("A", "B")], independent.domain, by="edges")):
+        assert reliability(truth, Ensemble([truth])).verdict.endswith(
+            " is right about every drawn assertion."
+        )
+
+
 def test_too_many_structures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contextwise.evaluation.scores.MOST", 2)
     with pytest.raises(TooLargeError, match=r"3 distinct structures, and 3 distances .* at most 2"):
