@@ -252,6 +252,17 @@ def test_a_context_takes_one_step_and_a_link_brings_it_back(page: Page, browser:
     shows_pair(page, "X4", "X5")
 
 
+def test_a_link_brings_several_states_of_a_variable(browser: Browser, address: str) -> None:
+    where = "?true=example%3Asurvey&tab=graph&context=education%3Dschool%7Ccollege"
+    with visit(browser, f"{address}{where}") as page:
+        expect(page.locator("#state_2")).to_have_value("school or college", timeout=PATIENCE)
+        shows(page, "#context_graphs", "in this context")
+        page.locator("#state_0").select_option("man")
+        page.wait_for_url("**context=education%3Dschool%7Ccollege+%26+gender%3Dman")
+        page.locator("#state_2").select_option("university")
+        page.wait_for_url("**context=gender%3Dman+%26+education%3Duniversity")
+
+
 def test_many_variables_have_a_search_for_their_states(browser: Browser, address: str) -> None:
     with visit(browser, f"{address}{CHAIN}&tab=graph") as page:
         shows(page, "#context_graphs", "The only difference")

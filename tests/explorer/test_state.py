@@ -89,6 +89,18 @@ def test_a_context_is_built_state_by_state() -> None:
     assert view.with_state(SIX.domain, "X0", "many").context == ""
 
 
+def test_a_context_may_have_several_states_of_a_variable() -> None:
+    domain = Domain({"Dept": ["A", "B", "C"], "sex": ["f", "m"]})
+    view = View.parse("?context=Dept%3DA%7CB")
+    assert context_in(domain, view.context) == {"Dept": ("A", "B")}
+    assert context_in(domain, "Dept!=B") == {"Dept": ("A", "C")}
+    chosen = view.with_state(domain, "sex", "f")
+    assert chosen.context == "Dept=A|B & sex=f"
+    assert View.parse(chosen.query()) == chosen
+    assert chosen.with_state(domain, "Dept", "C").context == "sex=f & Dept=C"
+    assert chosen.with_state(domain, "Dept", None).context == "sex=f"
+
+
 def test_contexts_and_domains_that_fit() -> None:
     domain = Domain({"age": ["young", "old"], "smoker": ["no", "yes"]})
     assert context_in(domain, "smoker=yes") == {"smoker": "yes"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import hypot
 from xml.etree.ElementTree import fromstring
 
@@ -13,6 +12,8 @@ from contextwise.explorer import (
     pair_card,
     tab_graph,
 )
+from contextwise.explorer.computations import shares_in
+from contextwise.explorer.state import Context
 from contextwise.report.comparisons import Guess
 from contextwise.report.shares import Shares, neighbours, shares_of
 from shown_guesses import shown
@@ -64,8 +65,38 @@ def test_variables_stay_where_they_are_when_a_state_is_chosen() -> None:
     assert all(hypot(*np.subtract(before[name], after[name])) < 1 for name in both)
 
 
+def test_several_states_of_a_variable_are_shown_and_it_stays_a_variable() -> None:
+    domain = Domain({"Dept": ["A", "B", "C"], "sex": 2, "admitted": 2})
+    true = Structure(domain, ["Dept=A & sex=1", "Dept=C & admitted=1"])
+    one = shown(true, Structure(domain))
+    several: Context = {"Dept": ("A", "B")}
+    single: Context = {"Dept": "A"}
+    states = str(tab_graph.context_states(domain, several))
+    assert '<option value="A or B" selected="">A or B</option>' in states
+    assert "A or B" not in str(tab_graph.context_states(domain, single))
+    text = str(
+        tab_graph.graphs("true", one, shares_in_context(one, several), several, all_edges=False)
+    )
+    assert "Dept – sex: only in true in 100 % of contexts" in text
+    assert "admitted:" not in text
+    assert "Dept=A|B" in text
+    for context, hollow in ((several, 0), (single, 1)):
+        selection = tab_graph.selection_of(one.shares.edges(), all_edges=True)
+        where = tab_graph.places(one, one.shares, selection, all_edges=True)
+        drawn = tab_graph.picture(selection, where, context, side="both")
+        assert drawn.count("<circle") > 1
+        assert drawn.count('fill="none"') == hollow
+
+
+def shares_in_context(one: Guess, context: Context) -> Shares:
+    def tell(*_: object) -> None:
+        """Tell nobody."""
+
+    return shares_in(one.comparison, one.shares.roles, context, 9.0, tell)
+
+
 def drawn_places(
-    one: Guess, shares: Shares, fixed: Mapping[str, str] | None = None
+    one: Guess, shares: Shares, fixed: Context | None = None
 ) -> dict[str | None, tuple[float, float]]:
     """Return the position of each node in the picture of a context, by name."""
     selection = tab_graph.selection_of(shares.edges(), all_edges=False)

@@ -32,6 +32,7 @@ from contextwise.independence.statements import parse_statement
 from contextwise.learning import learner_named
 from contextwise.learning.base import Learner
 from contextwise.learning.parameters import parse_values
+from contextwise.models.domain import Assignment
 from contextwise.models.structure import Model, Structure
 from contextwise.report.comparisons import Guess
 from contextwise.report.parts import Part
@@ -125,7 +126,7 @@ def regions_of(
 
 
 def shares_in(
-    comparison: Comparison, roles: Roles, context: Mapping[str, str], time_limit: float, tell: Tell
+    comparison: Comparison, roles: Roles, context: Assignment, time_limit: float, tell: Tell
 ) -> Shares:
     """Compare the same models in a context; return the shares of the pairs that are left."""
     text = "Comparing in this context"

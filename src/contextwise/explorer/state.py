@@ -26,6 +26,7 @@ from contextwise.evaluation.analysis import Analysis
 from contextwise.explorer.computations import compare_all
 from contextwise.explorer.controls import Input, Settled, quoted, uploads, warn
 from contextwise.explorer.job import Background, Done, Failed, Job, Outcome, Upload
+from contextwise.models.box import Box
 from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, write_literals
 from contextwise.models.structure import Model, alignment
@@ -59,7 +60,7 @@ class View:
 
     ``guesses`` is None until some are chosen, ``shown`` is the guess in the views, ``variable`` is
     the one whose neighbours are listed, ``peers`` tells that neither model is true, and ``context``
-    is text such as ``A=1 & B=0``.
+    is text such as ``A=1 & B=0|2``.
     """
 
     true: str = ""
@@ -134,24 +135,29 @@ class View:
         """Return the view in a context with another state of a variable; None removes it."""
         if variable not in domain.positions:
             return self
-        context = context_in(domain, self.context)
-        context.pop(variable, None)
-        if state is not None and state in domain.states[domain.position(variable)]:
-            context[variable] = state
-        return replace(self, context=context_text(context))
+        chosen = {variable: state} if state in domain.states[domain.position(variable)] else {}
+        rest = context_in(domain, self.context)
+        rest.pop(variable, None)
+        return replace(self, context=context_text({**rest, **chosen}))
 
 
-def context_in(domain: Domain, text: str) -> dict[str, str]:
+Context = dict[str, str | tuple[str, ...]]
+"""The state of each variable that a context restricts, or several states."""
+
+
+def context_in(domain: Domain, text: str) -> Context:
     """Read a context; one that does not fit the domain is empty."""
     try:
-        fixed = domain.assignment(text)
+        return Box.of(domain, text).states
     except ContextwiseError:
         return {}
-    return {domain.names[v]: domain.states[v][state] for v, state in fixed.items()}
 
 
-def context_text(context: Mapping[str, str]) -> str:
-    return write_literals(Literal(name, (state,)) for name, state in context.items())
+def context_text(context: Mapping[str, str | tuple[str, ...]]) -> str:
+    return write_literals(
+        Literal(name, (states,) if isinstance(states, str) else states)
+        for name, states in context.items()
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,7 +334,7 @@ class State:
         """Turn to the view with other values of some parts."""
         self.go(replace(self.now(), **parts))
 
-    def context(self) -> dict[str, str]:
+    def context(self) -> Context:
         return context_in(self.domain(), self._parts["context"]())
 
     def pair(self) -> Pair:

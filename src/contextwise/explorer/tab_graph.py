@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any
 
 from htmltools import HTML, Tag, TagChild, TagList, tags
@@ -13,9 +13,9 @@ from contextwise.comparison.question import Pair
 from contextwise.explorer import controls
 from contextwise.explorer.computations import shares_in
 from contextwise.explorer.job import Background, Done, Outcome, Working, value_of
-from contextwise.explorer.state import State, View, context_in, context_text
+from contextwise.explorer.state import Context, State, View, context_in, context_text
+from contextwise.models.box import Box
 from contextwise.models.domain import Domain
-from contextwise.models.notation import parse_literals
 from contextwise.report.comparisons import Guess
 from contextwise.report.drawing import graph_svg
 from contextwise.report.html import as_html
@@ -93,13 +93,19 @@ def literal_search(domain: Domain) -> TagChild:
     return controls.search(LITERAL, literals, label="Add a state", placeholder=hint, clears=True)
 
 
-def context_states(domain: Domain, context: Mapping[str, str]) -> Tag:
-    """Show a selector for each variable; if they are many, for each one that has a state."""
+def context_states(domain: Domain, context: Context) -> Tag:
+    """Show a selector for each variable; if they are many, for each one that has a state.
+
+    Several states of a variable are one more choice, as long as they are chosen.
+    """
     names = domain.names if len(domain) <= MOST_SELECTORS else tuple(context)
     selectors = []
     for name in names:
         v = domain.position(name)
         states, chosen = domain.states[v], context.get(name)
+        if isinstance(chosen, tuple):
+            chosen = Box.of(domain, {name: chosen}).labels[name]
+            states = (*states, chosen)
         selectors.append(
             controls.selector(f"state_{v}", name, states, chosen, STATE, variable=name)
         )
@@ -142,7 +148,7 @@ def graphs(
     true: str,
     guess: Guess,
     shares: Shares,
-    context: Mapping[str, str],
+    context: Context,
     *,
     all_edges: bool,
     most: int = 40,
@@ -185,7 +191,7 @@ def graphs(
 def picture(
     selection: Selection,
     where: Positions,
-    context: Mapping[str, str],
+    context: Context,
     *,
     side: Side,
     arcs: Collection[Pair] = (),
@@ -309,14 +315,15 @@ def _serve_choices(state: State) -> None:
             controls.warn(f"the unknown variable {controls.quoted(variable)}")
             return
         states = ("", *domain.states[domain.position(variable)], "")
-        set_state(variable, states[states.index(chosen or "") + 1])
+        at = states.index(chosen) if isinstance(chosen, str) else 0  # several: begin again
+        set_state(variable, states[at + 1])
 
     def add_literal(literal: str) -> None:
         with reactive.isolate():
-            complete = context_in(state.domain(), literal)
-        if complete:  # else it is still being typed
-            for parsed in parse_literals(literal):
-                set_state(parsed.variable, parsed.states[0])
+            added = context_in(state.domain(), literal)
+            context = {**state.context(), **added}
+        if added:  # else it is still being typed
+            state.change(context=context_text(context))
 
     controls.on(STATE, lambda chosen: set_state(*chosen))
     controls.on(NODE, next_state)

@@ -174,7 +174,8 @@ def serve(state: State) -> None:
         with reactive.isolate():
             domain = state.domain()
             first, second, given = LEFT(), RIGHT(), GIVEN()
-            context = context_in(domain, " & ".join(WHEN()))
+            picked_states = context_in(domain, " & ".join(WHEN()))
+        context = {name: s for name, s in picked_states.items() if isinstance(s, str)}
         statement = Statement((first,), (second,), given, context)
         state.change(question=str(statement).replace("⫫", "_||_"))
 

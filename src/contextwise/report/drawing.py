@@ -226,23 +226,25 @@ def graph_svg(
     positions: Positions,
     *,
     view: View = "both",
-    fixed: Mapping[str, str] | None = None,
+    fixed: Mapping[str, str | tuple[str, ...]] | None = None,
     arcs: Collection[tuple[str, str]] = (),
     size: int = 480,
     whole: bool = False,
 ) -> str:
     """Draw a graph as SVG, ``size`` pixels wide.
 
-    Variables in ``fixed`` are hollow. Edges in ``arcs`` have an arrow to their second variable.
+    ``fixed`` has states to show: variables with one are hollow, those with several still vary.
+    Edges in ``arcs`` have an arrow to their second variable.
     """
     drawn, frame = list(edges), (float(size), 0.8 * size)
+    labels = {n: s if isinstance(s, str) else "|".join(s) for n, s in (fixed or {}).items()}
     drawing = arrange(
         {name: (x, 1 - y) for name, (x, y) in positions.items()},  # on a page, y grows downwards
         drawn,
         frame=frame,
         fonts=FONTS,
         measure=_text_size,
-        fixed=fixed,
+        fixed=labels,
         whole=whole,
     )
     picture = new_picture("graph", *frame, f"Graph of {len(positions)} variables")
@@ -260,7 +262,7 @@ def graph_svg(
                 paint = {"fill": COLOURS[line.kind], "class_": f"arrow {line.kind}"}
                 add(picture, "path", d=arrow_path(*end, line.width), **paint)
     for name in positions:
-        _add_node(picture, name, drawing, hollow=name in (fixed or {}))
+        _add_node(picture, name, drawing, hollow=isinstance((fixed or {}).get(name), str))
     return tostring(picture, encoding="unicode")
 
 
