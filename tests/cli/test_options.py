@@ -164,3 +164,22 @@ class TestRemoved:
 def test_a_wrong_name_gets_the_nearest(words: list[str], message: str) -> None:
     found = CliRunner().invoke(contextwise, words)
     assert message in f"{found.output}{found.exception}"
+
+
+OTHER_MEANINGS = {
+    "--out": ("NAME", "FOLDER"),
+    "--rows": ("N,...",),
+    "--method": ("[pseudo-likelihood|likelihood]",),
+}
+"""What a value is called in a command where an option of this name takes something else."""
+
+
+def test_an_option_takes_the_same_value_in_every_command() -> None:
+    found: dict[str, dict[str, str]] = {}
+    for name, context in commands_and_subcommands():
+        for param in context.command.params:
+            metavar = param.make_metavar(context)
+            for flag in param.opts:
+                if flag.startswith("--") and metavar not in OTHER_MEANINGS.get(flag, ()):
+                    found.setdefault(flag, {})[name] = metavar
+    assert {flag: by for flag, by in found.items() if len({*by.values()}) > 1} == {}

@@ -378,7 +378,7 @@ def _pair_records(guess: Guess) -> Iterator[dict[str, object]]:
 
 @options.command()
 @options.model("models", metavar="MODEL...", nargs=-1, required=True)
-@options.path("--out", help="Write to this .csv or .json file.")
+@options.path("--out", metavar="FILE", help="Write to this .csv or .json file.")
 @click.option("--normalized", is_flag=True, help="With --csv: print normalized distances.")
 @options.output("json", "csv")
 @options.parallel

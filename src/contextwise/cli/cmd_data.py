@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @options.command()
 @options.model("structure")
 @options.data
-@options.path("--out", required=True, help="Write the fitted model here.")
+@options.path("--out", metavar="FILE", required=True, help="Write the fitted model here.")
 @options.choice(
     "--method",
     "pseudo-likelihood",
@@ -112,11 +112,12 @@ MIXED = 1.01
 @options.seed
 @click.option(
     "--out",
+    metavar="FILE",
     type=click.Path(),
     default="-",
     help="Write a .csv file, or a .data file of codes (Libra); also .gz.  [default: stdout]",
 )
-@click.option("--context", metavar="'A=1, B=0'", help="Draw only rows with these states.")
+@click.option("--context", metavar="'A=1, B=0|2'", help="Draw only rows with these states.")
 @options.choice(
     "--method", "auto", "exact", "gibbs", help="Draw in this way; auto is exact where possible."
 )
@@ -199,7 +200,7 @@ def _mixing(drawn: Drawn) -> str:
 @options.parallel
 @options.top()
 @options.output("json", "csv")
-@options.path("--out", help="Write the model with this evidence to a .json file.")
+@options.path("--out", metavar="FILE", help="Write the model with this evidence to a .json file.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if the rows contradict the model.")
 @options.reading
 @options.rows

@@ -134,7 +134,7 @@ def learner_options(default: str | None = DEFAULT_LEARNER) -> options.Decorator:
 
 @click.command(cls=LearnCommand, no_args_is_help=True)
 @options.data
-@options.path("--out", required=True, help="Write the model to this file.")
+@options.path("--out", metavar="FILE", required=True, help="Write the model to this file.")
 @learner_options()
 @options.pair_option("--require", "This pair depends somewhere in the result; repeatable.")
 @options.pair_option("--forbid", "This pair is independent in the result; repeatable.")
