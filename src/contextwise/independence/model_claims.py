@@ -14,9 +14,9 @@ without an arc are also listed with a minimal set that d-separates the two.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, islice
 from math import prod
 from typing import Any, overload
 
@@ -29,13 +29,14 @@ from contextwise.comparison.explain import explain as explain_difference
 from contextwise.comparison.question import Pair, Question, pose
 from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import CoverSource
-from contextwise.counting.regions import BOXES, Region, complement, union
+from contextwise.counting.regions import BOXES, Region, Regions, complement, union
 from contextwise.errors import ContextwiseError
 from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.graphs import minimal_separator, network
-from contextwise.independence.separation import Graph, minimal_d_separator
+from contextwise.independence.separation import minimal_d_separator
 from contextwise.models.domain import Assignment
 from contextwise.models.evidence import ClaimEvidence, Kind
+from contextwise.models.features import PairIndex
 from contextwise.models.notation import Literal, between, quoted, write_literal, write_literals
 from contextwise.models.structure import Structure
 from contextwise.support.effort import Deadline, Effort, Progress
@@ -46,15 +47,16 @@ TESTED = ("verdict", "informative_rows", "p", "adjusted", "effect", "value", "lo
 
 
 @dataclass(frozen=True)
-class Independence:
-    """Two variables are independent, or only weaker than a strength, in a region of contexts."""
+class PairClaim:
+    """One claim about two variables, in a region of contexts."""
 
     first: str
     second: str
-    region: tuple[Literal, ...]  # empty for every context
-    given: tuple[str, ...]  # the other variables that must be known
-    contexts: int  # of the pair, in the region
-    share: float  # of all contexts of the pair
+    claim: Kind
+    region: tuple[Literal, ...] = ()  # empty for every context
+    given: tuple[str, ...] = ()  # unless dependent, the other variables that must be known
+    contexts: int = 0  # of the pair, in the region; not counted for d-separation
+    share: float = 0.0  # of all contexts of the pair
     weaker_than: float | None = None  # what no log odds ratio exceeds; None: independent
 
     def __str__(self) -> str:
@@ -67,29 +69,18 @@ class Independence:
 
 
 @dataclass(frozen=True)
-class Dependence:
-    """Two variables depend in a region of contexts."""
-
-    first: str
-    second: str
-    region: tuple[Literal, ...]  # empty for every context
-    contexts: int  # of the pair, in the region
-    share: float  # of all contexts of the pair
-
-
-@dataclass(frozen=True)
 class PairIndependencies:
     """All independencies of one pair, most general first."""
 
     first: str
     second: str
-    statements: tuple[Independence, ...]  # disjoint; all of them, or as many as the limits allow
+    statements: tuple[PairClaim, ...]  # disjoint; all of them, or as many as the limits allow
     unlisted: int  # statements beyond these
     independent: int  # contexts in which the pair is independent, listed or not
     contexts: int  # all contexts of the pair
     undecided: int = 0  # contexts that were not decided within the limits
 
-    def __iter__(self) -> Iterator[Independence]:
+    def __iter__(self) -> Iterator[PairClaim]:
         return iter(self.statements)
 
     def __len__(self) -> int:
@@ -104,7 +95,7 @@ class PairClaims:
     """The claims about one pair: its independencies, and regions in which it depends."""
 
     independent: PairIndependencies
-    dependent: tuple[Dependence, ...]
+    dependent: tuple[PairClaim, ...]
     unlisted: int  # regions of dependence beyond these
 
     @property
@@ -143,15 +134,12 @@ def context_specific_independencies(
     >>> print(context_specific_independencies(model, "A", "B"))
     A ⫫ B | C=yes, D
     """
-    deadline = Deadline.after(time_limit)
     structure = as_structure(model)
-    i, j = structure.domain.pair((first, second))
-    features = structure.features
-    owners, variables = features.covered
-    touched = (variables == i) | (variables == j)
-    of_pair = np.bincount(owners[touched], minlength=len(features)) == 2
-    lister = PairLister(structure, CoverSource(features.take(of_pair)), top, boxes, deadline)
-    return lister.independencies(i, j)
+    pair = structure.domain.pair((first, second))
+    source = CoverSource(structure.features, pairs=np.array([pair]))
+    return PairLister(structure, source, top, boxes, Deadline.after(time_limit)).independencies(
+        pair
+    )
 
 
 @dataclass(frozen=True)
@@ -164,91 +152,69 @@ class PairLister:
     boxes: int
     deadline: Deadline
 
-    def all_claims(self, pairs: Iterable[tuple[int, int]]) -> list[PairClaims]:
+    def all_claims(self, pairs: Iterable[PairIndex]) -> list[PairClaims]:
         """List the claims about pairs, as far as the time allows."""
-        listed = []
-        for i, j in pairs:
-            if self.deadline.passed:
-                break
-            listed.append(self.claims(i, j))
-        return listed
+        return [self.claims(pair) for pair in pairs if not self.deadline.passed]
 
-    def claims(self, i: int, j: int) -> PairClaims:
+    def claims(self, pair: PairIndex) -> PairClaims:
         """List where a pair is independent, and where it depends."""
-        names = self.structure.domain.names
-        cubes: list[Cube] = self.source.cubes(0, (i, j))
-        space = self.source.space((i, j), cubes)
-        depends = union(space, cubes, boxes=self.boxes, deadline=self.deadline)
-        regions = tuple(
-            Dependence(names[i], names[j], *self._described(region, i, j))
-            for region in depends.regions[: self.top]
-        )
-        return PairClaims(self.independencies(i, j), regions, len(depends) - len(regions))
+        found = self._search(union, pair)
+        depends = [self._claim(pair, "dependent", region) for region in found.regions[: self.top]]
+        return PairClaims(self.independencies(pair), tuple(depends), len(found) - len(depends))
 
-    def always(self, i: int, j: int) -> PairClaims:
+    def always(self, pair: PairIndex) -> PairClaims:
         """Return the claim that a pair depends in every context."""
-        first, second = (self.structure.domain.names[v] for v in (i, j))
-        contexts = self._contexts(i, j)
-        depends = Dependence(first, second, (), contexts, 1.0)
+        first, second = self._names(pair)
+        contexts = self._contexts(pair)
+        depends = PairClaim(first, second, "dependent", contexts=contexts, share=1.0)
         return PairClaims(PairIndependencies(first, second, (), 0, 0, contexts), (depends,), 0)
 
-    def independencies(self, i: int, j: int) -> PairIndependencies:
+    def independencies(self, pair: PairIndex) -> PairIndependencies:
         """List where a pair is independent, with a separator for each region."""
-        cubes: list[Cube] = self.source.cubes(0, (i, j))
-        space = self.source.space((i, j), cubes)
-        independent = complement(space, cubes, boxes=self.boxes, deadline=self.deadline)
-        names = self.structure.domain.names
-        statements: list[Independence] = []
-        for region in independent.regions[: self.top]:
+        found = self._search(complement, pair)
+        statements: list[PairClaim] = []
+        for region in found.regions[: self.top]:
             if statements and self.deadline.passed:
                 break
-            literals, contexts, share = self._described(region, i, j)
-            given, weak = self._separator(region, i, j), self.structure.weaker_than
-            statements.append(
-                Independence(names[i], names[j], literals, given, contexts, share, weak)
-            )
+            claim = self._claim(pair, "independent", region)
+            given, weak = self._separator(region, pair), self.structure.weaker_than
+            statements.append(replace(claim, given=given, weaker_than=weak))
         return PairIndependencies(
-            names[i],
-            names[j],
+            *self._names(pair),
             tuple(statements),
-            len(independent) - len(statements),
-            independent.size,
-            self._contexts(i, j),
-            independent.undecided,
+            len(found) - len(statements),
+            found.size,
+            self._contexts(pair),
+            found.undecided,
         )
 
-    def _contexts(self, i: int, j: int) -> int:
-        cardinalities = self.structure.domain.cardinalities
-        return prod(cardinalities) // (cardinalities[i] * cardinalities[j])
+    def _search(self, find: Callable[..., Regions], pair: PairIndex) -> Regions:
+        cubes: list[Cube] = self.source.cubes(0, pair)
+        space = self.source.space(pair, cubes)
+        return find(space, cubes, boxes=self.boxes, deadline=self.deadline)
 
-    def _described(self, region: Region, i: int, j: int) -> tuple[tuple[Literal, ...], int, float]:
-        """Return the literals of a region, its number of contexts, and its share of them."""
+    def _names(self, pair: PairIndex) -> Pair:
+        first, second = (self.structure.domain.names[v] for v in pair)
+        return first, second
+
+    def _contexts(self, pair: PairIndex) -> int:
+        return prod(c for v, c in enumerate(self.structure.domain.cardinalities) if v not in pair)
+
+    def _claim(self, pair: PairIndex, claim: Kind, region: Region) -> PairClaim:
         domain = self.structure.domain
         literals = tuple(domain.literal(v, allowed) for v, allowed in region.literals)
-        return literals, region.size, ratio(region.size, self._contexts(i, j))
+        share = ratio(region.size, self._contexts(pair))
+        return PairClaim(*self._names(pair), claim, literals, contexts=region.size, share=share)
 
-    def _separator(self, region: Region, i: int, j: int) -> tuple[str, ...]:
+    def _separator(self, region: Region, pair: PairIndex) -> tuple[str, ...]:
         """Return a minimal set of variables that separates the pair in a region."""
         graph = network(self.structure.features, dict(region.literals))
-        ends = graph.mask([i]), graph.mask([j])
+        ends = graph.mask(pair[:1]), graph.mask(pair[1:])
         separator: Any = ~(ends[0] | ends[1] | graph.assigned)
         if self.structure.separation_holds:
             separator = minimal_separator(graph, *ends, separator)
         assert separator is not None, "no feature that links the pair is compatible with the region"
         return tuple(self.structure.domain.names[v] for v in separator.nonzero()[0].tolist())
-
-
-@dataclass(frozen=True)
-class Separation:
-    """Two variables of a network are independent given others, by d-separation."""
-
-    first: str
-    second: str
-    given: tuple[str, ...]
-
-    def __str__(self) -> str:
-        sides = f"{quoted(self.first)} ⫫ {quoted(self.second)}"
-        return f"{sides} | {', '.join(map(quoted, self.given))}" if self.given else sides
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,7 +231,7 @@ class ModelExplanation(Printed):
         Pairs that are independent in every context, those with the fewest neighbours first.
     always : tuple of PairClaims
         Pairs that depend in every context.
-    separations : tuple of Separation
+    separations : tuple of PairClaim
         Of a network: pairs without an arc, with the set that d-separates them in the evidence, or a
         minimal one. Pairs that depend given all other variables come first: parents of one child.
     counts : dict
@@ -280,7 +246,7 @@ class ModelExplanation(Printed):
     somewhere: tuple[PairClaims, ...]
     never: tuple[PairClaims, ...]
     always: tuple[PairClaims, ...]
-    separations: tuple[Separation, ...]
+    separations: tuple[PairClaim, ...]
     counts: dict[str, int]
     constants: tuple[str, ...]
     partial: bool
@@ -321,25 +287,23 @@ class ModelExplanation(Printed):
         return records
 
     def _records(self, claims: PairClaims) -> list[dict[str, Any]]:
-        stated: tuple[tuple[Kind, Independence | Dependence], ...] = (
-            *(("independent", one) for one in claims.independent),
-            *(("dependent", one) for one in claims.dependent),
-        )
-        records = []
-        for claim, one in stated:
-            tested = self.evidence(claims.pair, claim, one.region)
-            record = {
+        return [
+            {
                 "first": one.first,
                 "second": one.second,
-                "claim": self.word if claim == "independent" else claim,
+                "claim": self.word if one.claim == "independent" else one.claim,
                 "when": write_literals(one.region),
-                "given": list(one.given) if isinstance(one, Independence) else None,
+                "given": list(one.given) if one.claim == "independent" else None,
                 "contexts": one.contexts,
                 "share": one.share,
-                "evidence": None if tested is None else tested.record(),
+                "evidence": self._tested(one),
             }
-            records.append(record)
-        return records
+            for one in (*claims.independent, *claims.dependent)
+        ]
+
+    def _tested(self, one: PairClaim) -> dict[str, Any] | None:
+        tested = self.evidence((one.first, one.second), one.claim, one.region)
+        return None if tested is None else tested.record()
 
     def record(self) -> dict[str, Any]:
         """Return everything as one nested mapping, for JSON."""
@@ -355,18 +319,16 @@ class ModelExplanation(Printed):
             }
             for claims in self.listed
         ]
-        separations = []
-        for one in self.separations:
-            tested = self.evidence((one.first, one.second), "d-separated")
-            separations.append(
-                {
-                    "first": one.first,
-                    "second": one.second,
-                    "given": one.given,
-                    "text": str(one),
-                    "evidence": None if tested is None else tested.record(),
-                }
-            )
+        separations = [
+            {
+                "first": one.first,
+                "second": one.second,
+                "given": one.given,
+                "text": str(one),
+                "evidence": self._tested(one),
+            }
+            for one in self.separations
+        ]
         known = self.structure.evidence
         return {
             "counts": self.counts,
@@ -430,18 +392,10 @@ def explain(
     >>> explain(model, Structure(domain, ["A=1 & B=1"])).comparison.distance
     4
     """
-    if guess is not None:
-        return explain_difference(
-            true,
-            guess,
-            top=top,
-            time_limit=time_limit,
-            show_progress=show_progress,
-            **restriction,
-        )
-    return explain_model(
-        true, top=top, time_limit=time_limit, show_progress=show_progress, **restriction
-    )
+    restriction |= {"top": top, "time_limit": time_limit, "show_progress": show_progress}
+    if guess is None:
+        return explain_model(true, **restriction)
+    return explain_difference(true, guess, **restriction)
 
 
 def explain_model(
@@ -472,8 +426,8 @@ def claims_of(counted: Comparison, *, top: int, deadline: Deadline) -> ModelExpl
     question, structure = counted.question, counted.true
     names = question.domain.names
     linked = [(i, j) for i, j in counted.pairs.tolist()]
-    always: list[tuple[int, int]] = []
-    shares: dict[tuple[int, int], float] = {}  # of independent contexts, at least
+    always: list[PairIndex] = []
+    shares: dict[PairIndex, float] = {}  # of independent contexts, at least
     bounds = counted.unions.lower[:, 0], counted.unions.upper[:, 0], counted.sizes
     for pair, least, most, size in zip(linked, *bounds, strict=True):
         if least == size:
@@ -486,43 +440,35 @@ def claims_of(counted: Comparison, *, top: int, deadline: Deadline) -> ModelExpl
     lister = PairLister(structure, CoverSource(structure.features), top, BOXES, deadline)
     listed_somewhere = lister.all_claims(somewhere[:top])
     listed_never = lister.all_claims(never)
-    reached = len(listed_somewhere) + len(listed_never)
-    separations: list[Separation] = []
-    apart: list[tuple[int, int]] = []
+    counts = {"somewhere": len(somewhere), "never": never_count, "always": len(always)}
+    counts["separations"] = 0
+    apart: list[PairIndex] = []
     if structure.directions is not None:
         arcs = {frozenset(arc) for arc in structure.directions.arcs}
         apart = [pair for pair in linked if frozenset(pair) not in arcs]
-        parents = structure.directions.parents
-        separations = [_separation(structure, parents, *pair) for pair in [*apart, *never][:top]]
+        counts["separations"] = len(apart) + never_count
+        apart = [*apart, *never][:top]
     return ModelExplanation(
         counted,
         tuple(listed_somewhere),
         tuple(listed_never),
-        tuple(lister.always(i, j) for i, j in always[:top]),
-        tuple(separations),
-        {
-            "somewhere": len(somewhere),
-            "never": never_count,
-            "always": len(always),
-            "separations": 0 if structure.directions is None else len(apart) + never_count,
-        },
+        tuple(map(lister.always, always[:top])),
+        tuple(_separation(structure, *pair) for pair in apart),
+        counts,
         tuple(names[v] for v in sorted(constants)),
-        partial=reached < len(somewhere[:top]) + len(never)
+        partial=len(listed_somewhere) < len(somewhere[:top])
+        or len(listed_never) < len(never)
         or any(pair.independent.undecided for pair in listed_somewhere)
         or bool(len(counted.unions.open_places)),
     )
 
 
 def _unlinked(
-    question: Question, linked: Sequence[tuple[int, int]], constants: set[int], top: int
-) -> tuple[list[tuple[int, int]], int]:
-    """Return the first pairs that no feature covers, fewest neighbours first; and their number.
-
-    Pairs of variables with one state are left out.
-    """
-    neighbours = np.bincount(
-        np.array(linked, dtype=np.int64).ravel(), minlength=len(question.domain)
-    )
+    question: Question, linked: Sequence[PairIndex], constants: set[int], top: int
+) -> tuple[list[PairIndex], int]:
+    """Return the first pairs that no feature covers, fewest neighbours first; and their number."""
+    ends = np.array(linked, dtype=np.int64).ravel()
+    neighbours = np.bincount(ends, minlength=len(question.domain))
     covered = set(linked)
     if question.asked is not None:
         free = [
@@ -534,22 +480,20 @@ def _unlinked(
         return free[:top], len(free)
     order = [v for v in np.argsort(neighbours, kind="stable").tolist() if v not in constants]
     count = len(order) * (len(order) - 1) // 2 - len(covered)
-    chosen: list[tuple[int, int]] = []
-    for first, second in combinations(order, 2):
-        if len(chosen) == min(top, count):
-            break
-        pair = min(first, second), max(first, second)
-        if pair not in covered:
-            chosen.append(pair)
-    return chosen, count
+    pairs = ((min(pair), max(pair)) for pair in combinations(order, 2))
+    unlinked = (pair for pair in pairs if pair not in covered)
+    return list(islice(unlinked, min(top, count))), count
 
 
-def _separation(structure: Structure, parents: Graph, i: int, j: int) -> Separation:
+def _separation(structure: Structure, i: int, j: int) -> PairClaim:
     """Return the set with which rows tested a pair without an arc, or a minimal one."""
     names, known = structure.domain.names, structure.evidence
     tested = None if known is None else known.find((names[i], names[j]), "d-separated")
     if tested is not None:
-        return Separation(names[i], names[j], tested.given)
-    separator = minimal_d_separator(parents, [i], [j], set(range(len(names))) - {i, j})
+        return PairClaim(names[i], names[j], "d-separated", given=tested.given)
+    assert structure.directions is not None
+    others = set(range(len(names))) - {i, j}
+    separator = minimal_d_separator(structure.directions.parents, [i], [j], others)
     assert separator is not None, "no arc connects the pair"
-    return Separation(names[i], names[j], tuple(names[v] for v in separator))
+    given = tuple(names[v] for v in separator)
+    return PairClaim(names[i], names[j], "d-separated", given=given)
