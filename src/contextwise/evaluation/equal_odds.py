@@ -19,27 +19,25 @@ few strata. The p-value is twice the smaller of both.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import product
+from itertools import combinations, product
 from math import inf, sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.learning.effect_size import GROUP_SIGNS, LARGEST_LOG, Estimate, Moves
+from contextwise.learning.effect_size import GROUP_SIGNS, LARGEST_LOG, Estimate, Moves, Z
 from contextwise.support.arrays import IntArray
 
 Floats = npt.NDArray[np.float64]
 Method = Literal["exact", "chi-square", "draws", "subjects"]
+TwoStates = tuple[tuple[int, int], tuple[int, int]]
+"""The reference and another state of A, and those of B."""
 
 DENSE = 5.0
 """Smallest fitted count of a stratum that follows a chi-square distribution."""
 DRAWS, BATCH, ENOUGH, TAIL = 999, 111, 20, 10
 """Draws at most, per batch; larger draws that end the drawing, or that make a p-value of draws."""
-
-
-# -- any number of groups and states ---------------------------------------------------------------
 
 
 def fit_without_interaction(tables: Floats, start: Floats | None = None) -> Floats:
@@ -94,45 +92,33 @@ def _draw(tables: Floats, steps: int, rng: np.random.Generator) -> Floats:
 
     groups, a, b = tables.shape[-3:]
     flat = tables.reshape(-1, groups * a * b).copy()
-    every = np.arange(len(flat))
+    corners = np.indices((2, 2, 2)).reshape(3, -1)
+    odd = corners.sum(axis=0) % 2 == 1
 
-    def two(count: int) -> tuple[IntArray, IntArray]:
+    def two(count: int) -> IntArray:
         first, second = rng.integers(count, size=len(flat)), rng.integers(count - 1, size=len(flat))
-        return first, second + (second >= first)
+        return np.stack([first, second + (second >= first)])
 
     for _ in range(steps):
-        chosen = two(groups), two(a), two(b)
-        plus: list[IntArray] = []
-        minus: list[IntArray] = []
-        for corner in product((0, 1), repeat=3):
-            g, i, j = (pair[k] for pair, k in zip(chosen, corner, strict=True))
-            (plus if sum(corner) % 2 else minus).append((g * a + i) * b + j)
-        up, down = np.stack(plus, axis=1), np.stack(minus, axis=1)
-        added, taken = flat[every[:, None], up], flat[every[:, None], down]
-        least, most = added.min(axis=1), taken.min(axis=1)
+        g, i, j = (two(count)[k] for count, k in zip((groups, a, b), corners, strict=True))
+        cells = ((g * a + i) * b + j).T
+        counts = np.take_along_axis(flat, cells, axis=1)
+        least, most = counts[:, odd].min(axis=1), counts[:, ~odd].min(axis=1)
         live = np.flatnonzero(least + most > 0)
         if not len(live):
             continue
-        added, taken, least, most = added[live], taken[live], least[live], most[live]
+        cells, counts, least, most = cells[live], counts[live], least[live], most[live]
+        signs = np.where(odd, 1.0, -1.0)
         moves = np.arange(int((least + most).max()) + 1) - least[:, None]
         possible = moves <= most[:, None]
         inside = np.where(possible, moves, 0)[:, None]
-        logs = -gammaln(added[:, :, None] + inside + 1).sum(axis=1)
-        logs -= gammaln(taken[:, :, None] - inside + 1).sum(axis=1)
+        logs = -gammaln(counts[:, :, None] + signs[:, None] * inside + 1).sum(axis=1)
         logs = np.where(possible, logs, -inf)
         cumulated = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
         place = (rng.random((len(live), 1)) * cumulated[:, -1:] > cumulated).sum(axis=1)
         step = moves[np.arange(len(live)), place][:, None]
-        flat[live[:, None], up[live]] = added + step
-        flat[live[:, None], down[live]] = taken - step
+        flat[live[:, None], cells] = counts + signs * step
     return flat.reshape(tables.shape)
-
-
-def _pearson(tables: Floats, fit: Floats) -> Floats:
-    """Sum Pearson's statistic over strata and cells."""
-    terms = np.divide((tables - fit) ** 2, fit, out=np.zeros_like(tables), where=fit > 1e-9)
-    sums: Floats = terms.sum(axis=(-1, -2, -3, -4))
-    return sums
 
 
 def _p_of_draws(observed: float, draws: Floats) -> float:
@@ -148,14 +134,13 @@ def _p_of_draws(observed: float, draws: Floats) -> float:
 
 
 class Equality(NamedTuple):
-    """The p-value of equal odds ratios, the number of informative strata, and how it was found."""
+    """The p-value of equal odds ratios, and how it was found."""
 
     p_value: float
-    strata: int
     method: Method
 
 
-def _combined(pooled: float, contexts: float, strata: int) -> float:
+def _either(pooled: float, contexts: float, strata: int) -> float:
     return pooled if strata <= 1 else min(1.0, 2 * min(pooled, contexts))
 
 
@@ -164,57 +149,52 @@ def equality_test(tables: Floats, rng: np.random.Generator) -> Equality:
 
     ``tables`` has the counts by ``[stratum, group, state of A, state of B]``.
     """
-    if tables.shape[1:] == (2, 2, 2):
-        moves = Moves(tables, GROUP_SIGNS)
-        contexts, strata = moves.contexts_p()
-        return Equality(_combined(moves.pooled_p(), contexts, strata), len(moves), "exact")
-    return _general(tables, rng)
-
-
-def _general(tables: Floats, rng: np.random.Generator) -> Equality:
     from scipy.stats import chi2
 
+    if tables.shape[1:] == (2, 2, 2):
+        moves = Moves(tables, GROUP_SIGNS)
+        return Equality(_either(moves.pooled_p(), *moves.contexts_p()), "exact")
     fit, design = fit_without_interaction(tables), _design(*tables.shape[1:])
     degrees = np.array([_degrees(each, design) for each in fit], dtype=np.int64)
     tables, fit, degrees = tables[degrees > 0], fit[degrees > 0], degrees[degrees > 0]
     if not len(tables):
-        return Equality(1.0, 0, "chi-square")
-    covariance = np.sum([_covariance(each, design) for each in fit], axis=0)
+        return Equality(1.0, "chi-square")
+    covariances = np.array([_covariance(each, design) for each in fit])
+    covariance = covariances.sum(axis=0)
     inverse = np.linalg.pinv(covariance, rcond=1e-9, hermitian=True)
-    rank = int(np.linalg.matrix_rank(covariance, tol=1e-9 * np.trace(covariance), hermitian=True))
 
-    def pooled(residuals: Floats) -> Floats:
-        flat = residuals.reshape(*residuals.shape[:-3], -1)
-        statistic: Floats = np.einsum("...i,ij,...j->...", flat, inverse, flat)
-        return statistic
+    def statistics(tables: Floats, fit: Floats, noise: Floats | float = 0.0) -> Floats:
+        flat = (tables - fit).sum(axis=-4).reshape(*tables.shape[:-4], -1) + noise
+        pooled = np.einsum("...i,ij,...j->...", flat, inverse, flat)
+        squares = np.divide((tables - fit) ** 2, fit, out=np.zeros_like(tables), where=fit > 1e-9)
+        return np.stack([pooled, squares.sum(axis=(-1, -2, -3, -4))])
 
-    observed = float(pooled((tables - fit).sum(axis=0))), float(_pearson(tables, fit))
+    observed = statistics(tables, fit)
     sparse = np.where(fit > 1e-9, fit, inf).min(axis=(1, 2, 3)) < DENSE
     if not sparse.any():
-        p_pooled = float(chi2.sf(observed[0], rank))
-        p_contexts = float(chi2.sf(observed[1], degrees.sum()))
-        return Equality(_combined(p_pooled, p_contexts, len(tables)), len(tables), "chi-square")
+        tolerance = 1e-9 * np.trace(covariance)
+        rank = np.linalg.matrix_rank(covariance, tol=tolerance, hermitian=True)
+        p_pooled, p_contexts = (
+            float(chi2.sf(value, freedom))
+            for value, freedom in zip(observed, (rank, degrees.sum()), strict=True)
+        )
+        return Equality(_either(p_pooled, p_contexts, len(tables)), "chi-square")
     groups, a, b = tables.shape[1:]
     blocks = groups * (groups - 1) * a * (a - 1) * b * (b - 1) // 8
     steps = min(300, 3 * blocks)
-    of_dense = sum((_covariance(each, design) for each in fit[~sparse]), np.zeros_like(covariance))
-    values, vectors = np.linalg.eigh(of_dense)
+    values, vectors = np.linalg.eigh(covariances[~sparse].sum(axis=0))
     spread = np.sqrt(np.clip(values, 0, None)) * vectors
     start = _draw(tables[sparse], steps, rng)
-    draws: list[Floats] = []
-    for _ in range(DRAWS // BATCH):
+    draws = np.zeros((2, 0))
+    while draws.shape[1] < DRAWS and ((draws >= observed[:, None]).sum(axis=1) < ENOUGH).any():
         drawn = _draw(np.repeat(start[None], BATCH, axis=0), steps, rng)
-        residuals = (drawn - fit[sparse]).sum(axis=1)
-        residuals += (rng.standard_normal((BATCH, len(values))) @ spread.T).reshape(residuals.shape)
-        squares = _pearson(drawn, fit[sparse]) + 2 * rng.standard_gamma(
-            degrees[~sparse].sum() / 2, BATCH
-        )
-        draws.append(np.stack([pooled(residuals), squares]))
-        both = np.concatenate(draws, axis=1)
-        if ((both >= np.array(observed)[:, None]).sum(axis=1) >= ENOUGH).all():
-            break
-    p_pooled, p_contexts = _p_of_draws(observed[0], both[0]), _p_of_draws(observed[1], both[1])
-    return Equality(_combined(p_pooled, p_contexts, len(tables)), len(tables), "draws")
+        # Strata with large fitted counts are normal.
+        noise = rng.standard_normal((BATCH, len(values))) @ spread.T
+        batch = statistics(drawn, fit[sparse], noise)
+        batch[1] += 2 * rng.standard_gamma(degrees[~sparse].sum() / 2, BATCH)
+        draws = np.concatenate([draws, batch], axis=1)
+    p_pooled, p_contexts = map(_p_of_draws, observed.tolist(), draws)
+    return Equality(_either(p_pooled, p_contexts, len(tables)), "draws")
 
 
 # -- ordered groups, and rows of the same subjects -------------------------------------------------
@@ -227,10 +207,10 @@ class Trend(NamedTuple):
     p_value: float
 
 
-def trend_test(tables: Floats, level: float = 0.95) -> Trend:
+def trend_test(tables: Floats) -> Trend:
     """Test a linear trend of the log odds ratio over ordered groups; two states each."""
     from scipy.optimize import brentq
-    from scipy.stats import chi2, norm
+    from scipy.stats import chi2
 
     scores = np.arange(tables.shape[1])
 
@@ -253,10 +233,9 @@ def trend_test(tables: Floats, level: float = 0.95) -> Trend:
             return inf
         return float(brentq(score, low, high, args=(quantile,), xtol=1e-4))
 
-    quantile = float(norm.ppf((1 + level) / 2))
     observed = score(0.0, 0.0)
     deviation = observed - score(0.0, 1.0)  # one standard error
-    slope = Estimate(root(0.0), root(quantile), root(-quantile))
+    slope = Estimate(root(0.0), root(Z), root(-Z))
     return Trend(slope, float(chi2.sf((observed / deviation) ** 2, 1)))
 
 
@@ -273,6 +252,7 @@ def paired_p(cells: IntArray, subjects: IntArray, rng: np.random.Generator) -> f
     from scipy.stats import chi2
 
     strata = int(cells.max(initial=-1)) // 8 + 1
+    number = np.unique(subjects, return_inverse=True)[1]
 
     def statistic(cells: IntArray) -> float:
         tables = np.bincount(cells, minlength=8 * strata).reshape(strata, 2, 2, 2).astype(float)
@@ -280,51 +260,49 @@ def paired_p(cells: IntArray, subjects: IntArray, rng: np.random.Generator) -> f
         with np.errstate(divide="ignore"):
             free = 1 / (1 / fit).sum(axis=(1, 2, 3), keepdims=True)
         weights = np.divide(GROUP_SIGNS * free, fit, out=np.zeros_like(fit), where=fit > 1e-9)
-        scores = np.bincount(subjects, weights.ravel()[cells])
+        scores = np.bincount(number, weights.ravel()[cells])
         variance = float(scores @ scores)
         return float(scores.sum() ** 2 / variance) if variance > 0 else 0.0
 
     observed = statistic(cells)
-    if len(np.unique(subjects)) >= FEW_SUBJECTS:
-        return float(chi2.sf(observed, 1))
-    group, rest = cells // 4 % 2, cells - cells // 4 % 2 * 4
-    number = np.unique(subjects, return_inverse=True)[1]
+    group = cells // 4 % 2
     of_subject = np.zeros(number.max(initial=-1) + 1, dtype=np.int64)
     of_subject[number] = group
+    if len(of_subject) >= FEW_SUBJECTS:
+        return float(chi2.sf(observed, 1))
     paired = bool((of_subject[number] != group).any())  # some subject has rows in both groups
-    ordered = np.argsort(subjects, kind="stable")
-    draws = []
+    ordered = np.argsort(number, kind="stable")
+    draws: list[float] = []
     for _ in range(DRAWS):
         exchanged = rng.permutation(of_subject)[number]
         if paired:  # exchange within subjects
-            exchanged[np.lexsort((rng.random(len(cells)), subjects))] = group[ordered]
-        draws.append(statistic(rest + 4 * exchanged))
+            exchanged[np.lexsort((rng.random(len(cells)), number))] = group[ordered]
+        draws.append(statistic(cells + 4 * (exchanged - group)))
         if len(draws) >= BATCH and sum(d >= observed for d in draws) >= 2 * ENOUGH:
             break
     return (1 + sum(d >= observed - 1e-9 for d in draws)) / (len(draws) + 1)
 
 
-def two_state_tables(tables: Floats) -> Sequence[tuple[tuple[int, int], tuple[int, int]]]:
+def two_state_tables(tables: Floats) -> list[TwoStates]:
     """Return the states of the 2 x 2 tables that describe a table of more states.
 
     Each state is compared with one reference state per variable: those with the most information,
     which depends on the margins alone.
     """
     a, b = tables.shape[2:]
-    information = np.zeros((a, a, b, b))
-    for i, k in zip(*np.triu_indices(a, 1), strict=True):
-        for j, m in zip(*np.triu_indices(b, 1), strict=True):
-            block = tables[:, :, [i, k]][..., [j, m]]
-            value = (
-                Moves(block, GROUP_SIGNS).variances.sum() if block.shape[1] == 2 else block.sum()
-            )
-            for x, y in ((i, k), (k, i)):
-                information[x, y, j, m] = information[x, y, m, j] = value
-    reference, other = np.unravel_index(information.sum(axis=(1, 3)).argmax(), (a, b))
-    return [
-        ((int(reference), i), (int(other), j))
-        for i in range(a)
-        if i != reference
-        for j in range(b)
-        if j != other
-    ]
+    information = np.zeros((a, b))
+    for first in combinations(range(a), 2):
+        for second in combinations(range(b), 2):
+            block = block_of(tables, (first, second))
+            two_groups = block.shape[1] == 2
+            value = Moves(block, GROUP_SIGNS).variances.sum() if two_groups else block.sum()
+            information[np.ix_(first, second)] += value
+    reference, other = divmod(int(information.argmax()), b)
+    others = [i for i in range(a) if i != reference], [j for j in range(b) if j != other]
+    return [((reference, i), (other, j)) for i, j in product(*others)]
+
+
+def block_of(tables: Floats, states: TwoStates) -> Floats:
+    """Return the part of a table with two states of each variable."""
+    first, second = states
+    return tables[:, :, first][..., second]

@@ -16,11 +16,11 @@ margin, on average over the strata. *undecided*: everything else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
-from math import exp, log, sqrt
+from math import exp, sqrt
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -33,9 +33,11 @@ from contextwise.data.rows import Data, DataLike, as_data
 from contextwise.distributions.potentials import distinct_rows
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
 from contextwise.evaluation.equal_odds import (
+    Equality,
     Floats,
     Method,
     Trend,
+    block_of,
     equality_test,
     paired_p,
     trend_test,
@@ -45,7 +47,7 @@ from contextwise.evaluation.pair_rows import grouped_tables, is_scale, numeric_o
 from contextwise.independence.claims import group_rows
 from contextwise.learning.base import Run, as_learner, fresh
 from contextwise.learning.counted_rows import CountedRows
-from contextwise.learning.effect_size import GROUP_SIGNS, PAIR_SIGNS, Estimate, Moves
+from contextwise.learning.effect_size import GROUP_SIGNS, PAIR_SIGNS, Moves
 from contextwise.learning.independence_test import evaluate_pairs
 from contextwise.learning.p_values import holm
 from contextwise.models.domain import Domain
@@ -53,7 +55,7 @@ from contextwise.models.evidence import Effect
 from contextwise.models.notation import Literal as ValueLiteral
 from contextwise.models.notation import in_words
 from contextwise.models.structure import Structure, structure_of
-from contextwise.support.arrays import BoolArray, IntArray
+from contextwise.support.arrays import BoolArray
 from contextwise.support.effort import Effort
 from contextwise.support.formatting import Printed, listed, plural
 
@@ -109,6 +111,22 @@ class GroupPair:
         """The names of the two variables."""
         return self.first, self.second
 
+    def document(self) -> dict[str, object]:
+        """Return everything as a mapping for JSON."""
+        return vars(self) | {
+            "odds": list(map(vars, self.odds)),
+            "ratio": self.ratio and vars(self.ratio),
+            "places": [
+                {
+                    **place._asdict(),
+                    "when": in_words(place.when),
+                    "odds": list(map(vars, place.odds)),
+                }
+                for place in self.places
+            ],
+            "trend": self.trend and {**self.trend.slope._asdict(), "p_value": self.trend.p_value},
+        }
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Groups(Printed):
@@ -138,12 +156,6 @@ class Groups(Printed):
         """The pairs whose association differs between groups."""
         return tuple(pair for pair in self.pairs if pair.verdict == "differs")
 
-    def distances(self) -> Iterator[tuple[str, str, float]]:
-        """Yield the normalized distance of the structures of each pair of groups."""
-        for one, other in combinations(self.groups, 2):
-            apart = compare(one.structure, other.structure).normalized
-            yield one.name, other.name, apart
-
     def records(self) -> list[dict[str, object]]:
         """Return one flat mapping per pair of variables and group."""
         return [
@@ -169,38 +181,22 @@ class Groups(Printed):
 
     def document(self) -> dict[str, object]:
         """Return everything as a mapping for JSON."""
+        keys = ("by", "p_value", "adjusted", "alpha", "margin", "learner", "subject")
         described = [
             {"group": g.name, "rows": g.rows, "constant": list(g.constant)} for g in self.groups
         ]
-        return {
-            "by": self.by,
-            "p_value": self.p_value,
-            "adjusted": self.adjusted,
-            "alpha": self.alpha,
-            "margin": self.margin,
-            "learner": self.learner,
-            "subject": self.subject,
+        distances = [
+            (one.name, other.name, compare(one.structure, other.structure).normalized)
+            for one, other in combinations(self.groups, 2)
+        ]
+        return {key: getattr(self, key) for key in keys} | {
             "groups": described,
-            "distances": list(self.distances()),
-            "pairs": [_pair_document(pair) for pair in self.pairs],
+            "distances": distances,
+            "pairs": [pair.document() for pair in self.pairs],
         }
 
     def __repr__(self) -> str:
         return f"Groups({self.by!r}, {len(self.groups)} groups, p={self.p_value:.3g})"
-
-
-def _pair_document(pair: GroupPair) -> dict[str, object]:
-    places = [
-        {**place._asdict(), "when": in_words(place.when), "odds": [vars(o) for o in place.odds]}
-        for place in pair.places
-    ]
-    trend = pair.trend and {**pair.trend.slope._asdict(), "p_value": pair.trend.p_value}
-    return vars(pair) | {
-        "odds": [vars(each) for each in pair.odds],
-        "ratio": pair.ratio and vars(pair.ratio),
-        "places": places,
-        "trend": trend,
-    }
 
 
 class GroupsOfColumns(Printed, list[Groups]):
@@ -243,25 +239,7 @@ def separator(edges: Iterable[tuple[int, int]], variables: int, a: int, b: int) 
     return {v for v in range(variables) if v in reached and v + variables not in reached}
 
 
-def _associations(data: Data) -> Floats:
-    """Return the square of Cramér's V of each pair of variables, times the number of rows."""
-    counted, cards = CountedRows.of(data), data.domain.cardinalities
-    pairs = list(combinations(range(len(cards)), 2))
-    one_group = np.zeros(len(counted.rows), dtype=np.int64)
-    tests = evaluate_pairs(counted, pairs, one_group, 1)
-    values = np.zeros((len(cards), len(cards)))
-    for (a, b), statistic in zip(pairs, tests.statistic[:, 0].tolist(), strict=True):
-        values[a, b] = values[b, a] = statistic / max(1, min(cards[a], cards[b]) - 1)
-    return values
-
-
 # -- one pair of variables -------------------------------------------------------------------------
-
-
-def _block(table: Floats, states: Any) -> Floats:
-    """Return the part of a table with two states of each variable."""
-    first, second = states
-    return table[:, :, list(first)][..., list(second)]
 
 
 def _of_groups(table: Floats) -> list[Moves]:
@@ -269,13 +247,9 @@ def _of_groups(table: Floats) -> list[Moves]:
     return [Moves(each, PAIR_SIGNS) for each in np.moveaxis(table, 1, 0)]
 
 
-def _odds(table: Floats, level: float = 0.95) -> tuple[Effect, ...]:
-    """Return the odds ratio of each group."""
-    return tuple(_effect(moves.estimate(level)) for moves in _of_groups(table))
-
-
-def _effect(logs: Estimate) -> Effect:
-    return Effect("odds ratio", exp(logs.value), exp(logs.low), exp(logs.high))
+def _odds_ratio(moves: Moves, level: float = 0.95) -> Effect:
+    value, low, high = map(exp, moves.estimate(level))
+    return Effect("odds ratio", value, low, high)
 
 
 def _spread(table: Floats) -> float:
@@ -295,15 +269,8 @@ def _spread(table: Floats) -> float:
     )
 
 
-def _upright(table: Floats, states: Any) -> Any:
-    """Swap the states of the second variable if the odds ratio of all rows is below 1."""
-    first, second = states
-    overall = Moves(_block(table, states).sum(axis=1), PAIR_SIGNS).estimate().value
-    return (first, second[::-1]) if overall < 0 else states
-
-
 @dataclass(frozen=True)
-class _Task:
+class _PairTests:
     """Tests pairs of variables; holds what all pairs share."""
 
     data: Data  # with the column of the groups, whose states all occur
@@ -311,21 +278,40 @@ class _Task:
     ordered: bool
     structures: Sequence[Structure]  # of the groups
     edges: set[tuple[int, int]]  # of all rows, or of a group
-    associations: Floats
     alpha: float
     margin: float
     rng: np.random.Generator
 
+    def states(self, name: str) -> tuple[str, ...]:
+        """Return the states of a variable."""
+        return self.data.domain.states[self.data.domain.position(name)]
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the groups."""
-        domain = self.data.domain
-        return domain.states[domain.position(self.by)]
+        return self.states(self.by)
 
     @cached_property
-    def sizes(self) -> IntArray:
-        """The number of rows of each group."""
-        return self.data.counts()[self.data.domain.position(self.by)]
+    def twos(self) -> list[tuple[int, int]]:
+        """The pairs of groups."""
+        return list(combinations(range(len(self.names)), 2))
+
+    @cached_property
+    def smallest(self) -> int:
+        """The number of rows of the smallest group."""
+        return int(self.data.counts()[self.data.domain.position(self.by)].min())
+
+    @cached_property
+    def associations(self) -> Floats:
+        """The square of Cramér's V of each pair of variables, times the number of rows."""
+        counted, cards = CountedRows.of(self.data), self.data.domain.cardinalities
+        pairs = list(combinations(range(len(cards)), 2))
+        one_group = np.zeros(len(counted.rows), dtype=np.int64)
+        tests = evaluate_pairs(counted, pairs, one_group, 1)
+        values = np.zeros((len(cards), len(cards)))
+        for (a, b), statistic in zip(pairs, tests.statistic[:, 0].tolist(), strict=True):
+            values[a, b] = values[b, a] = statistic / max(1, min(cards[a], cards[b]) - 1)
+        return values
 
     def tested(self, pair: Pair) -> GroupPair | None:
         """Test one pair; None if one of its variables has one state."""
@@ -334,27 +320,25 @@ class _Task:
         if min(np.count_nonzero(table.any(axis=axes)) for axes in ((0, 1, 3), (0, 1, 2))) < 2:
             return None
         p_value, method = self._test(pair, given)
-        states = [self.data.domain.states[self.data.domain.position(v)] for v in pair]
         choices = two_state_tables(table)
         level = 1 - self.alpha / len(choices)
-        (i, k), (j, m) = _upright(table, max(choices, key=lambda c: _spread(_block(table, c))))
-        block = _block(table, ((i, k), (j, m)))
+        first, second = max(choices, key=lambda states: _spread(block_of(table, states)))
+        block = block_of(table, (first, second))
+        if Moves(block.sum(axis=1), PAIR_SIGNS).estimate().value < 0:
+            second = second[1], second[0]  # an odds ratio above 1 reads better
+            block = block[..., ::-1]
         ratio = trend = None
         if len(self.names) == 2:
-            ratio = _effect(Moves(block, GROUP_SIGNS).estimate(level))
+            ratio = _odds_ratio(Moves(block, GROUP_SIGNS), level)
         if self.ordered and table.shape[2:] == (2, 2) and self.data.subjects is None:
             trend = trend_test(block)
+        (i, k), (j, m) = (
+            (self.states(name)[two[0]], self.states(name)[two[1]])
+            for name, two in zip(pair, (first, second), strict=True)
+        )
+        odds = tuple(_odds_ratio(moves, level) for moves in _of_groups(block))
         return GroupPair(
-            first=pair[0],
-            second=pair[1],
-            given=given,
-            left_out=left_out,
-            p_value=p_value,
-            method=method,
-            odds=_odds(block, level),
-            states=((states[0][i], states[0][k]), (states[1][j], states[1][m])),
-            ratio=ratio,
-            trend=trend,
+            *pair, given, left_out, p_value, method, odds, ((i, k), (j, m)), ratio, trend=trend
         )
 
     def _held_fixed(self, pair: Pair) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -369,12 +353,8 @@ class _Task:
                 -min(self.associations[a, v], self.associations[b, v]),
             ),
         )
-        strata, used = 1, 0
-        for v in wanted:
-            strata *= domain.cardinalities[v]
-            if self.sizes.min() < LEAST_ROWS * strata:
-                break
-            used += 1
+        strata = np.cumprod([float(domain.cardinalities[v]) for v in wanted])
+        used = np.count_nonzero(LEAST_ROWS * strata <= self.smallest)
         ordered = tuple(domain.names[v] for v in wanted)
         return ordered[:used], ordered[used:]
 
@@ -387,34 +367,33 @@ class _Task:
         pair: Pair,
         given: Sequence[str],
         inside: BoolArray | None = None,
-        groups: tuple[int, ...] | None = None,
-    ) -> tuple[float, Method]:
+        groups: Sequence[int] = (),
+    ) -> Equality:
         """Test a pair among some rows and groups; by default among all."""
-        groups = groups or tuple(range(len(self.names)))
-        table = self._table(pair, given, inside)[:, list(groups)]
+        groups = list(groups or range(len(self.names)))
+        table = self._table(pair, given, inside)[:, groups]
         if self.data.subjects is None:
-            result = equality_test(table, self.rng)
-            return result.p_value, result.method
+            return equality_test(table, self.rng)
         # The smallest p of all 2 x 2 x 2 tables, times their number.
         p_values = [
-            self._paired(given, {self.by: two, pair[0]: first, pair[1]: second}, inside)
+            self._paired(given, dict(zip((self.by, *pair), (two, *states), strict=True)), inside)
             for two in combinations(groups, 2)
-            for first, second in two_state_tables(table)
+            for states in two_state_tables(table)
         ]
-        return min(1.0, len(p_values) * min(p_values)), "subjects"
+        return Equality(min(1.0, len(p_values) * min(p_values)), "subjects")
 
     def _paired(
         self, given: Sequence[str], two: Mapping[str, tuple[int, int]], inside: BoolArray | None
     ) -> float:
         """Test two states of each of three variables, among paired rows."""
-        domain, rows = self.data.domain, self.data.rows
+        position, rows = self.data.domain.position, self.data.rows
         chosen = np.ones(len(rows), dtype=bool) if inside is None else inside.copy()
         for name, states in two.items():
-            chosen &= np.isin(rows[:, domain.position(name)], states)
+            chosen &= np.isin(rows[:, position(name)], states)
         part = self.data.take(chosen)
-        cells = group_rows(part.rows, [domain.position(name) for name in given])
+        cells = group_rows(part.rows, map(position, given))
         for name, (_, second) in two.items():
-            cells = 2 * cells + (part.rows[:, domain.position(name)] == second)
+            cells = 2 * cells + (part.rows[:, position(name)] == second)
         assert part.subjects is not None
         return paired_p(cells, part.subjects, self.rng)
 
@@ -431,47 +410,39 @@ class _Task:
     def _alike(self, pair: GroupPair) -> bool:
         """Check that all 90 % intervals of ratios of odds ratios are inside the margin."""
         table = self._table(pair.pair, pair.given)
-        for two in combinations(range(len(self.names)), 2):
-            part = table[:, list(two)]
-            for states in two_state_tables(part):
-                moves = Moves(_block(part, states), GROUP_SIGNS)
-                _, low, high = moves.estimate(1 - 2 * self.alpha)
-                if not -log(self.margin) < low <= high < log(self.margin):
-                    return False
-        return True
+        ratios = (
+            _odds_ratio(Moves(block_of(part, states), GROUP_SIGNS), 1 - 2 * self.alpha)
+            for part in (table[:, two] for two in self.twos)
+            for states in two_state_tables(part)
+        )
+        return all(1 / self.margin < r.low <= r.high < self.margin for r in ratios)
 
     def _between(self, pair: GroupPair) -> tuple[tuple[str, str, float], ...]:
         """Return the corrected p-value of each pair of groups, if there are more than two."""
         if len(self.names) == 2:
             return ()
-        twos = list(combinations(range(len(self.names)), 2))
-        p_values = [self._test(pair.pair, pair.given, groups=two)[0] for two in twos]
-        return tuple(
-            (self.names[i], self.names[j], p)
-            for (i, j), p in zip(twos, holm(p_values), strict=True)
-        )
+        p_values = [self._test(pair.pair, pair.given, groups=two).p_value for two in self.twos]
+        named = combinations(self.names, 2)
+        return tuple((*two, p) for two, p in zip(named, holm(p_values), strict=True))
 
     def _places(self, pair: GroupPair) -> tuple[Place, ...]:
         """Test the pair in each state of what is held fixed, and where the structures differ."""
-        domain = self.data.domain
         where: list[tuple[ValueLiteral, ...]] = [
-            (ValueLiteral(name, (state,)),)
-            for name in pair.given
-            for state in domain.states[domain.position(name)]
+            (ValueLiteral(name, (state,)),) for name in pair.given for state in self.states(name)
         ]
         for one, other in combinations(self.structures, 2):
             for found in explain(one, other, pairs=[pair.pair], top=REGIONS).pairs:
                 where += [tuple(region.literals) for region in found.regions if region.literals]
-        states = [
-            [domain.states[domain.position(name)].index(state) for state in two]
+        (i, k), (j, m) = (
+            map(self.states(name).index, two)
             for name, two in zip(pair.pair, pair.states, strict=True)
-        ]
+        )
         places = []
         for literals in dict.fromkeys(where):
             inside = rows_where(self.data, literals)
-            odds = _odds(_block(self._table(pair.pair, pair.given, inside), states))
-            p_value, _ = self._test(pair.pair, pair.given, inside)
-            places.append(Place(literals, p_value, 1.0, odds))
+            block = block_of(self._table(pair.pair, pair.given, inside), ((i, k), (j, m)))
+            p_value = self._test(pair.pair, pair.given, inside).p_value
+            places.append(Place(literals, p_value, 1.0, tuple(map(_odds_ratio, _of_groups(block)))))
         corrected = holm([place.p_value for place in places])
         adjusted = (p._replace(adjusted=c) for p, c in zip(places, corrected, strict=True))
         return tuple(sorted(adjusted, key=lambda place: place.adjusted))
@@ -506,24 +477,22 @@ def _grouped(data: Data, by: str) -> tuple[Data, bool]:
     """Return the rows with the groups that occur, in their order, and whether that is a scale."""
     domain, column = data.domain, data.domain.position(by)
     states, sizes = domain.states[column], data.counts()[column]
-    in_order = numeric_order(states) or list(range(len(states)))
-    present = [state for state in in_order if sizes[state]]
-    names = [states[state] for state in present]
-    _check_groups(by, dict(zip(names, sizes[present].tolist(), strict=True)))
+    in_order = numeric_order(states) or range(len(states))
+    order = sorted(in_order, key=lambda state: not sizes[state])  # those that occur come first
+    occurring = {states[state]: int(sizes[state]) for state in order if sizes[state]}
+    _check_groups(by, occurring)
     if len(domain) < 3:
         raise ContextwiseError(
             f"there is nothing to compare: {plural(len(domain) - 1, 'variable')} next to {by!r}"
         )
     rows = data.rows.copy()
-    place = np.zeros(len(states), dtype=np.int64)
-    place[present] = np.arange(len(present))
-    rows[:, column] = place[rows[:, column]]
-    known = dict(zip(domain.names, domain.states, strict=True)) | {by: names}
+    rows[:, column] = np.argsort(order)[rows[:, column]]
+    known = dict(zip(domain.names, domain.states, strict=True)) | {by: tuple(occurring)}
     counts = None
     if data.subjects is None:
         rows, counts = distinct_rows(rows, data.multiplicity)
     grouped = replace(data, domain=Domain(known), rows=rows, multiplicity=counts)
-    return grouped, len(names) > 2 and is_scale(names)
+    return grouped, len(occurring) > 2 and is_scale(tuple(occurring))
 
 
 def _check_groups(by: str, sizes: Mapping[str, int]) -> None:
@@ -625,52 +594,35 @@ def _compared(
 ) -> Groups:
     data, ordered = _grouped(data, by)
     column = data.domain.position(by)
-    names = data.domain.states[column]
-    # Without the column of the groups.
     variables = data.domain.without([column])
-    rows = Data(variables, np.delete(data.rows, column, axis=1), data.weights)
-    in_group = [data.rows[:, column] == g for g in range(len(names))]
-    parts = [rows, *(Data(variables, rows.rows[m], data.weights[m]) for m in in_group)]
+    everyone = Data(variables, np.delete(data.rows, column, axis=1), data.weights)
+    names = data.domain.states[column]
+    inside = [data.rows[:, column] == group for group in range(len(names))]
+    parts = [Data(variables, everyone.rows[mask], data.weights[mask]) for mask in inside]
     run = Run(effort.deadline, effort.show_progress)
     structures = [
-        structure_of(learner.learn(part, run)).aligned_to(variables)
-        for part in run.steps(parts, "learning")
+        structure_of(learner.learn(rows, run)).aligned_to(variables)
+        for rows in run.steps([everyone, *parts], "learning")
     ]
     edges = {data.domain.pair(pair) for structure in structures for pair in structure.pairs()}
-    task = _Task(
-        data,
-        by,
-        ordered,
-        structures[1:],
-        edges,
-        _associations(data),
-        alpha,
-        margin,
-        np.random.default_rng(rng),
-    )
+    source = np.random.default_rng(rng)
+    tests = _PairTests(data, by, ordered, structures[1:], edges, alpha, margin, source)
     every = list(combinations(variables.names, 2))
-    tested = [task.tested(pair) for pair in run.steps(every, "testing pairs")]
+    tested = [tests.tested(pair) for pair in run.steps(every, "testing pairs")]
     if not run.finished:
         raise OpenResult("not all pairs were tested within the time limit; allow more time")
     pairs = [pair for pair in tested if pair is not None]
     if not pairs:
         raise ContextwiseError("there is nothing to compare: fewer than two variables vary")
-    varies = [len(np.unique(values)) > 1 for values in rows.rows.T]
+    varying = [np.ptp(rows.rows, axis=0) > 0 for rows in (everyone, *parts)]
     groups = [
-        Group(
-            name,
-            len(part),
-            structure,
-            tuple(
-                variables.names[v]
-                for v, values in enumerate(part.rows.T)
-                if varies[v] and len(np.unique(values)) == 1
-            ),
+        Group(name, len(rows), structure, tuple(np.array(variables.names)[varying[0] & ~varies]))
+        for name, rows, structure, varies in zip(
+            names, parts, structures[1:], varying[1:], strict=True
         )
-        for name, part, structure in zip(names, parts[1:], structures[1:], strict=True)
     ]
     corrected = holm([pair.p_value for pair in pairs])
-    judged = [task.judged(pair, p) for pair, p in zip(pairs, corrected, strict=True)]
+    judged = [tests.judged(pair, p) for pair, p in zip(pairs, corrected, strict=True)]
     return Groups(
         by=by,
         groups=tuple(groups),
