@@ -8,7 +8,6 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
-from xml.etree.ElementTree import tostring
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +25,9 @@ from contextwise.explorer.job import Background, Done, Outcome, value_of
 from contextwise.explorer.state import State, is_open
 from contextwise.formats import without_suffix
 from contextwise.report.comparisons import Guess, guesses_parts, matrix_parts
-from contextwise.report.drawing import HALO, add, add_text, add_tip, new_picture
+from contextwise.report.drawing import HALO, label, picture, tip
 from contextwise.report.evaluations import guess_groups_parts
-from contextwise.report.html import Markup
+from contextwise.report.html import Markup, tag
 from contextwise.report.layout import in_unit_square, planar
 from contextwise.report.parts import COLOURS, Cell, Column, Table
 from contextwise.report.pictures import plane_picture
@@ -164,29 +163,29 @@ def between(outcome: Outcome[DistanceMatrix], results: Sequence[Guess] = ()) -> 
     )
 
 
-def distance_map(matrix: DistanceMatrix) -> str:
+def distance_map(matrix: DistanceMatrix) -> Markup:
     """Draw the models as points with about the distances of the matrix; the first is a square."""
     places = in_unit_square(planar(middle(matrix)))
     few = len(places) <= MOST_LABELS
     labels = shared_labels(places, matrix.names) if few else [matrix.names[0]]
     side = HEIGHT - 2 * MARGIN
     text = f"Map of {len(places)} models by their distances"
-    picture = new_picture("scatter", WIDTH, HEIGHT, text)
+    shapes = []
     for k, (across, upward) in enumerate(places.tolist()):
         kind: Agreement = "fp" if k else "fn"
         x, y = (WIDTH - side) / 2 + side * across, MARGIN + side * (1 - upward)
         style = {"class_": f"mark {kind}", "stroke": COLOURS[kind], "fill": "none"}
         style |= {"stroke_width": "1.5", "pointer_events": "all"}
+        name = tip(matrix.names[k])
         if k:
-            drawn = add(picture, "circle", **style, cx=x, cy=y, r="4")
+            shapes.append(tag("circle", name, **style, cx=x, cy=y, r=4))
         else:
-            drawn = add(picture, "rect", **style, x=x - 3.5, y=y - 3.5, width="7", height="7")
-        add_tip(drawn, matrix.names[k])
-        if label := "".join(labels[k : k + 1]):
+            shapes.append(tag("rect", name, **style, x=x - 3.5, y=y - 3.5, width=7, height=7))
+        if words := "".join(labels[k : k + 1]):
             right = x < 0.7 * WIDTH
             place, anchor = (x + (8 if right else -8), y), "start" if right else "end"
-            add_text(picture, short(label, 36), place, anchor, **HALO)
-    return tostring(picture, encoding="unicode")
+            shapes.append(label(short(words, 36), place, anchor, **HALO))
+    return picture("scatter", (WIDTH, HEIGHT), text, *shapes, font_family="sans-serif")
 
 
 def shared_labels(places: npt.NDArray[np.float64], names: Sequence[str]) -> list[str]:

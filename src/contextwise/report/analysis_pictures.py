@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import hypot
+from collections.abc import Iterator, Sequence
+from math import cos, hypot, pi, sin
 
 import numpy as np
 
 from contextwise.evaluation.analysis import Analysis, PairFinding
 from contextwise.report import analysis_words as words
-from contextwise.report.html import Markup, filled, joined
+from contextwise.report.drawing import Point, line, path, picture, tip
+from contextwise.report.html import Markup, tag
 from contextwise.report.layout import circle, cut_names
 
-Point = tuple[float, float]
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 WIDTH = 540.0
@@ -20,56 +20,31 @@ LETTER = 0.56  # the mean width of a letter, as a share of the font size
 MOST_NUMBERS = 24  # edges up to which each has its number
 MOST_NOTES = 8  # edges up to which labels say where they hold
 GAP = (0.14, 0.7)  # the shortest and the longest gap of an interrupted line
-ALONG = (
-    0.5,
-    0.4,
-    0.6,
-    0.33,
-    0.67,
-    0.27,
-    0.73,
-    0.22,
-    0.78,
-    0.45,
-    0.55,
-)  # where a label can be on its line
+ALONG = (50, 40, 60, 33, 67, 27, 73, 22, 78, 45, 55)  # percent of a line where its label can be
 
 
 def graph_of_findings(analysis: Analysis) -> Markup:
     """Draw all variables; lines are associations, as wide as they are strong."""
     names = analysis.domain.names
-    drawn = [f for f in analysis.findings if f.noted]
-    drawn.sort(key=lambda f: f.strength)
+    drawn = sorted((f for f in analysis.findings if f.noted), key=lambda f: f.strength)
     places, height = _places(names, drawn)
     font = 17 if len(names) <= 6 else 15 if len(names) <= 9 else 13
-    labels = dict(zip(names, cut_names(names, 16), strict=True))
-    boxes = [_pill(places[n], labels[n], font) for n in names]
-    node = (
-        '<g class="node"><title>{}</title><rect x="{}" y="{}" width="{}" height="{}" rx="{}"/>'
-        '<text x="{}" y="{}" font-size="{}">{}</text></g>'
-    )
+    boxes: list[Box] = []
     nodes = []
-    for name, (left, top, right, bottom) in zip(names, boxes, strict=True):
-        middle = (left + right) / 2, (top + bottom) / 2 + 0.34 * font
-        box = map(_n, (left, top, right - left, bottom - top, font, *middle))
-        nodes.append(filled(node, name, *box, f"{font}", labels[name]))
-    lines = [line for f in drawn for line in _edge(f, places)]
+    for name, label in zip(names, cut_names(names, 16), strict=True):
+        half = LETTER * font * len(label) / 2 + 13
+        x, y = places[name]
+        x = min(max(x, half + 1), WIDTH - half - 1)
+        boxes.append((x - half, y - font, x + half, y + font))
+        pill = tag("rect", x=x - half, y=y - font, width=2 * half, height=2 * font, rx=font)
+        text = tag("text", label, x=x, y=y + 0.34 * font, font_size=font)
+        nodes.append(tag("g", tip(name), pill, text, class_="node"))
+    lines = tag("g", *(piece for f in drawn for piece in _edge(f, places)))
     notes = len(drawn) <= MOST_NOTES
     numbers = [_edge_label(f, places, boxes, notes=notes) for f in drawn[::-1][:MOST_NUMBERS]]
     told = f"Graph of {len(names)} variables. " + " ".join(map(_told, reversed(drawn[-12:])))
-    return filled(
-        '<svg viewBox="0 0 {} {}" role="img" aria-label="{}"><g>{}</g>{}{}</svg>',
-        _n(WIDTH),
-        _n(height),
-        told,
-        joined(lines),
-        joined(nodes),
-        joined(numbers),
-    )
-
-
-def _n(value: float) -> str:
-    return f"{value:.1f}"
+    box = f"0 0 {WIDTH:g} {height:g}"
+    return tag("svg", lines, *nodes, *numbers, viewBox=box, role="img", aria_label=told)
 
 
 def _told(finding: PairFinding) -> str:
@@ -90,52 +65,41 @@ def _places(names: Sequence[str], drawn: Sequence[PairFinding]) -> tuple[dict[st
         corners = [(270.0, 28.0), (70.0, 370.0), (470.0, 370.0), (270.0, 215.0)]
         return dict(zip([*others, *ordered], corners, strict=True)), height
     while len(ordered) < len(names):
-        left = [n for n in names if n not in ordered]
-        ends = (ordered[-1], ordered[0])
-        near = [max(left, key=lambda n: tie.get(frozenset((n, end)), 0.0)) for end in ends]
-        ties = [tie.get(frozenset(pair), 0.0) for pair in zip(near, ends, strict=True)]
-        if not any(ties):
-            ordered.append(max(left, key=lambda n: weight[n]))
-        elif ties[0] >= ties[1]:
-            ordered.append(near[0])
+        ties = [
+            (tie.get(frozenset((name, ordered[end])), 0.0), weight[name], end, name)
+            for end in (-1, 0)
+            for name in names
+            if name not in ordered
+        ]
+        strongest, _, end, name = max(ties, key=lambda each: each[0])
+        if not strongest:
+            ordered.append(max(ties, key=lambda each: each[1])[-1])
         else:
-            ordered.insert(0, near[1])
+            ordered.insert(len(ordered) if end else 0, name)
     reach = np.array([WIDTH / 2 - 76, height / 2 - 30])
     points = circle(len(names)) * reach * [1, -1] + [WIDTH / 2, height / 2]
     return {n: (x, y) for n, (x, y) in zip(ordered, points.tolist(), strict=True)}, height
 
 
-def _pill(place: Point, label: str, font: float) -> Box:
-    half = LETTER * font * len(label) / 2 + 13
-    x = min(max(place[0], half + 1), WIDTH - half - 1)
-    return x - half, place[1] - font, x + half, place[1] + font
-
-
 def _edge(finding: PairFinding, places: dict[str, Point]) -> list[Markup]:
-    start, end = places[finding.pair[0]], places[finding.pair[1]]
+    (x1, y1), (x2, y2) = places[finding.pair[0]], places[finding.pair[1]]
 
-    def at(share: float) -> Point:
-        return start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1])
-
-    def line(low: float, high: float, kind: str, width: float) -> Markup:
-        ends = map(_n, (*at(low), *at(high), width))
-        shape = '<line class="{}" x1="{}" y1="{}" x2="{}" y2="{}" stroke-width="{}">{}</line>'
-        return filled(shape, kind, *ends, filled("<title>{}</title>", _told(finding)))
+    def piece(low: float, high: float, kind: str, width: float) -> Markup:
+        start, stop = ((x1 + t * (x2 - x1), y1 + t * (y2 - y1)) for t in (low, high))
+        return line(start, stop, tip(_told(finding)), class_=kind, stroke_width=width)
 
     width = min(1.5 + 24 * finding.strength, 15.0)
-    if finding.kind == "left out":
-        return [line(0, 1, "missed", max(width, 2.5))]
-    if finding.kind in ("not shown", "untested"):
-        return [line(0, 1, f"pale {'dotted' if finding.kind == 'untested' else ''}".strip(), width)]
-    if not finding.partly:
-        return [line(0, 1, "solid", width)]
-    hidden = min(0.3, 36 / hypot(end[0] - start[0], end[1] - start[1]))  # under the two names
-    gap = (0.5 - hidden) * min(max(1 - finding.holds, GAP[0]), GAP[1])
-    return [
-        line(0, 0.5 - gap, "solid", width),
-        line(0.5 - gap, 0.5 + gap, "gapline", 2),
-        line(0.5 + gap, 1, "solid", width),
-    ]
+    if finding.partly and finding.kind != "left out":
+        hidden = min(0.3, 36 / hypot(x2 - x1, y2 - y1))  # under the two names
+        gap = (0.5 - hidden) * min(max(1 - finding.holds, GAP[0]), GAP[1])
+        return [
+            piece(0, 0.5 - gap, "solid", width),
+            piece(0.5 - gap, 0.5 + gap, "gapline", 2),
+            piece(0.5 + gap, 1, "solid", width),
+        ]
+    kinds = {"left out": "missed", "not shown": "pale", "untested": "pale dotted"}
+    kind = kinds.get(finding.kind, "solid")
+    return [piece(0, 1, kind, max(width, 2.5) if kind == "missed" else width)]
 
 
 def _edge_label(
@@ -143,28 +107,22 @@ def _edge_label(
 ) -> Markup:
     """Write the strength on its line, where it covers neither a node nor another label."""
     (x1, y1), (x2, y2) = (places[name] for name in finding.pair)
-    note = "left out by the model" if finding.kind == "left out" else ""
-    note = (note or words.plain(words.context_phrase(finding))) if notes else ""
-    note = note if len(note) <= 34 else f"{note[:33]}…"
-    half = max(19.0, 7.2 * len(note) / 2)
-    low = 12.0 + (18.0 if note else 0.0)
-    best, fewest = (0.0, 0.0), 10**9
+    left_out = finding.kind == "left out"
+    where = "left out by the model" if left_out else words.plain(words.context_phrase(finding))
+    note = (where if len(where) <= 34 else f"{where[:33]}…") if notes else ""
+    half, low = max(19.0, 7.2 * len(note) / 2), 30 if note else 12
+    offered = []
     for share in ALONG:
-        x, y = x1 + share * (x2 - x1), y1 + share * (y2 - y1)
+        x, y = x1 + share * (x2 - x1) / 100, y1 + share * (y2 - y1) / 100
         x = min(max(x, half + 2), WIDTH - half - 2)
         box = (x - half, y - 12, x + half, y + low)
-        covered = sum(_overlap(box, other) for other in boxes)
-        if covered < fewest:
-            best, fewest = (x, y), covered
-        if not covered:
-            break
-    x, y = best
-    boxes.append((x - half, y - 12, x + half, y + low))
-    text = '<text class="{}" x="{}" y="{}">{}</text>'
-    number = filled(text, "num", _n(x), _n(y + 6), f"{finding.strength:.2f}")
-    small = filled(text, "small", _n(x), _n(y + 23), note) if note else None
-    kind = "bad" if finding.kind == "left out" else "" if finding.associated else "pale"
-    return filled('<g class="lab {}">{}{}</g>', kind, number, small)
+        offered.append((sum(_overlap(box, other) for other in boxes), x, y, box))
+    _, x, y, box = min(offered, key=lambda each: each[0])
+    boxes.append(box)
+    number = tag("text", f"{finding.strength:.2f}", class_="num", x=x, y=y + 6)
+    small = tag("text", note, class_="small", x=x, y=y + 23) if note else None
+    kind = "bad" if left_out else "" if finding.associated else "pale"
+    return tag("g", number, small, class_=f"lab {kind}")
 
 
 def _overlap(one: Box, other: Box) -> bool:
@@ -184,74 +142,54 @@ def matrix_of_findings(analysis: Analysis) -> Markup:
     left = LETTER * font * max(map(len, labels)) + 12
     top = left * 0.9 + 6
     place = {name: k for k, name in enumerate(names)}
-    drawn: list[Markup] = []
+    cells: list[Markup] = []
     for finding in analysis.findings:
         i, j = (place[name] for name in finding.pair)
-        above, below = (left + j * cell, top + i * cell), (left + i * cell, top + j * cell)
-        drawn += _cells(finding, above, below, cell)
+        cells += _cells(finding, (left + j * cell, top + i * cell), cell, above=True)
+        cells += _cells(finding, (left + i * cell, top + j * cell), cell, above=False)
     heads = []
     for k, label in enumerate(labels):
-        middle = (k + 0.5) * cell
-        row = '<text class="row" x="{}" y="{}">{}</text>'
-        heads.append(filled(row, _n(left - 7), _n(top + middle + 0.35 * font), label))
-        column = '<text transform="translate({} {}) rotate(-60)">{}</text>'
-        heads.append(filled(column, _n(left + middle + 0.3 * font), _n(top - 7), label))
-        drawn.append(_square("own", (left + k * cell, top + k * cell), cell))
+        x, y = left + (k + 0.5) * cell, top + (k + 0.5) * cell
+        heads.append(tag("text", label, class_="row", x=left - 7, y=y + 0.35 * font))
+        turned = f"translate({x + 0.3 * font:.1f} {top - 7:.1f}) rotate(-60)"
+        heads.append(tag("text", label, transform=turned))
+        cells.append(_square("own", (x - cell / 2, y - cell / 2), cell))
     count = sum(f.associated for f in analysis.findings)
-    pairs = f"{count} of {len(analysis.findings)} pairs are associated"
-    width, height = _n(left + n * cell + top * 0.5), _n(top + n * cell + 2)
-    return filled(
-        '<svg class="matrix" viewBox="0 0 {0} {1}" width="{0}" height="{1}" role="img" '
-        'aria-label="{2}">{3}<g font-size="{4}">{5}</g></svg>',
-        width,
-        height,
-        f"Matrix of {n} variables: {pairs}. The table at the end has all pairs.",
-        joined(drawn),
-        _n(font),
-        joined(heads),
+    told = (
+        f"Matrix of {n} variables: {count} of {len(analysis.findings)} pairs are associated. The "
+        "table at the end has all pairs."
     )
+    size = (left + n * cell + top * 0.5, top + n * cell + 2)
+    return picture("matrix", size, told, *cells, tag("g", *heads, font_size=font))
 
 
-def _square(kind: str, at: Point, size: float, told: str = "", opacity: float = 1.0) -> Markup:
-    """Draw a cell; its tip is ``told``."""
-    shape = '<rect class="{}" x="{}" y="{}" width="{}" height="{}" fill-opacity="{}">{}</rect>'
-    numbers = (_n(at[0]), _n(at[1]), _n(size), _n(size), f"{opacity:.2f}")
-    return filled(shape, kind, *numbers, filled("<title>{}</title>", told) if told else None)
+def _square(kind: str, at: Point, size: float, *told: str, opacity: float = 1.0) -> Markup:
+    numbers = {"x": at[0], "y": at[1], "width": size, "height": size, "fill_opacity": opacity}
+    return tag("rect", *map(tip, told), class_=kind, **numbers)
 
 
-def _cells(finding: PairFinding, above: Point, below: Point, cell: float) -> list[Markup]:
-    crude = finding.crude.value if finding.crude else 0.0
-    told = _told(finding)
-    shade = min(1.0, 1.6 * crude)
-    cells = [
-        _square("crude", above, cell, f"{told} Crude {crude:.2f}.", shade),
-        _square("cell", below, cell, told),
-    ]
-    if cell >= 34 and crude >= 0.005:
-        kind = "number dark" if crude > 0.35 else "number"
-        text = '<text class="{}" x="{}" y="{}">{}</text>'
-        place = _n(above[0] + cell / 2), _n(above[1] + cell / 2 + 4)
-        cells.append(filled(text, kind, *place, f"{crude:.2f}"))
+def _cells(finding: PairFinding, at: Point, cell: float, *, above: bool) -> Iterator[Markup]:
+    """Yield the cell of a pair: its crude strength as a shade, or its verdict as a mark."""
+    x, y, radius = at[0] + cell / 2, at[1] + cell / 2, 0.3 * cell
+    if above:
+        crude = finding.crude.value if finding.crude else 0.0
+        told = f"{_told(finding)} Crude {crude:.2f}."
+        yield _square("crude", at, cell, told, opacity=min(1.0, 1.6 * crude))
+        if cell >= 34 and crude >= 0.005:
+            kind = "number dark" if crude > 0.35 else "number"
+            yield tag("text", f"{crude:.2f}", class_=kind, x=x, y=y + 4)
+        return
+    yield _square("cell", at, cell, _told(finding))
     kinds = {"associated": "yes", "left out": "bad"}
     kind = kinds.get(finding.kind, "weak" if finding.noted else "")
-    if not kind:
-        return cells
-    x, y, radius = below[0] + cell / 2, below[1] + cell / 2, 0.3 * cell
     share = 0.5 if kind == "weak" else finding.holds
-    ring = '<circle class="{} {}" cx="{}" cy="{}" r="{}"/>'
-    circle = kind, _n(x), _n(y), _n(radius)
-    if share < 1:
-        return [*cells, filled(ring, "ring", *circle), _sector((x, y), radius, share, kind)]
-    if kind == "yes":
-        return [*cells, filled(ring, "pie", *circle)]
-    r = _n(radius)
-    corners = f"M{_n(x)} {_n(y - radius)}l{r} {r}l-{r} {r}l-{r} -{r}Z"
-    return [*cells, filled('<path class="pie bad" d="{}"/>', corners)]
-
-
-def _sector(middle: Point, radius: float, share: float, kind: str) -> Markup:
-    angle = 2 * np.pi * share
-    x, y = middle[0] + radius * np.sin(angle), middle[1] - radius * np.cos(angle)
-    start = f"M{_n(middle[0])} {_n(middle[1])}V{_n(middle[1] - radius)}"
-    arc = f"A{_n(radius)} {_n(radius)} 0 {int(share > 0.5)} 1 {_n(x)} {_n(y)}Z"
-    return filled('<path class="pie {}" d="{}"/>', kind, start + arc)
+    if kind and (share < 1 or kind == "yes"):
+        yield tag("circle", class_=f"{'ring' if share < 1 else 'pie'} {kind}", cx=x, cy=y, r=radius)
+    if kind and share < 1:
+        angle = 2 * pi * share
+        arc = f"A{radius:.2f} {radius:.2f} 0 {int(share > 0.5)} 1"
+        end = f"{x + radius * sin(angle):.2f} {y - radius * cos(angle):.2f}"
+        yield tag("path", class_=f"pie {kind}", d=f"{path((x, y), (x, y - radius))}{arc} {end}Z")
+    elif kind == "bad":
+        corners = (x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y)
+        yield tag("path", class_="pie bad", d=f"{path(*corners)}Z")

@@ -1,8 +1,8 @@
-"""Draw graphs and the plane of errors: places in points, and SVG with the standard library.
+"""Draw graphs, the plane of errors and odds ratios: places in points, and SVG.
 
 `arrange` and `edge_lines` place a graph for SVG and matplotlib alike. In SVG, colours are
 attributes, which a style sheet overrides by the classes ``fp``, ``fn``, ``tp``, ``node`` and
-``halo``; texts have the colour of the text around them. ElementTree escapes every text.
+``halo``; texts have the colour of the text around them.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from fractions import Fraction
 from math import floor, hypot, log10, sqrt
 from typing import NamedTuple
-from xml.etree.ElementTree import Element, SubElement, tostring
 
 import numpy as np
 
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
 from contextwise.comparison.roles import Agreement, Roles
+from contextwise.report.html import Markup, coordinate, tag
 from contextwise.report.layout import Positions, cut_names, fitted_to, place_labels
 from contextwise.report.parts import COLOURS, DASHES
-from contextwise.report.shares import Edge, View, edge_text
+from contextwise.report.shares import Edge, Graph, View, edge_text
 from contextwise.support.formatting import name as shown
-from contextwise.support.formatting import percent, printable
+from contextwise.support.formatting import percent
 
 WIDEST, THINNEST = 5.0, 0.8  # widths in points of an edge for every context, and for the fewest
 MANY = 40  # lines get thinner in graphs of more edges than this
@@ -78,22 +78,19 @@ def arrange(
     place = {name: k for k, name in enumerate(names)}
     ends = [(place[first], place[second]) for first, second in (edge.pair for edge in edges)]
     unit = np.array(list(positions.values()))
-    for font in fonts:
+    degrees = np.bincount(np.array(ends, dtype=np.int64).ravel(), minlength=len(names))
+    tries = [*((font, None) for font in fonts), (fonts[0], degrees.astype(np.float64))]
+    for font, first in tries:
         sizes = np.array([measure(text, font) for text in texts])
         across = min(float(sizes[:, 0].max()) / 2 + 6, frame[0] / 4)
         margin = (frame[0] / 12, fonts[0] + 4) if whole else (across, font + 4)
         apart = 0.0 if whole else 3.2 * font
         points = fitted_to(unit, frame, margin=margin, apart=apart, whole=whole)
         lines = points[np.array(ends, dtype=np.int64).reshape(-1, 2)]
-        middles = place_labels(points, sizes, frame=frame, radius=DISC, lines=lines)
+        middles = place_labels(points, sizes, frame=frame, radius=DISC, lines=lines, first=first)
         if middles is not None:
             break
-    else:
-        font = fonts[0]
-        sizes = np.array([measure(text, font) for text in texts])
-        degrees = np.bincount(np.array(ends).ravel(), minlength=len(names)).astype(np.float64)
-        middles = place_labels(points, sizes, frame=frame, radius=DISC, lines=lines, first=degrees)
-        assert middles is not None
+    assert middles is not None
     places = {name: (x, y) for name, (x, y) in zip(names, points.tolist(), strict=True)}
     nearest = np.clip(points, middles - sizes / 2, middles + sizes / 2)
     far = np.hypot(*(nearest - points).T) > NEAR
@@ -155,11 +152,6 @@ def arrow_corners(start: Point, end: Point, width: float) -> tuple[Point, Point,
     return tip, (back[0] + side[0], back[1] + side[1]), (back[0] - side[0], back[1] - side[1])
 
 
-def arrow_path(start: Point, end: Point, width: float) -> str:
-    tip, left, right = (" ".join(map(coordinate, p)) for p in arrow_corners(start, end, width))
-    return f"M{tip}L{left}L{right}Z"
-
-
 def widest_of(edges: int) -> float:
     """Return the width of a line for every context, in a graph of that many edges."""
     return max(1.5 * THINNEST, WIDEST * min(1.0, sqrt(MANY / max(edges, 1))))
@@ -168,44 +160,32 @@ def widest_of(edges: int) -> float:
 # -- elements of SVG -------------------------------------------------------------------------------
 
 
-def new_picture(kind: str, width: float, height: float, text: str) -> Element:
-    """Return an empty picture of a class; ``text`` describes it to screen readers."""
-    size = {"viewBox": f"0 0 {coordinate(width)} {coordinate(height)}"}
-    size |= {"width": coordinate(width), "height": coordinate(height)}
-    usual = {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "font-family": "sans-serif"}
-    picture = Element("svg", {"class": kind, **size, **usual})
-    add_tip(picture, text)
-    return picture
+def picture(kind: str, size: Point, text: str, *shapes: str | None, **style: str) -> Markup:
+    """Return a picture of a class and its shapes; ``text`` describes it to screen readers."""
+    width, height = map(coordinate, size)
+    style |= {"viewBox": f"0 0 {width} {height}", "width": width, "height": height}
+    xmlns = "http://www.w3.org/2000/svg"
+    return tag("svg", tip(text), *shapes, class_=kind, xmlns=xmlns, role="img", **style)
 
 
-def add(parent: Element, tag: str, **attributes: str | float) -> Element:
-    """Add an element; underscores in the names of attributes become hyphens."""
-    texts = {
-        key.rstrip("_").replace("_", "-"): value if isinstance(value, str) else coordinate(value)
-        for key, value in attributes.items()
-    }
-    return SubElement(parent, tag, texts)
+def tip(text: str) -> Markup:
+    """Return a tip, which a browser shows when the reader points at the element around it."""
+    return tag("title", text)
 
 
-def add_tip(parent: Element, text: str) -> None:
-    """Add a tip, which a browser shows when the reader points at the element."""
-    add(parent, "title").text = printable(text)
-
-
-def coordinate(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
-def add_line(parent: Element, start: Point, stop: Point, **style: str | float) -> Element:
+def line(start: Point, stop: Point, *children: str, **style: str | float) -> Markup:
     (x1, y1), (x2, y2) = start, stop
-    return add(parent, "line", **style, x1=x1, y1=y1, x2=x2, y2=y2)
+    return tag("line", *children, **style, x1=x1, y1=y1, x2=x2, y2=y2)
 
 
-def add_text(parent: Element, text: str, place: Point, anchor: str, **style: str | float) -> None:
-    """Add a text; ``anchor`` is "start", "middle" or "end"."""
+def label(text: str, place: Point, anchor: str, **style: str | float) -> Markup:
+    """Return a text; ``anchor`` is "start", "middle" or "end"."""
     usual = {"font_size": "12", "fill": "currentColor", "dy": "0.35em", "text_anchor": anchor}
-    x, y = place
-    add(parent, "text", x=x, y=y, **(usual | style)).text = printable(text)
+    return tag("text", text, x=place[0], y=place[1], **(usual | style))
+
+
+def path(*points: Point) -> str:
+    return "M" + "L".join(" ".join(map(coordinate, point)) for point in points)
 
 
 # -- graphs ----------------------------------------------------------------------------------------
@@ -230,7 +210,7 @@ def graph_svg(
     arcs: Collection[tuple[str, str]] = (),
     size: int = 480,
     whole: bool = False,
-) -> str:
+) -> Markup:
     """Draw a graph as SVG, ``size`` pixels wide.
 
     ``fixed`` has states to show: variables with one are hollow, those with several still vary.
@@ -247,23 +227,25 @@ def graph_svg(
         fixed=labels,
         whole=whole,
     )
-    picture = new_picture("graph", *frame, f"Graph of {len(positions)} variables")
+    shapes: list[Markup] = []
     widest = widest_of(len(drawn))
     for edge in drawn:
-        for line in edge_lines(edge, drawing.places, view=view, widest=widest):
-            style: dict[str, str | float] = {"stroke": COLOURS[line.kind]}
-            style["stroke_width"] = line.width
-            if dashes := DASHES[line.kind]:
+        for strand in edge_lines(edge, drawing.places, view=view, widest=widest):
+            style: dict[str, str | float] = {"class_": strand.kind, "stroke": COLOURS[strand.kind]}
+            style["stroke_width"] = strand.width
+            if dashes := DASHES[strand.kind]:
                 style["stroke_dasharray"] = f"{dashes[0]} {dashes[1]}"
-                style["stroke_dashoffset"] = line.dash_offset
-            element = add_line(picture, line.start, line.end, class_=line.kind, **style)
-            add_tip(element, edge_text(edge))
-            for end in arrow_ends(edge, line, arcs):
-                paint = {"fill": COLOURS[line.kind], "class_": f"arrow {line.kind}"}
-                add(picture, "path", d=arrow_path(*end, line.width), **paint)
+                style["stroke_dashoffset"] = strand.dash_offset
+            shapes.append(line(strand.start, strand.end, tip(edge_text(edge)), **style))
+            for ends in arrow_ends(edge, strand, arcs):
+                paint = {"fill": COLOURS[strand.kind], "class_": f"arrow {strand.kind}"}
+                shapes.append(
+                    tag("path", d=path(*arrow_corners(*ends, strand.width)) + "Z", **paint)
+                )
     for name in positions:
-        _add_node(picture, name, drawing, hollow=isinstance((fixed or {}).get(name), str))
-    return tostring(picture, encoding="unicode")
+        shapes += _node(name, drawing, hollow=isinstance((fixed or {}).get(name), str))
+    text = f"Graph of {len(positions)} variables"
+    return picture("graph", frame, text, *shapes, font_family="sans-serif")
 
 
 def _text_size(text: str, font: float) -> tuple[float, float]:
@@ -279,21 +261,20 @@ def _text_size(text: str, font: float) -> tuple[float, float]:
     return font * width + 4, 1.25 * font
 
 
-def _add_node(parent: Element, name: str, drawing: Drawing, *, hollow: bool) -> None:
-    """Add a dot, its name, and a line between them if the name is far away."""
-    x, y = drawing.places[name]
+def _node(variable: str, drawing: Drawing, *, hollow: bool) -> Iterator[Markup]:
+    """Yield a dot, its name, and a line between them if the name is far away."""
+    x, y = place = drawing.places[variable]
     paint = {"fill": "none", "stroke": "currentColor"} if hollow else {"fill": "currentColor"}
-    paint["data_variable"] = printable(name)
-    add_tip(add(parent, "circle", class_="node", cx=x, cy=y, r=1.4 * DISC, **paint), shown(name))
-    label = drawing.labels.get(name)
-    if label is None:
+    paint |= {"class_": "node", "data_variable": variable}
+    yield tag("circle", tip(shown(variable)), cx=x, cy=y, r=1.4 * DISC, **paint)
+    written = drawing.labels.get(variable)
+    if written is None:
         return
-    if label.leader is not None:
-        start, stop = (" ".join(map(coordinate, end)) for end in ((x, y), label.leader))
-        line = {"stroke": "#7f7f7f", "stroke_width": "0.7"}
-        add(parent, "path", class_="leader", d=f"M{start}L{stop}", **line)
-    style = HALO | {"data_variable": printable(name)}
-    add_text(parent, label.text, label.middle, "middle", font_size=drawing.font, **style)
+    if written.leader is not None:
+        style = {"class_": "leader", "stroke": "#7f7f7f", "stroke_width": "0.7"}
+        yield tag("path", d=path(place, written.leader), **style)
+    style = HALO | {"data_variable": variable}
+    yield label(written.text, written.middle, "middle", font_size=drawing.font, **style)
 
 
 # -- the plane of errors ---------------------------------------------------------------------------
@@ -339,23 +320,25 @@ def mark_of(place: int) -> tuple[str, str]:
     return SERIES[place % len(SERIES)], MARKS[place % len(MARKS)]
 
 
-def plane_svg(plane: Plane) -> str:
+def plane_svg(plane: Plane) -> Markup:
     """Draw the plane over equal axes; grey lines join points of the same distance."""
     points = [point for series in plane.series.values() for point in series]
     across, upward = plane.axes
-    picture = new_picture("plane", SIZE, SIZE, f"{len(points)} models: {across} against {upward}")
     end = HEADROOM * max([share for point in points for share in point[1:]], default=0.0) or 1.0
-    _add_axes(picture, end, plane.axes)
+    marks = []
     for k, series in enumerate(plane.series.values()):
-        colour, path = mark_of(k)
-        style = {"class_": "guess", "fill": colour, "fill_opacity": "0.8"}
+        colour, outline = mark_of(k)
         for name, fp, fn in series:
             x, y = map(coordinate, _place(fp, fn, end))
-            drawn = add(picture, "path", d=path, transform=f"translate({x} {y})", **style)
             title = shown(name) if plane.roles.peers else "guess"
             fps, fns = (percent(Fraction(share), 1) for share in (fp, fn))
-            add_tip(drawn, f"{shown(name)}: only in {title} {fps}, {plane.roles.only['fn']} {fns}")
-    return tostring(picture, encoding="unicode")
+            words = f"{shown(name)}: only in {title} {fps}, {plane.roles.only['fn']} {fns}"
+            style = {"class_": "guess", "fill": colour, "fill_opacity": "0.8"}
+            at = f"translate({x} {y})"
+            marks.append(tag("path", tip(words), d=outline, transform=at, **style))
+    text = f"{len(points)} models: {across} against {upward}"
+    shapes = [*_axes(end, plane.axes), *marks]
+    return picture("plane", (SIZE, SIZE), text, *shapes, font_family="sans-serif")
 
 
 def round_step(end: float) -> float:
@@ -370,23 +353,91 @@ def _place(fp: float, fn: float, end: float) -> tuple[float, float]:
     return LEFT + (SIZE - LEFT - RIGHT) * across, SIZE - BOTTOM - (SIZE - TOP - BOTTOM) * upward
 
 
-def _add_axes(picture: Element, end: float, axes: tuple[str, str]) -> None:
+def _axes(end: float, axes: tuple[str, str]) -> Iterator[Markup]:
     step = round_step(end)
     corner_x, corner_y = corner = _place(0, 0, end)
     for share in (k * step for k in range(floor(2 * end / step) + 1)):
         if share <= end:
             x, y = _place(share, share, end)
-            label = f"{100 * share:.3g} %"
-            add_text(picture, label, (x, corner_y + 16), "middle")
-            add_text(picture, label, (corner_x - 6, y), "end")
+            text = f"{100 * share:.3g} %"
+            yield label(text, (x, corner_y + 16), "middle")
+            yield label(text, (corner_x - 6, y), "end")
         if share:  # where both axes together are this distance, inside of the picture
             low = max(share - end, 0.0)
             ends = _place(low, share - low, end), _place(share - low, low, end)
-            add_line(picture, *ends, stroke="#7f7f7f", stroke_opacity="0.35")
+            yield line(*ends, stroke="#7f7f7f", stroke_opacity="0.35")
     for stop in (_place(end, 0, end), _place(0, end, end)):
-        add_line(picture, corner, stop, stroke="currentColor", stroke_opacity="0.6")
+        yield line(corner, stop, stroke="currentColor", stroke_opacity="0.6")
     across, upward = (LEFT + SIZE - RIGHT) / 2, (TOP + SIZE - BOTTOM) / 2
     false_positives, false_negatives = (f"{axis}, of all assertions" for axis in axes)
-    add_text(picture, false_positives, (across, SIZE - 8), "middle")
+    yield label(false_positives, (across, SIZE - 8), "middle")
     turned = f"translate(12 {coordinate(upward)}) rotate(-90)"
-    add_text(picture, false_negatives, (0, 0), "middle", transform=turned)
+    yield label(false_negatives, (0, 0), "middle", transform=turned)
+
+
+# -- odds ratios of groups -------------------------------------------------------------------------
+
+
+class ForestLine(NamedTuple):
+    """One group of one pair: places from 0 to 1 on the axis, clipped to it, or None if unknown."""
+
+    label: str
+    text: str
+    value: float | None
+    low: float
+    high: float
+
+
+class Forest(NamedTuple):
+    """Odds ratios by pair and group on a logarithmic axis."""
+
+    pairs: tuple[tuple[str, tuple[ForestLine, ...]], ...]  # title, lines
+    ticks: tuple[tuple[float, str], ...]  # places from 0 to 1 with their labels
+
+
+NAMES, AXIS, NUMBERS, STEP = 130.0, 330.0, 140.0, 20.0
+"""Widths of the names, the axis and the numbers, and the height of a line."""
+
+
+def forest_svg(forest: Forest) -> Markup:
+    """Draw the odds ratios of each group with their intervals, pair by pair."""
+    height = STEP * sum(len(lines) + 1.4 for _, lines in forest.pairs) + 40
+    bottom, y = height - 34, STEP * 0.7
+
+    def at(place: float) -> float:
+        return NAMES + AXIS * place
+
+    shapes = []
+    for place, text in forest.ticks:
+        opacity = "0.7" if text == "1" else "0.15"
+        ends = (at(place), 6), (at(place), bottom)
+        shapes.append(line(*ends, stroke="currentColor", stroke_opacity=opacity))
+        shapes.append(label(text, (at(place), bottom + 12), "middle", font_size="11"))
+    shapes.append(label("odds ratio", (at(0.5), bottom + 28), "middle", font_size="11"))
+    for title, lines in forest.pairs:
+        shapes.append(label(title, (0, y), "start", font_weight="600"))
+        for group in lines:
+            y += STEP
+            shapes.append(label(shown(group.label, 18), (NAMES - 10, y), "end"))
+            shapes.append(label(group.text, (NAMES + AXIS + 8, y), "start", font_size="11"))
+            if group.text == "unknown":
+                continue
+            style = {"class_": "fn", "stroke": "#0072B2", "stroke_width": "2"}
+            words = tip(f"{group.label}: {group.text}")
+            shapes.append(line((at(group.low), y), (at(group.high), y), words, **style))
+            if group.value is not None:
+                place = at(group.value)
+                shapes.append(tag("circle", class_="group", cx=place, cy=y, r=4, fill="#0072B2"))
+        y += 1.4 * STEP
+    text = f"Odds ratios of {len(forest.pairs)} pairs of variables in each group"
+    size = (NAMES + AXIS + NUMBERS, height)
+    return picture("forest", size, text, *shapes, font_family="sans-serif")
+
+
+def svg_of(content: Graph | Plane | Forest) -> Markup:
+    """Draw the content of a picture."""
+    if isinstance(content, Plane):
+        return plane_svg(content)
+    if isinstance(content, Forest):
+        return forest_svg(content)
+    return graph_svg(content.edges, content.positions, arcs=content.arcs)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import exp, log, log10
 
 from contextwise.evaluation.groups import GroupPair, Groups, GroupsOfColumns
 from contextwise.models.evidence import Effect, p_text
 from contextwise.models.notation import in_words
-from contextwise.report.forest import forest_of, ratio_text
+from contextwise.report.drawing import Forest, ForestLine
 from contextwise.report.parts import (
     TOP,
     Cell,
@@ -77,6 +78,13 @@ def _difference(found: Groups, pair: GroupPair) -> str:
         (largest, first), (smallest, last) = extremes
         text += f": {largest.short} at {first}, {_number(smallest)} at {last}{where}"
     return f"{text}. {_only_in(found, pair)}".rstrip()
+
+
+def ratio_text(effect: Effect) -> str:
+    """Write an odds ratio with its interval: ``14 (10 to 19)``, ``above 27``, ``unknown``."""
+    if effect.low == 0 and effect.high == float("inf"):
+        return "unknown"
+    return str(effect).removeprefix("odds ratio ")
 
 
 def _number(effect: Effect) -> str:
@@ -248,3 +256,41 @@ def columns_parts(found: GroupsOfColumns, *, top: int = TOP) -> list[Part]:
     verdict += f", after Holm over {plural(len(found), 'column')}."
     sections = [Section(name(each.by), tuple(groups_parts(each, top=top))) for each in found]
     return [Note("verdict", verdict), table("Columns", columns, rows, "columns"), *sections]
+
+
+# -- the picture -----------------------------------------------------------------------------------
+
+FOREST_PAIRS = 8
+"""Pairs of variables in the picture, those with the smallest p-values."""
+
+
+def forest_of(found: Groups) -> Forest:
+    """Place the odds ratios of each group on a common axis."""
+    shown = found.pairs[:FOREST_PAIRS]
+    ends = [
+        x
+        for pair in shown
+        for effect in pair.odds
+        for x in (effect.low, effect.value, effect.high)
+        if exp(-7) < x < exp(7)
+    ]
+    low = min([0.5, *ends]) / 1.2
+    high = max([2.0, *ends]) * 1.2
+
+    def place(x: float) -> float:
+        return log(min(max(x, low), high) / low) / log(high / low)
+
+    def line(label: str, effect: Effect) -> ForestLine:
+        value = place(effect.value) if 0 < effect.value < float("inf") else None
+        text = ratio_text(effect)
+        return ForestLine(label, text, value, place(effect.low), place(effect.high))
+
+    pairs = []
+    for pair in shown:
+        lines = (
+            line(group.name, effect) for group, effect in zip(found.groups, pair.odds, strict=True)
+        )
+        pairs.append((f"{PairName(*pair.pair)}: {pair.verdict}", tuple(lines)))
+    wide = log10(high / low) > 2.5
+    steps = [10.0**k * m for k in range(-4, 5) for m in ((1,) if wide else (1, 2, 5))]
+    return Forest(tuple(pairs), tuple((place(x), f"{x:g}") for x in steps if low < x < high))

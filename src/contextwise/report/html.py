@@ -12,8 +12,6 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
-from contextwise.report.drawing import Plane, graph_svg, plane_svg
-from contextwise.report.forest import Forest, forest_svg
 from contextwise.report.parts import (
     Cell,
     Column,
@@ -33,7 +31,6 @@ from contextwise.report.parts import (
     cell_text,
     exact_digits,
 )
-from contextwise.report.shares import Graph
 from contextwise.support.formatting import printable
 
 KEYS = (
@@ -54,15 +51,20 @@ CellContent = Callable[[Cell, Column], Markup | None]
 
 
 def tag(name: str, /, *children: str | None, **attributes: object) -> Markup:
-    """Return an element; texts and attributes are escaped."""
-    shown = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(printable(str(value)))}"'
-        for key, value in attributes.items()
-        if value is not None
-    )
+    """Return an element; texts and attributes are escaped, and floats rounded."""
+    texts = {
+        key.rstrip("_").replace("_", "-"): coordinate(v) if isinstance(v, float) else str(v)
+        for key, v in attributes.items()
+        if v is not None
+    }
+    shown = "".join(f' {key}="{escape(printable(text))}"' for key, text in texts.items())
     if name in VOID:
         return Markup(f"<{name}{shown}>")
     return Markup(f"<{name}{shown}>{joined(children)}</{name}>")
+
+
+def coordinate(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def joined(children: Iterable[str | None]) -> Markup:
@@ -278,16 +280,10 @@ def _sample(mark: Mark) -> Markup:
 def _drawn(picture: Picture) -> Markup:
     if picture.packed:
         return _canvas(picture.packed)
-    content = picture.content
-    if isinstance(content, Plane):
-        text = plane_svg(content)
-    elif isinstance(content, Forest):
-        text = forest_svg(content)
-    else:
-        assert isinstance(content, Graph)
-        edges, places = content.edges, content.positions
-        text = graph_svg(edges, places, arcs=content.arcs)
-    return tag("div", Markup(text), class_="scroll")
+    from contextwise.report.drawing import svg_of  # it needs this module
+
+    assert picture.content is not None
+    return tag("div", svg_of(picture.content), class_="scroll")
 
 
 def _canvas(packed: str) -> Markup:

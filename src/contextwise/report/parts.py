@@ -19,8 +19,7 @@ from contextwise.support.formatting import is_readable, name, number, percent, r
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Estimate
-    from contextwise.report.drawing import Plane
-    from contextwise.report.forest import Forest
+    from contextwise.report.drawing import Forest, Plane
     from contextwise.report.shares import Graph
 
 Number = int | Fraction

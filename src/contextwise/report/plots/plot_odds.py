@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from contextwise.evaluation.groups import Groups
-from contextwise.report.forest import forest_of
+from contextwise.report.group_parts import forest_of
 from contextwise.report.plots.style import COLUMN, FigureOptions, new_axes, styled, titled
 
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ def plot_odds(
     'odds ratio'
     """
     forest = forest_of(groups)
-    lines = sum(1 + len(lines) for _, _, lines in forest.pairs)
+    lines = sum(1 + len(lines) for _, lines in forest.pairs)
     axes = axes or new_axes(COLUMN, LINE * lines + 0.5)
     places, labels = [], []
     y = 0
-    for pair, verdict, of_pair in forest.pairs:
+    for pair, of_pair in forest.pairs:
         places.append(y)
-        labels.append(f"{pair}: {verdict}")
+        labels.append(pair)
         for line in of_pair:
             y += 1
             places.append(y)
