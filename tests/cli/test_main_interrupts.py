@@ -99,7 +99,7 @@ RESUMES = {"matrix", "stability", "study"}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with rows of sixty variables and a hundred models."""
+    """A folder with rows of sixty variables and twenty models."""
     place = tmp_path_factory.mktemp("work")
     rng = np.random.default_rng(0)
     names = [f"v{k}" for k in range(60)]
@@ -111,8 +111,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(random_structure(domain, features=80, rng=1), place / "wide.json")
     for k, model in enumerate(hard_models()):
         write(model, place / f"hard-{k}.json")
-    for k in range(100):
-        write(random_structure(domain, features=150, rng=k), place / f"model-{k}.json")
+    for k in range(20):
+        model = random_structure(domain, features=2000, lengths=(6, 9), rng=k)
+        write(model, place / f"model-{k}.json")
     return place
 
 
