@@ -24,7 +24,7 @@ from websockets.sync.client import ClientConnection, connect
 from contextwise import examples
 from contextwise.explorer import app
 from contextwise.explorer.controls import INPUTS, clicks, uploaded_path
-from contextwise.explorer.server import LARGEST_UPLOAD, MOST_IGNORED, Messages, Server, guarded
+from contextwise.explorer.server import LARGEST_UPLOAD, Server, checked_message, guarded
 from contextwise.explorer.state import State
 
 TOKEN = "the-secret-of-this-test"
@@ -379,14 +379,12 @@ MESSAGES: dict[str, object] = {
     "no method": {"data": {}},
     "an unknown method": {"method": "shutdown", "data": {}},
     "a method that is a list": {"method": ["init"], "data": {}},
-    "init again": {"method": "init", "data": {}},
     "update without data": {"method": "update"},
     "data that is a list": {"method": "update", "data": [1]},
     "an unknown input": {"method": "update", "data": {"nobody": 1}},
     "two types": {"method": "update", "data": {"tab:a:b": 1}},
     "a date": {"method": "update", "data": {"tab:shiny.date": [1, 2, 3]}},
     "client data of a wrong type": {"method": "update", "data": {".clientdata_url_search": {}}},
-    "client data that is unknown": {"method": "update", "data": {".clientdata_x": 1}},
     "uploadInit without files": {"method": "uploadInit", "args": [], "tag": 1},
     "uploadInit of a number": {"method": "uploadInit", "args": [[1]], "tag": 1},
     "uploadInit without names": {"method": "uploadInit", "args": [[{"size": 1}]], "tag": 1},
@@ -412,14 +410,26 @@ def test_a_message_of_a_wrong_shape_is_ignored_with_one_line(
     assert len(lines[0]) < 250
 
 
-def test_messages_before_init_are_ignored(running: Running, terminal: Callable[[], str]) -> None:
-    with running.socket() as opened:
-        client = Client(opened)
-        client.update("update", {"tab": "context"})
-        client.send({"method": "uploadInit", "args": [[]], "tag": 1})
-        client.update("init", visible())  # without an address
-        client.wait_for(SUMMARY)
-    assert terminal().count("at the wrong time") == 2
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"method": "init", "data": {}},
+        {"method": "uploadEnd", "tag": 1, "args": ["no such upload", "upload"]},
+    ],
+)
+def test_a_message_at_the_wrong_time_ends_only_its_own_session(
+    running: Running, capfd: pytest.CaptureFixture[str], message: object
+) -> None:
+    with running.session() as other:
+        other.wait_for(SUMMARY)
+        with running.session() as client:
+            client.wait_for(SUMMARY)
+            client.send(message)
+            with suppress(ConnectionClosed):
+                client.listen(1)
+        other.answers()
+    capfd.readouterr()
+    running.lives()
 
 
 def test_a_huge_message_ends_only_its_own_session(
@@ -435,22 +445,9 @@ def test_a_huge_message_ends_only_its_own_session(
     terminal()
 
 
-def test_too_many_invalid_messages_end_the_connection(
-    running: Running, terminal: Callable[[], str]
-) -> None:
-    with running.session() as client:
-        for _ in range(MOST_IGNORED + 1):
-            client.send("nonsense")
-        with pytest.raises(ConnectionClosed):
-            client.listen(20)
-    assert len(terminal().splitlines()) <= MOST_IGNORED + 1
-    running.lives()
-
-
 def test_a_terminal_is_never_sent_control_characters(terminal: Callable[[], str]) -> None:
-    messages = Messages()
-    assert messages.check('{"method": "\\u001b[2J"}') is None
-    assert messages.check(json.dumps({"method": "init", "data": {"\x1b]0;x\x07": "\x1b[2J"}}))
+    assert checked_message('{"method": "\\u001b[2J"}') is None
+    assert checked_message(json.dumps({"method": "init", "data": {"\x1b]0;x\x07": "\x1b[2J"}}))
     assert "\x1b" not in terminal()
 
 

@@ -72,12 +72,7 @@ class Input(Generic[T]):
             req(self.default is not None)
             assert self.default is not None
             return self.default
-        try:
-            return self.read(sent)
-        except (OSError, TypeError, ValueError, KeyError, AttributeError):
-            warn(f"the value {quoted(sent)} of the input {self.key!r}")
-            req(False)
-            raise AssertionError from None
+        return self.read(sent)
 
     def now(self) -> T:
         """Return the value without a reactive dependency."""
@@ -88,6 +83,7 @@ class Input(Generic[T]):
 def text(sent: Any) -> str:
     if not isinstance(sent, str):
         raise TypeError
+    sent.encode()  # raises on lone surrogates, which cannot be sent back
     return sent
 
 

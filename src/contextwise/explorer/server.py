@@ -5,9 +5,8 @@ that other users of the machine cannot connect. A page of another site that is o
 browser cannot choose the ``Origin`` and ``Host`` headers, so these have to match as well. Uploads
 are limited.
 
-Shiny trusts its client: a forged message can name any file as an upload, and one of the wrong shape
-ends the session with a traceback. `Messages` therefore checks each message of a WebSocket and
-passes on only known inputs with valid values. Whatever is dropped gets one line in the terminal.
+Shiny trusts its client: a forged message can name any file as an upload. `checked_message` is the
+one place that checks what a page sends: known inputs, each with a value that its reader accepts.
 """
 
 from __future__ import annotations
@@ -30,13 +29,8 @@ import uvicorn
 
 from contextwise.errors import ContextwiseError
 from contextwise.explorer.controls import INPUTS, quoted, uploads, warn
-from contextwise.explorer.shiny_private import (
-    CLIENT_TEXT,
-    CLIENT_VALUE,
-    METHODS,
-    SEARCH,
-    SESSION,
-)
+from contextwise.explorer.controls import text as read_text
+from contextwise.explorer.shiny_private import CLIENT, CLIENT_TEXT, SESSION
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -45,12 +39,6 @@ LARGEST_UPLOAD = 64 << 20
 LARGEST_SESSION = 1 << 30  # bytes of all uploads of one session
 TOO_LARGE = f"files up to {LARGEST_UPLOAD >> 20} MiB can be uploaded"
 HERE = ("127.0.0.1", "localhost", "::1")
-MOST_DEEP = 6  # levels of nested lists and objects
-MOST_KEYS = 2000  # different inputs of one connection
-MOST_FILES = 1000  # files of one upload
-MOST_IGNORED = 100  # invalid messages before a connection is closed
-MOST_UPLOADS = 1000  # uploads of one connection
-LONGEST_NAME = 240  # bytes of a file name
 HEADERS = [(b"referrer-policy", b"same-origin"), (b"x-frame-options", b"DENY")]
 
 
@@ -165,7 +153,7 @@ def guarded(app: ASGIApp, *, host: str, token: str) -> ASGIApp:
             return
         inner = {**scope, "path": path, "raw_path": path.encode(), "root_path": ""}
         if scope["type"] == "websocket":
-            await app(inner, _checked(receive, Messages()), send)
+            await app(inner, _checked(receive), send)
         else:
             await _within_limit(app, inner, receive, send, uploaded)
 
@@ -197,20 +185,16 @@ def _refusal(scope: Scope, hosts: set[str] | None, token: str) -> tuple[int, str
     return None
 
 
-def _checked(receive: Receive, messages: Messages) -> Receive:
-    """Pass on the valid messages of a WebSocket; too many invalid ones end the connection."""
+def _checked(receive: Receive) -> Receive:
+    """Pass on the valid messages of a WebSocket."""
 
     async def valid() -> Message:
         while True:
             message = await receive()
             if message["type"] != "websocket.receive":
                 return message
-            text = messages.check(message.get("text"))
-            if text is not None:
+            if text := checked_message(message.get("text")):
                 return {"type": "websocket.receive", "text": text}
-            if messages.hostile:
-                warn("a connection with too many invalid messages")
-                return {"type": "websocket.disconnect", "code": 1008}
 
     return valid
 
@@ -276,133 +260,51 @@ async def _refuse(
 # -- messages --------------------------------------------------------------------------------------
 
 
-class InvalidMessage(ValueError):
-    """A message, or a part of one, that is ignored; the text says why."""
-
-
-class Messages:
-    """Check the messages of one connection."""
-
-    def __init__(self) -> None:
-        self._files = {key for key, source in INPUTS.items() if source.read is uploads}
-        self._seen: set[str] = set()
-        self._running = False
-        self._uploads = self._ignored = 0
-
-    @property
-    def hostile(self) -> bool:
-        """True after too many invalid messages; the connection should then be closed."""
-        return self._ignored > MOST_IGNORED
-
-    def check(self, text: str | None) -> str | None:
-        """Return the valid part of a message, or None."""
-        try:
-            return json.dumps(self._checked(_parse(text)))
-        except InvalidMessage as error:
-            self._ignore(f"a message: {error}")
-            return None
-
-    def _ignore(self, what: str) -> None:
-        self._ignored += 1
-        if not self.hostile:
-            warn(what)
-
-    def _checked(self, message: dict[str, Any]) -> dict[str, Any]:
-        method = message.get("method")
-        if method not in METHODS:
-            raise InvalidMessage(f"unknown method {quoted(method)}")
-        if (method == "init") == self._running:
-            raise InvalidMessage(f"{method} at the wrong time")
-        if method in ("init", "update"):
-            data = message.get("data")
-            if not isinstance(data, dict):
-                raise InvalidMessage(f"{method} without data")
+def checked_message(text: str | None) -> str | None:
+    """Return what the page may send of a message; print a line about whatever is ignored."""
+    try:
+        message: Any = json.loads(text or "")
+    except (ValueError, RecursionError):
+        message = None
+    match message:
+        case {"method": "init" | "update" as method, "data": dict(data)}:
             # Drop the types after colons: Shiny's conversions may raise, and readers do without.
             plain = {key.partition(":")[0]: value for key, value in data.items()}
-            values = {name: value for name, value in plain.items() if self._is_valid(name, value)}
-            if method == "init":
-                self._running = True
-                values = {SEARCH: "", **values}
-            return {"method": method, "data": values}
-        tag, args = message.get("tag"), message.get("args")
-        if not isinstance(tag, int) or not isinstance(args, list):
-            raise InvalidMessage(f"{method} without tag and args")
-        checked = self._upload(args) if method == "uploadInit" else self._upload_end(args)
-        return {"method": method, "tag": tag, "args": checked}
-
-    def _is_valid(self, name: str, value: object) -> bool:
-        try:
-            self._check_value(name, value)
-        except Exception as error:  # a reader may raise anything on a value of the wrong type
-            why = f": {error}" if isinstance(error, InvalidMessage) else ""
-            self._ignore(f"the value {quoted(value)} of the input {quoted(name)}{why}")
-            return False
-        return True
-
-    def _check_value(self, name: str, value: object) -> None:
-        self._seen.add(name)
-        if len(self._seen) > MOST_KEYS:
-            self._seen.discard(name)
-            raise InvalidMessage("too many inputs")
-        if CLIENT_TEXT.fullmatch(name):
-            if not isinstance(value, str):
-                raise InvalidMessage("not a string")
-        elif CLIENT_VALUE.fullmatch(name):
-            if isinstance(value, dict | list) and not name.endswith("_font"):
-                raise InvalidMessage("not a number or a string")
-        elif name in self._files:
-            if value is not None:
-                raise InvalidMessage("only an upload sets it")
-        elif name not in INPUTS:
-            raise InvalidMessage("no such input")
-        elif value is not None:  # a selector without options sends null
-            INPUTS[name].read(value)
-
-    def _upload(self, args: list[Any]) -> list[list[dict[str, Any]]]:
-        self._uploads += 1
-        if self._uploads > MOST_UPLOADS:
-            raise InvalidMessage("too many uploads")
-        match args:
-            case [[*files]] if 0 < len(files) <= MOST_FILES:
-                return [[_checked_file(file) for file in files]]
-        raise InvalidMessage("uploadInit without a list of files")
-
-    def _upload_end(self, args: list[Any]) -> list[str]:
-        match args:
-            case [str(job), str(key)] if key in self._files:
-                return [job, key]
-        raise InvalidMessage(f"uploadEnd with {quoted(args)}")
+            values = {name: value for name, value in plain.items() if _is_valid(name, value)}
+            return json.dumps({"method": method, "data": values})
+        case {"method": "uploadInit", "tag": int(), "args": [[*files]]} if _are_named(files):
+            return text
+        case {"method": "uploadEnd", "tag": int(), "args": [str(), str(key)]} if _takes_files(key):
+            return text
+    warn(f"a message: {quoted(text)}")
+    return None
 
 
-def _parse(text: str | None) -> dict[str, Any]:
-    if text is None:
-        raise InvalidMessage("not a string")
+def _is_valid(name: str, value: object) -> bool:
+    """Return whether the page may set an input to a value; its reader checks the type."""
     try:
-        # Raises on lone surrogates, which no later step could send.
-        text.encode()
-        message = json.loads(text)
-        json.dumps(message, ensure_ascii=False, allow_nan=False).encode()
-    except (ValueError, RecursionError):
-        raise InvalidMessage(f"not JSON: {quoted(text)}") from None
-    if not isinstance(message, dict):
-        raise InvalidMessage(f"not an object: {quoted(text)}")
-    if not _is_shallow(message, MOST_DEEP):
-        raise InvalidMessage("nested too deeply")
-    return message
+        if name.startswith(CLIENT_TEXT):
+            read_text(value)
+        elif not name.startswith(CLIENT):
+            source = INPUTS[name]
+            if value is not None:  # a selector without options sends null
+                if _takes_files(name):
+                    raise ValueError("only an upload sets it")
+                source.read(value)
+    except Exception:  # a reader may raise anything on a value of the wrong type
+        warn(f"the value {quoted(value)} of the input {quoted(name)}")
+        return False
+    return True
 
 
-def _is_shallow(value: object, levels: int) -> bool:
-    if isinstance(value, dict):
-        value = list(value.values())
-    if not isinstance(value, list):
-        return True
-    return levels > 0 and all(_is_shallow(item, levels - 1) for item in value)
+def _takes_files(name: str) -> bool:
+    return name in INPUTS and INPUTS[name].read is uploads
 
 
-def _checked_file(file: object) -> dict[str, Any]:
-    match file:
-        case {"name": str(name), "size": int(size), "type": str(kind)}:
-            plain = "".join(filter(str.isprintable, name.replace("\\", "/").rpartition("/")[2]))
-            short = plain.encode()[-LONGEST_NAME:].decode(errors="ignore")
-            return {"name": short or "file", "size": size, "type": kind}
-    raise InvalidMessage(f"uploadInit with the file {quoted(file)}")
+def _are_named(files: list[Any]) -> bool:
+    for file in files:
+        match file:
+            case {"name": str(), "size": int(), "type": str()}:
+                continue
+        return False
+    return True

@@ -1,4 +1,4 @@
-"""Everything private of Shiny that the explorer relies on: its messages, and two of its internals.
+"""Everything private of Shiny that the explorer relies on.
 
 The package declares which versions of Shiny it was tried with. For a new one, first run
 ``tests/explorer/test_shiny_private.py``.
@@ -15,11 +15,8 @@ from shiny.session import Session
 
 SESSION = re.compile(r"/session/(\w+)/upload/")
 """The path of an upload."""
-METHODS = ("init", "update", "uploadInit", "uploadEnd")
-"""The messages that a page without bookmarks and modules sends."""
-CLIENT_TEXT = re.compile(r"\.clientdata_url_\w+|\.clientdata_singletons")
-CLIENT_VALUE = re.compile(r"\.clientdata_(output_\w+|pixelratio|allowDataUriScheme)")
-SEARCH = ".clientdata_url_search"
+CLIENT, CLIENT_TEXT = ".clientdata_", ".clientdata_url_"
+"""The beginnings of what a page reports about itself; the parts of its address are texts."""
 TRACED = ("shiny.reactive._reactives", "shiny.session._session")
 """The modules that read sources for traces."""
 
