@@ -244,7 +244,7 @@ def test_learning_can_be_stopped_and_does_not_block_the_page(
         page.click("#learn_begin")
         page.locator("#learn_outcome .under-way").wait_for()
         tab(page, "Question")
-        expect(page.locator("#ask_picked")).to_be_visible()
+        expect(page.locator("#ask")).to_be_visible()
         tab(page, "Rows")
         page.click("#learn_stop")
         shows(page, "#learn_outcome", re.compile("stopped|Learned"))

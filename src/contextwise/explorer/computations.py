@@ -35,7 +35,6 @@ from contextwise.learning.parameters import parse_values
 from contextwise.models.domain import Assignment
 from contextwise.models.structure import Model, Structure
 from contextwise.report.comparisons import Guess
-from contextwise.report.parts import Part
 from contextwise.report.shares import Shares, shares_of
 from contextwise.support.effort import Deadline, Effort
 from contextwise.support.formatting import listed
@@ -181,26 +180,6 @@ def distances(
     return distance_matrix(
         models, contexts=contexts, time_limit=time_limit, show_progress=partial(tell, what)
     )
-
-
-def ensemble_of(
-    true: Model, models: Mapping[str, Model], contexts: Contexts, time_limit: float, tell: Tell
-) -> list[Part]:
-    """Score the guesses as one ensemble, and show its reliability."""
-    from contextwise.evaluation import Ensemble, reliability, score_ensembles
-    from contextwise.report.evaluations import ensembles_section
-
-    sample = Ensemble(list(models.values()))
-    scores = score_ensembles(
-        true,
-        {"all of them together": sample, **models},
-        contexts=contexts,
-        time_limit=time_limit,
-        show_progress=partial(tell, "Comparing the models"),
-    )
-    tell("Drawing assertions", 0, 0)
-    curve = reliability(true, sample, name="all of them together", contexts=contexts)
-    return list(ensembles_section(scores, [curve]).parts)
 
 
 def analyse_claims(model: Model, rows: Upload, time_limit: float, tell: Tell) -> Analysis:

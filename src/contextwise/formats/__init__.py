@@ -48,7 +48,6 @@ __all__ = [
     "read",
     "read_example",
     "read_stream",
-    "without_suffix",
     "write",
 ]
 
@@ -79,17 +78,6 @@ class Format(NamedTuple):
         if isinstance(self.start, str):
             return bool(_function(self.start)(data))
         return re.match(self.start, data) is not None
-
-
-def without_suffix(name: str) -> str:
-    """Remove the suffix of a model file: ``truth.bif.gz`` becomes ``truth``."""
-    from contextwise.support import files
-
-    plain = files.without_packing(name)
-    for suffix in (suffix for known in FORMATS for suffix in known.suffixes):
-        if plain.lower().endswith(suffix):
-            return plain[: -len(suffix)]
-    return name
 
 
 def _function(path: str) -> Any:
