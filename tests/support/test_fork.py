@@ -12,7 +12,6 @@ FORK = """
 import os, sys, threading
 from contextwise import compare
 from contextwise.counting import known_sizes
-from contextwise.distributions.proximal_newton import ONE_THREAD
 from contextwise.models.domain import Domain
 
 compare("lung", "lung-learned")
@@ -20,7 +19,7 @@ held, finished = threading.Event(), threading.Event()
 
 def hold():
     property = getattr(vars(Domain)["positions"], "lock", known_sizes._lock)  # Python 3.11 has one
-    with known_sizes._lock, ONE_THREAD._lock, property:
+    with known_sizes._lock, property:
         held.set()
         finished.wait()
 
@@ -29,9 +28,7 @@ thread.start()
 held.wait()
 child = os.fork()
 if child == 0:
-    distance = compare("lung", "lung-learned").distance
-    with ONE_THREAD:
-        os._exit(distance)
+    os._exit(compare("lung", "lung-learned").distance)
 _, status = os.waitpid(child, 0)
 finished.set()
 thread.join()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     help="Maximize this; likelihood needs exact inference.",
 )
 @options.not_negative("--l2", help="L2 penalty.  [default: 0.1]")
-@options.not_negative("--l1", default=0, help="L1 penalty.")
+@options.not_negative("--l1", default=0, help="L1 penalty, by pseudo-likelihood only.")
 @options.positive(
     "--tolerance",
     default=1e-6,
@@ -167,14 +166,15 @@ def _mixing(drawn: Drawn) -> str:
         return f"{head}; cannot report how well the chains mixed: {problem}"
     if diagnosis is None:
         return f"{head}; too few rows to report how well the chains mixed"
-    variable, largest = diagnosis.worst
-    if isnan(largest):
+    if not diagnosis:
         return f"{head}; no variable ever changes"
+    worst = max(diagnosis, key=lambda mixing: mixing.r_hat)
+    fewest = min(mixing.effective_size for mixing in diagnosis)
     head += (
-        f": the largest R-hat is {largest:.3f} (of {variable}), the smallest effective number of "
-        f"rows {diagnosis.fewest:,.0f} of {chains * draws:,}"
+        f": the largest R-hat is {worst.r_hat:.3f} (of {worst.variable}), the smallest effective "
+        f"number of rows {fewest:,.0f} of {chains * draws:,}"
     )
-    if largest > MIXED:
+    if worst.r_hat > MIXED:
         head += "; the chains have not mixed: raise --burn-in and --thin"
     return head
 

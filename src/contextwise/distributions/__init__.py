@@ -11,7 +11,7 @@ large.
   sum of logistic losses, fitted to a stated gap (`proximal_newton`);
 - `divergence`: between two distributions;
 - `likelihood`: prediction scores on rows;
-- `goodness`: AIC, BIC, G² and tests of nested models, by maximum likelihood.
+- `goodness`: AIC, BIC and G², by maximum likelihood.
 
 Nothing here imports counting, so the metric cannot depend on weights.
 """

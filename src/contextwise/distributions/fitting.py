@@ -5,10 +5,9 @@ The objective, in total over the rows, is ::
     - log-(pseudo-)likelihood  +  l1 · Σ |w|  +  l2/2 · Σ w²
 
 The search starts at weights of 0. For the pseudo-likelihood it takes the steps of
-`proximal_newton`; for the likelihood, whose curvature is out of reach, those of SciPy's L-BFGS-B,
-repeated with new signs of the weights until the gap is small enough. Either way a weight that is
-not worth its price ends at exactly 0, and the result states its *gap*: a bound on the distance from
-the optimum.
+`proximal_newton`, where a weight that is not worth its price ends at exactly 0. For the likelihood,
+whose curvature is out of reach, it is SciPy's L-BFGS-B, without an L1 penalty. The result states
+its *gap*: a bound on the distance from the optimum.
 
 **Redundant features.** The four features of a 2 × 2 table have three degrees of freedom, and a
 feature that never (or always) holds in the data pulls its weight to infinity. Along directions that
@@ -44,6 +43,7 @@ from contextwise.models.structure import LogLinear, Structure, require_features
 from contextwise.support.arrays import FloatArray, IntArray
 from contextwise.support.effort import NEVER, Deadline, Progress, progress_of
 from contextwise.support.formatting import plural
+from contextwise.support.machine import one_thread
 
 Method = Literal["likelihood", "pseudo-likelihood"]
 L2 = 0.1
@@ -133,8 +133,8 @@ def fit(
         The price of half the sum of the squared weights; 1 / sd² for a normal prior of standard
         deviation sd. By default 0.1 (0 if the data are a model).
     l1 : float
-        The price of the sum of the sizes of the weights. Features whose weight ends at exactly 0
-        are left out of the fitted model.
+        The price of the sum of the sizes of the weights, by pseudo-likelihood only. Features whose
+        weight ends at exactly 0 are left out of the fitted model.
     tolerance : float
         The largest gap to the optimum, as a part of the objective. By likelihood a search ends when
         a step gains less than 1e-3 of it.
@@ -170,6 +170,8 @@ def fit(
         raise ContextwiseError(
             f"unknown method {method!r}; choose 'pseudo-likelihood' or 'likelihood'"
         )
+    if l1 and method == "likelihood":
+        raise ContextwiseError("an L1 penalty needs the method 'pseudo-likelihood', or use l2")
     penalty = Penalty.l1(l1, len(structure), ridge)
     deadline.check()
     with progress_of(show_progress, "fitting weights") as progress:
@@ -180,7 +182,8 @@ def fit(
             best = _by_likelihood(loss, penalty, progress=progress, **search)
         else:
             losses = Conditionals.of(structure.features, rows).loss(counts)
-            best = minimise(losses, penalty, progress=progress, **search)
+            with one_thread():
+                best = minimise(losses, penalty, progress=progress, **search)
     if not best.converged:
         deadline.check()
         warnings.warn(
@@ -227,39 +230,6 @@ def _sample(structure: Structure, data: Any) -> tuple[IntArray, FloatArray, int]
     return distinct, counts.astype(np.float64), len(rows)
 
 
-def _by_likelihood(
-    loss: _Likelihood,
-    penalty: Penalty,
-    *,
-    tolerance: float,
-    max_iterations: int,
-    deadline: Deadline,
-    progress: Progress | None,
-) -> Optimum:
-    weights = np.zeros(len(loss.seen))
-    floor = FLOOR * loss.at(weights)[0]
-    objective, iterations, converged = np.inf, 0, False
-    while True:
-        value, gradient, entropy = loss.at(weights)
-        before, objective = objective, value + penalty.value(weights)
-        # the entropy of a mixture is at least the mixed entropies
-        mixed = partial(np.interp, xp=(0.0, 1.0), fp=(loss.entropy_of_rows, entropy))
-        gap = relative_gap(objective, penalty.lower_bound(weights, gradient, mixed), floor)
-        slope = penalty.slope(weights, gradient + penalty.ridge * weights)
-        steep = bool(np.abs(slope).max(initial=0) >= 1e-8 * loss.total)
-        converged = gap <= tolerance or not steep
-        # A whole search gained no more than rounding.
-        stuck = objective >= before * (1 - 1e-15)
-        if not np.isfinite(gap) and objective >= before * (1 - 1e-4 * tolerance):
-            converged = True  # without a penalty there is no bound; a whole search gained nothing
-        if converged or stuck or iterations >= max_iterations:
-            break
-        most = max_iterations - iterations
-        weights, steps = _in_orthant(loss, penalty, weights, tolerance, most, deadline, progress)
-        iterations += steps
-    return Optimum(weights, objective, value, gap, iterations, converged)
-
-
 class _Likelihood:
     """Minus the total log-likelihood of rows."""
 
@@ -279,60 +249,68 @@ class _Likelihood:
         return loss, expected - self.seen, log_z - float(weights @ expected)
 
 
-def _in_orthant(
+def _by_likelihood(
     loss: _Likelihood,
     penalty: Penalty,
-    start: FloatArray,
+    *,
     tolerance: float,
     max_iterations: int,
     deadline: Deadline,
     progress: Progress | None,
-) -> tuple[FloatArray, int]:
-    """Search by L-BFGS-B, on weights scaled by the root of their curvature.
+) -> Optimum:
+    """Minimise by L-BFGS-B until the gap is small enough or nothing is gained any more.
 
-    With an L1 penalty the sign of each weight is fixed, so that the objective is smooth; a weight
-    of 0 gets the sign in which the loss falls. The caller repeats the search with new signs until
-    the gap is small enough. Return the best weights and the number of iterations.
+    The search works on weights scaled by the root of their curvature.
     """
     from scipy import optimize
 
-    if not len(start):  # SciPy needs at least one variable
-        return start, 0
-    total, ridge, priced = loss.total, penalty.ridge, bool(penalty.prices.any())
+    total, ridge = loss.total, penalty.ridge
     # Where expected counts equal the seen ones, this is the variance of each count.
     curvature = loss.seen * (1 - loss.seen / total)
     unit = 1.0 / np.sqrt(curvature + max(ridge, 1e-6 * total))  # the weight at a coordinate of 1
-    gradient = loss.at(start)[1] + ridge * start
-    signs = np.where(start != 0, np.sign(start), -np.sign(gradient)) if priced else 1.0
-    scale, prices = unit * signs, penalty.prices * unit if priced else 0.0
-    done = 0
+    weights = np.zeros(len(loss.seen))
+    floor = FLOOR * loss.at(weights)[0]
+    objective, iterations = np.inf, 0
 
-    def value(x: FloatArray) -> tuple[float, FloatArray]:
+    def scaled(x: FloatArray) -> tuple[float, FloatArray]:
         deadline.check()
-        weights = scale * x
-        loss_here, slope, _ = loss.at(weights)
-        objective = loss_here + ridge / 2 * float(weights @ weights) + float(np.sum(prices * x))
-        return objective / total, ((slope + ridge * weights) * scale + prices) / total
+        tried = unit * x
+        value, gradient, _ = loss.at(tried)
+        return (value + penalty.value(tried)) / total, unit * (gradient + ridge * tried) / total
 
     def report(_: FloatArray) -> None:
-        nonlocal done
-        done += 1
+        nonlocal iterations
+        iterations += 1
         if progress:
-            progress(min(done, max_iterations), max_iterations)
+            progress(min(iterations, max_iterations), max_iterations)
 
-    result = optimize.minimize(  # type: ignore[call-overload]  # "ftol" as a float
-        value,
-        np.abs(start) / unit if priced else start / unit,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(0, None)] * len(start) if priced else None,
-        callback=report,
-        options={
-            "maxiter": max_iterations,
-            "maxfun": 4 * max_iterations,
-            "maxcor": 20,
-            "gtol": 1e-12,
-            "ftol": 1e-4 * tolerance,
-        },
-    )
-    return scale * result.x, int(result.nit)
+    while True:
+        value, gradient, entropy = loss.at(weights)
+        before, objective = objective, value + penalty.value(weights)
+        # the entropy of a mixture is at least the mixed entropies
+        mixed = partial(np.interp, xp=(0.0, 1.0), fp=(loss.entropy_of_rows, entropy))
+        gap = relative_gap(objective, penalty.lower_bound(weights, gradient, mixed), floor)
+        steep = np.abs(gradient + ridge * weights).max(initial=0) >= 1e-8 * total
+        converged = gap <= tolerance or not steep
+        # A whole search gained no more than rounding.
+        stuck = objective >= before * (1 - 1e-15)
+        if not np.isfinite(gap) and objective >= before * (1 - 1e-4 * tolerance):
+            converged = True  # without a penalty there is no bound; a whole search gained nothing
+        if converged or stuck or iterations >= max_iterations:
+            return Optimum(weights, objective, value, gap, iterations, bool(converged))
+        most = max_iterations - iterations
+        result = optimize.minimize(  # type: ignore[call-overload]  # "ftol" as a float
+            scaled,
+            weights / unit,
+            jac=True,
+            method="L-BFGS-B",
+            callback=report,
+            options={
+                "maxiter": most,
+                "maxfun": 4 * most,
+                "maxcor": 20,
+                "gtol": 1e-12,
+                "ftol": 1e-4 * tolerance,
+            },
+        )
+        weights = unit * result.x

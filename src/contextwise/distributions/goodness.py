@@ -1,4 +1,4 @@
-"""Goodness of fit: the number of free parameters, AIC, BIC, G² and tests of nested models.
+"""Goodness of fit: the number of free parameters, AIC, BIC and G².
 
 Everything is by maximum likelihood without a penalty, as log-linear analysis defines it (R's
 ``loglm`` reports the same numbers).
@@ -20,7 +20,6 @@ import numpy as np
 from contextwise.data.rows import as_data, following
 from contextwise.distributions.fitting import fit
 from contextwise.distributions.potentials import allowed_values, distinct_rows
-from contextwise.errors import DomainError
 from contextwise.formats import ModelLike, as_model
 from contextwise.models.structure import LogLinear, Structure, structure_of
 from contextwise.support.effort import Progress
@@ -92,51 +91,9 @@ class GoodnessOfFit:
         """Of G², by chi-square; None with fewer than 5 rows per cell, or if there is no test."""
         if not self.degrees_of_freedom or self.cells * ROWS_PER_CELL > self.rows:
             return None
-        return _chi_square_tail(self.g_squared, self.degrees_of_freedom)
+        from scipy.special import chdtrc
 
-    def nested_in(self, larger: GoodnessOfFit) -> LikelihoodRatio | None:
-        """Test this structure against one that contains it, fitted to the same rows.
-
-        Parameters
-        ----------
-        larger : GoodnessOfFit
-
-        Returns
-        -------
-        LikelihoodRatio, or None if this structure is not nested in the larger one
-            It is nested if its features do not raise the dimension of the larger one.
-
-        Examples
-        --------
-        >>> rows = [[0, 0]] * 30 + [[0, 1]] * 10 + [[1, 0]] * 10 + [[1, 1]] * 30
-        >>> small = goodness_of_fit(Structure({"A": 2, "B": 2}, ["A=1", "B=1"]), rows)
-        >>> both = Structure({"A": 2, "B": 2}, ["A=1", "B=1", "A=1 & B=1"])
-        >>> large = goodness_of_fit(both, rows)
-        >>> small.nested_in(large)
-        LikelihoodRatio(g_squared=20.92..., degrees_of_freedom=1, p_value=4.7...e-06)
-        >>> large.nested_in(small) is None
-        True
-        """
-        if self.rows != larger.rows or self.structure.domain != larger.structure.domain:
-            raise DomainError("nested models must be fitted to the same rows")
-        if self.parameters is None or larger.parameters is None:
-            return None
-        # The larger structure contains this one if their union spans nothing more.
-        if dimension(self.structure | larger.structure) != larger.parameters:
-            return None
-        g_squared = max(0.0, 2 * (larger.log_likelihood - self.log_likelihood))
-        freedom = larger.parameters - self.parameters
-        p_value = _chi_square_tail(g_squared, freedom) if freedom else 1.0
-        return LikelihoodRatio(g_squared, freedom, p_value)
-
-
-@dataclass(frozen=True)
-class LikelihoodRatio:
-    """The likelihood ratio test of a model in a larger one."""
-
-    g_squared: float
-    degrees_of_freedom: int
-    p_value: float
+        return float(chdtrc(self.degrees_of_freedom, self.g_squared))
 
 
 def goodness_of_fit(
@@ -218,9 +175,3 @@ def dimension(structure: Structure) -> int | None:
     # A Cholesky factorization with pivots ends where the rest is explained.
     *_, rank, _ = dpstrf(together / norms / norms[:, None], tol=ROUNDING)
     return int(rank) - 1
-
-
-def _chi_square_tail(statistic: float, freedom: int) -> float:
-    from scipy.special import chdtrc
-
-    return float(chdtrc(freedom, statistic))

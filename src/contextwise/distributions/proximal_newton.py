@@ -33,14 +33,11 @@ models via coordinate descent", the practice.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from itertools import pairwise
 from math import log
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -388,59 +385,6 @@ def minimise(
     deadline: Deadline = NEVER,
 ) -> Optimum:
     """Minimise a loss plus penalties, until the deadline."""
-    with ONE_THREAD:
-        return _minimise(loss, penalty, start, tolerance, max_iterations, progress, deadline)
-
-
-class _OneThread:
-    """Keep BLAS to one thread, if threadpoolctl is installed.
-
-    More threads wait for each other longer than they work on matrices of this size. Several threads
-    may be inside; the last one to leave restores the limits.
-    """
-
-    def __init__(self) -> None:
-        self.renew()
-        if hasattr(os, "register_at_fork"):  # the threads inside are not in the forked process
-            os.register_at_fork(after_in_child=self.renew)
-
-    def renew(self) -> None:
-        """Forget who is inside."""
-        self._lock, self._inside = Lock(), 0
-        self._limits: Any = None
-
-    @cached_property
-    def _controller(self) -> Any:
-        try:
-            return import_module("threadpoolctl").ThreadpoolController()
-        except ImportError:
-            return None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._inside += 1
-            if self._inside == 1 and self._controller:
-                self._limits = self._controller.limit(limits=1)
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if not self._inside and self._limits:
-                self._limits.restore_original_limits()
-
-
-ONE_THREAD = _OneThread()
-
-
-def _minimise(
-    loss: LogisticLoss,
-    penalty: Penalty,
-    start: FloatArray | None,
-    tolerance: float,
-    max_iterations: int,
-    progress: Progress | None,
-    deadline: Deadline,
-) -> Optimum:
     weights = np.zeros(loss.size) if start is None else np.array(start, dtype=np.float64)
     loss_at = loss.at(weights)
     objective = loss_at.value + penalty.value(weights)

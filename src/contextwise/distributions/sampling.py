@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, TypedDict, Unpack
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -90,8 +90,8 @@ class Drawn:
         return labels_of(self.domain, self.positions)
 
     @cached_property
-    def diagnosis(self) -> Diagnosis | None:
-        """Convergence of the chains; None without chains or with too few."""
+    def diagnosis(self) -> list[Mixing] | None:
+        """How well the chains mixed; None without chains or with too few."""
         if self.chains is None or self.chains.shape[0] < 2 or self.chains.shape[1] < 4:
             return None
         return diagnose(self.domain, self.chains)
@@ -176,22 +176,14 @@ def sample_frame(
     return require("pandas", "frames").DataFrame(rows, columns=list(names))
 
 
-class ChainOptions(TypedDict, total=False):
-    """The keywords of `gibbs_chains` that `sample` takes too."""
-
-    context: Assignment | None
-    burn_in: int
-    thin: int
-    show_progress: bool | Progress
-
-
 def draw(
     model: ModelLike,
     count: int,
     *,
     rng: Seed,
+    context: Assignment | None = None,
     method: SampleMethod = "auto",
-    **options: Unpack[ChainOptions],
+    **chain_options: Any,
 ) -> Drawn:
     """Draw encoded rows from a model, with the chains they come from, as `sample` does."""
     model = as_log_linear(model)
@@ -202,7 +194,7 @@ def draw(
     generator = np.random.default_rng(rng)
     if method != "gibbs":
         try:
-            restricted, box = in_context(model, options.get("context"))
+            restricted, box = in_context(model, context)
             exact = exact_inference(restricted, pinned=box.fixed)
         except TooLargeError:
             if method == "exact":
@@ -212,7 +204,14 @@ def draw(
                 return Drawn(model.domain, box.several.outside(exact.sample(count, generator)))
     many = min(MOST_CHAINS, max(FEWEST_CHAINS, count // ROWS_PER_CHAIN))
     chains = max(1, min(count, many))
-    drawn = gibbs_chains(model, chains=chains, draws=-(-count // chains), rng=generator, **options)
+    drawn = gibbs_chains(
+        model,
+        chains=chains,
+        draws=-(-count // chains),
+        rng=generator,
+        context=context,
+        **chain_options,
+    )
     # One row of each chain in turn, so that the cut takes about equally many of each.
     in_turn = drawn.transpose(1, 0, 2).reshape(-1, len(model.domain))
     return Drawn(model.domain, in_turn[:count], drawn)
@@ -270,45 +269,29 @@ def gibbs_chains(
     return box.several.outside(kept.transpose(1, 0, 2))
 
 
-@dataclass(frozen=True, eq=False)
-class Diagnosis:
-    """Convergence of chains, variable by variable.
+class Mixing(NamedTuple):
+    """How well the chains of a variable mixed.
 
-    R-hat near 1 (usually below 1.01) means that the chains agree. The effective sample size is the
-    equivalent number of independent rows. Both are NaN for a variable that never changes.
+    R-hat near 1 (usually below 1.01) means that the chains agree. The effective size is the
+    equivalent number of independent rows.
     """
 
-    names: tuple[str, ...]
-    r_hat: FloatArray
-    effective_size: FloatArray
-
-    @property
-    def worst(self) -> tuple[str, float]:
-        """The variable with the largest R-hat, and that R-hat."""
-        known = np.where(np.isnan(self.r_hat), -np.inf, self.r_hat)
-        place = int(np.argmax(known))
-        return self.names[place], float(self.r_hat[place])
-
-    @property
-    def fewest(self) -> float:
-        """The smallest effective sample size; NaN if no variable ever changes."""
-        known = self.effective_size[~np.isnan(self.effective_size)]
-        return float(known.min()) if len(known) else float("nan")
+    variable: str
+    r_hat: float
+    effective_size: float
 
 
-def diagnose(domain: Domain, chains: IntArray) -> Diagnosis:
-    """Compute R-hat and effective sample size of Gibbs chains with ArviZ."""
+def diagnose(domain: Domain, chains: IntArray) -> list[Mixing]:
+    """Compute R-hat and effective size of each variable that moves, with ArviZ."""
     stats = require("arviz_stats.base", "diagnostics").array_stats
     if chains.shape[0] < 2 or chains.shape[1] < 4:
         raise DomainError("a diagnosis needs at least two chains of four draws")
-    moves = np.flatnonzero(chains.reshape(-1, len(domain)).std(axis=0) > 0)
-    r_hat = np.full(len(domain), np.nan)
-    size = np.full(len(domain), np.nan)
-    for variable in moves.tolist():
+    mixing = []
+    for variable in np.flatnonzero(chains.reshape(-1, len(domain)).std(axis=0) > 0).tolist():
         draws = chains[:, :, variable].astype(np.float64)
-        r_hat[variable] = stats.rhat(draws, chain_axis=0, draw_axis=1)
-        size[variable] = stats.ess(draws, chain_axis=0, draw_axis=1)
-    return Diagnosis(domain.names, r_hat, size)
+        r_hat, size = (f(draws, chain_axis=0, draw_axis=1) for f in (stats.rhat, stats.ess))
+        mixing.append(Mixing(domain.names[variable], float(r_hat), float(size)))
+    return mixing
 
 
 def labels_of(domain: Domain, positions: IntArray) -> Rows:

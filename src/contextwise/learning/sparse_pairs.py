@@ -53,6 +53,7 @@ from contextwise.models.structure import LogLinear
 from contextwise.support.arrays import FloatArray, IntArray
 from contextwise.support.effort import Progress, progress_of
 from contextwise.support.formatting import plural
+from contextwise.support.machine import one_thread
 
 Rule = Literal["or", "and"]
 
@@ -275,6 +276,7 @@ class SparsePairs(Learner):
         with (
             progress_of(run.show_progress, "regressing") as progress,
             ThreadPoolExecutor(threads_of(self.n_jobs)) as threads,
+            one_thread(),
         ):
             try:
                 results = threads.map(work, targets) if self.n_jobs != 1 else map(work, targets)

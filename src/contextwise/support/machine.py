@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from math import ceil
+from typing import Any
 
 from contextwise.errors import TooLargeError
 
@@ -35,6 +37,20 @@ def container_cores() -> int | None:
         except (OSError, ValueError):  # no such file, or "max"
             continue
     return None
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Keep BLAS to one thread, if threadpoolctl is installed.
+
+    More threads wait for each other longer than they work on small matrices, and the way in which
+    they split a sum changes its last bits.
+    """
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return nullcontext()
+    limits: AbstractContextManager[Any] = threadpool_limits(1)
+    return limits
 
 
 def require_memory(needed: int, what: str, instead: str) -> None:

@@ -29,6 +29,7 @@ from typing import Any
 from contextwise.errors import ContextwiseError, MissingPackage
 from contextwise.support.effort import QUIET, Effort
 from contextwise.support.formatting import LARGEST_EXACT, plural
+from contextwise.support.machine import one_thread
 from contextwise.support.maps import Done, choose_map
 
 FILE = "results.sqlite"
@@ -249,11 +250,7 @@ def run_units(
 
 
 def _on_one_thread(function: Callable[[Any], Sequence[Record]], unit: Unit) -> Sequence[Record]:
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:  # with several processes it is installed; see `maps`
-        return function(unit.parameters)
-    with threadpool_limits(1):
+    with one_thread():
         return function(unit.parameters)
 
 
