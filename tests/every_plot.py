@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from contextwise import compare, examples
-from contextwise.evaluation import Ensemble, groups, reliability, stability
-from contextwise.learning import ChowLiu
+from contextwise.evaluation import Ensemble, groups, reliability
 
 SIX = compare(examples.load("six"), examples.load("six-guess"))
-ROWS = [[0, 0, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1]] * 20
 LINE = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
 
 EQUAL = [["x", 0, 0], ["x", 1, 1]] * 40 + [["x", 0, 1], ["x", 1, 0]] * 4
@@ -27,5 +25,4 @@ PLOTS: dict[str, tuple[Any, ...]] = {
     "plot_pairs": (SIX,),
     "plot_reliability": (reliability("six", Ensemble(["six", "six-guess", "six-graph"])),),
     "plot_structure": ("survey",),
-    "plot_supports": (stability(ROWS, ChowLiu(), resamples=4, rng=1),),
 }

@@ -24,7 +24,6 @@ from contextwise.evaluation.stability import Resampling, Stability
 from contextwise.learning import Data, Learner, Trees
 from contextwise.learning.base import Run
 from contextwise.models.structure import structure_of
-from contextwise.report.plots.plot_pairs import plot_supports
 from contextwise.testing import brute_force, contexts_of, depends, families
 from hard import LATE
 
@@ -66,9 +65,6 @@ def test_support_of_pairs(found: Stability) -> None:
         shares = [share(found, pair, context) for context in contexts_of(DOMAIN, pair)]
         assert own.contexts == sum(shares) / len(shares)
         assert own.learned == (pair in found.reference.pairs())
-    matrix = found.support_matrix()
-    assert matrix[0, 1] == found.support("smoker", "asbestos").resamples / 12
-    assert matrix[1, 0] == float(found.support("smoker", "asbestos").contexts)
 
 
 @settings(max_examples=30, deadline=None)
@@ -237,19 +233,6 @@ def test_bad_questions_are_clear_words() -> None:
         stability([[0, 0]], "trees")
 
 
-def test_heat_map_of_supports(found: Stability) -> None:
-    axes = plot_supports(found).axes[0]
-    assert [label.get_text() for label in axes.get_xticklabels()] == list(DOMAIN.names)
-    shown = axes.images[0].get_array()
-    assert shown is not None
-    assert shown.shape == (4, 4)
-    figure: Any = axes.figure
-    figure.draw_without_rendering()
-    inside, label = figure.bbox, axes.xaxis.label.get_window_extent()
-    assert inside.x0 <= label.x0
-    assert label.x1 <= inside.x1
-
-
 def test_command(tmp_path: Path) -> None:
     rows = np.asarray(sample(TRUTH, 300, rng=2, method="exact"))
     lines = [",".join(DOMAIN.names), *(",".join(map(str, row)) for row in rows.tolist())]
@@ -258,13 +241,12 @@ def test_command(tmp_path: Path) -> None:
     command = ["stability", str(tmp_path / "rows.csv"), "--learner", "trees", "--set", "penalty=2"]
     command += ["--resamples", "4", "--domain-from", str(tmp_path / "truth.json"), "--seed", "5"]
     own = stability(rows, Trees(penalty=2), resamples=4, domain=DOMAIN, rng=5)
-    files = ["--folder", "run", "--medoid", "typical.json", "--picture", "supports.png"]
+    files = ["--folder", "run", "--medoid", "typical.json"]
     files[1::2] = [str(tmp_path / name) for name in files[1::2]]
     shown = CliRunner().invoke(contextwise, [*command, *files])
     assert shown.exit_code == 0, shown.output
     assert shown.output.strip() == str(own)
     assert structure_of(read(tmp_path / "typical.json")) == own.medoid
-    assert (tmp_path / "supports.png").read_bytes().startswith(b"\x89PNG")
     record = json.loads(CliRunner().invoke(contextwise, [*command, "--json"]).output)
     assert record["instability"] == own.instability
     assert record["pairs"] == [one.record() for one in own.supports()]

@@ -53,12 +53,6 @@ def test_open_distances_have_bounds() -> None:
     assert "<table" in str(tab_guesses.between(Done(matrix)))
 
 
-def test_the_plane_needs_two_guesses() -> None:
-    some = [shown(SIX, SIX_GUESS, "near"), shown(SIX, SIX, "same")]
-    assert str(tab_guesses.plane(some)).count('class="guess"') == 2
-    assert tab_guesses.plane(some[:1]) is None
-
-
 def test_names_of_files() -> None:
     assert file_name("a/b: <c>.mn vs d.mn") == "a-b-c-.mn-vs-d.mn"
     assert file_name("..") == "contextwise"

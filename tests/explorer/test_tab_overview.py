@@ -75,7 +75,6 @@ def test_hostile_names_are_texts_in_every_view() -> None:
         tab_graph.context_states(one.comparison.domain, {"C": HOSTILE}),
         tab_graph.graphs("true", one, one.shares, {"C": HOSTILE}, all_edges=True),
         tab_guesses.guess_table([one]),
-        tab_guesses.plane([one, one]),
         controls.under_way(Working(HOSTILE)),
         sidebar.status(failure=HOSTILE, open_pairs=False),
         tab_question.replies(Failed(HOSTILE), ["a", "b"]),

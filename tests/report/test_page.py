@@ -126,10 +126,9 @@ def test_several_guesses_have_a_table_and_a_section_each() -> None:
     reader = Reader(page)
     assert "Every guess against the true model" in reader.text
     assert [value for key, value in reader.attributes if key == "id"] == ["guess-0", "guess-1"]
-    assert reader.tags.count("figure") == 5  # the plane of errors, and two of each guess
-    assert "Each point is a guess" in reader.text
+    assert reader.tags.count("figure") == 4  # two of each guess
     unfolded = re.sub(r"<details>.*?</details>", "", page, flags=re.DOTALL)
-    assert Reader(unfolded).tags.count("figure") == 1  # so that a page of many guesses is short
+    assert not Reader(unfolded).tags.count("figure")  # so that a page of many guesses is short
 
 
 def test_chance_and_checks_stand_on_the_page() -> None:
@@ -150,15 +149,6 @@ def test_chance_and_checks_stand_on_the_page() -> None:
     assert Reader(page).tags.count("figure") == 2
 
 
-def test_several_guesses_stand_beside_chance_in_one_table() -> None:
-    six = examples.load("six")
-    found = {name: chance(six, name, draws=9) for name in ("six-guess", "six-graph")}
-    page = page_of(*(Guess(name, own.comparison, chance=own) for name, own in found.items()))
-    text = Reader(page).text
-    assert "Every guess compared with chance" in text
-    assert all(text.count(own.verdict) >= 2 for own in found.values())
-
-
 def test_groups_have_means_and_their_guess_of_median_distance() -> None:
     six = examples.load("six")
     near = [reported(six, examples.load("six-guess"), f"near {k}") for k in range(3)]
@@ -172,17 +162,7 @@ def test_groups_have_means_and_their_guess_of_median_distance() -> None:
     assert "minus trees" in reader.text
     assert "trees: near 1, the guess of median distance" in reader.text
     assert "graphs: far" in reader.text
-    assert reader.tags.count("figure") == 5  # two of each group, and the plane
-    plane = re.search(r'<svg[^>]*class="plane".*?</svg>', page)
-    assert plane
-    assert plane[0].count("only in guess 3.33 %") == 3
-
-
-def test_the_plane_leaves_out_what_is_open() -> None:
-    found = compare(*hard_models(), time_limit=0.0)
-    page = page_of(Guess("open guess", found), reported(examples.load("six"), examples.load("six")))
-    assert "not drawn: open guess" in Reader(page).text
-    assert_self_contained(page)
+    assert reader.tags.count("figure") == 4  # two of each group
 
 
 def test_names_are_shown_and_not_run() -> None:

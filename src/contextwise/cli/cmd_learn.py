@@ -383,7 +383,6 @@ resamples_option = options.number(
 @options.path("--medoid", help="Write the most typical structure to this file.")
 @options.path("--ensemble", help="Write the structures of all resamples to this .json file.")
 @options.time_limit()
-@options.picture("Draw a heat map of the supports here.")
 @options.top()
 @options.output("json", "csv")
 @options.rows
@@ -398,7 +397,6 @@ def stability(
     medoid: str | None,
     ensemble: str | None,
     time_limit: float | None,
-    picture: str | None,
     top: int,
     output: str,
     row_options: RowOptions,
@@ -414,7 +412,7 @@ def stability(
     Examples:
       contextwise stability train.csv --learner trees --set penalty=10
       contextwise stability train.csv --learner trees --resamples 200 --folder runs/trees --jobs 4
-      contextwise stability train.csv --learner trees --medoid typical.json --picture supports.pdf
+      contextwise stability train.csv --learner trees --medoid typical.json
     """
     deadline = Deadline.after(time_limit)
     if keywords["how"] == "bootstrap" and options.typed_flags(ctx, ["share"]):
@@ -436,14 +434,12 @@ def stability(
         cw.formats.write(result.medoid, medoid)
     if ensemble is not None:
         result.ensemble.write(ensemble)
-    _show(result, picture, top, output)
+    _show(result, top, output)
     if result.resamples + len(result.failed) < keywords["resamples"]:
         ctx.exit(3)
 
 
-def _show(result: Stability, picture: str | None, top: int, output: str) -> None:
-    if picture is not None:
-        cw.report.plots.save(cw.report.plots.plot_supports(result), picture)
+def _show(result: Stability, top: int, output: str) -> None:
     supports = [support.record() for support in result.supports()]
     if output == "json":
         record: dict[str, object] = {

@@ -232,17 +232,17 @@ def graph(
     )
 
 
-@plot.command(short_help="Draw the confusion matrix, errors and rates.")
+@plot.command(short_help="Draw the confusion matrix or the errors.")
 @options.model("true")
 @options.model("guesses", metavar="GUESS...", nargs=-1, required=True)
 @comparing
 def confusion(true: str, guesses: tuple[str, ...], picture: Picture) -> None:
-    """Draw the confusion matrix of one guess, or the errors of several, and the rates.
+    """Draw the confusion matrix of one guess, or the errors of several.
 
     \b
     Examples:
       contextwise plot confusion true.mn learned.mn --out confusion.pdf
-      contextwise plot confusion true.mn first.mn second.mn --out rates.png
+      contextwise plot confusion true.mn first.mn second.mn --out errors.png
     """
     compared = picture.compare([true, *guesses])
     comparisons = {guess.title: guess.comparison for guess in compared}

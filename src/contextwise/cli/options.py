@@ -69,6 +69,7 @@ REMOVED: dict[str, dict[str, str]] = {
     "check": {"--draws": "check without it: the p-values need no draws"},
     "stability": {
         "--consensus": "--medoid FILE",
+        "--picture": "--csv, which has the support of each pair",
         "--true": "--ensemble FILE, then contextwise compare TRUE FILE",
     },
     "report": {

@@ -49,9 +49,8 @@ Interval = tuple[Number, Number]
 ZeroDivision = Literal["warn"] | float
 """Value of a rate whose denominator is zero; ``"warn"`` means 0 and a warning."""
 Column = Literal["counts", "distances", "dependencies", "assertions", "causal"]
-Summary = Literal["guesses", "plot", "groups"]
-"""Summaries besides the full result of one comparison: the table of several guesses, the plot of
-rates, the table of groups."""
+Summary = Literal["guesses", "groups"]
+"""Summaries besides the full result of one comparison: tables of several guesses and of groups."""
 
 
 class Measure(property):
@@ -174,7 +173,7 @@ class Rates:
         "Share of the guess's dependencies that are true.",
         lambda c: _share(c.tp, c.tp + c.fp),
         column="dependencies",
-        shown=("guesses", "plot"),
+        shown=("guesses",),
         needs_truth=True,
     )
     recall = Measure(
@@ -182,7 +181,7 @@ class Rates:
         "Share of the true dependencies that the guess has.",
         lambda c: _share(c.tp, c.tp + c.fn),
         column="dependencies",
-        shown=("guesses", "plot"),
+        shown=("guesses",),
         needs_truth=True,
     )
     f1 = Measure(
@@ -190,21 +189,20 @@ class Rates:
         "Harmonic mean of precision and recall.",
         lambda c: _share(2 * c.tp, 2 * c.tp + c.fp + c.fn),
         column="dependencies",
-        shown=("guesses", "plot"),
+        shown=("guesses",),
     )
     jaccard = Measure(
         "Jaccard",
         "Dependencies of both models divided by the dependencies of either.",
         lambda c: _share(c.tp, c.tp + c.fp + c.fn),
         column="dependencies",
-        shown=("plot",),
     )
     mcc = Measure(
         "MCC",
         "Matthews correlation of the two models' assertions, from -1 to 1.",
         _mcc,
         range=(-1.0, 1.0),
-        shown=("guesses", "plot"),
+        shown=("guesses",),
     )
     kappa = Measure(
         "kappa",

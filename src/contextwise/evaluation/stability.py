@@ -30,7 +30,7 @@ from contextwise.models.evidence import ClaimEvidence, Kind
 from contextwise.models.notation import Literal as NamedLiteral
 from contextwise.models.notation import between, where, write_literals
 from contextwise.models.structure import Structure, features_of, literals_of, structure_of
-from contextwise.support.arrays import FloatArray, IntArray
+from contextwise.support.arrays import IntArray
 from contextwise.support.effort import NEVER, Deadline, Effort, OutOfTime, Progress
 from contextwise.support.formatting import Printed, percent
 from contextwise.support.store import Store, Unit, run_units
@@ -247,14 +247,6 @@ class Stability(Printed):
         pairs = sorted({*self._support, *self._learned})
         supports = [self.support(names[i], names[j]) for i, j in pairs]
         return sorted(supports, key=lambda support: (-support.resamples, -support.contexts))
-
-    def support_matrix(self) -> FloatArray:
-        """Return the share of resamples (above the diagonal) and of contexts (below): n × n."""
-        matrix = np.zeros((len(self.domain), len(self.domain)))
-        for (i, j), (count, contexts) in self._support.items():
-            matrix[i, j] = count / self.resamples
-            matrix[j, i] = float(contexts)
-        return matrix
 
     @cached_property
     def _covers(self) -> list[CoverSource]:

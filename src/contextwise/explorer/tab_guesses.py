@@ -1,4 +1,4 @@
-"""Several guesses: their table, their errors, the distances between them, a report."""
+"""Several guesses: their table, the distances between them, a report."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from contextwise.explorer import controls
 from contextwise.explorer.computations import distances, report_of
 from contextwise.explorer.controls import Input, offer, on, show, text
 from contextwise.explorer.job import Background, Done, Outcome, value_of
-from contextwise.explorer.state import State, is_open
+from contextwise.explorer.state import State
 from contextwise.report.comparisons import Guess, guesses_parts, matrix_parts
 from contextwise.report.html import Markup
 from contextwise.report.parts import Cell, Column, Table
-from contextwise.report.pictures import plane_picture
 from contextwise.support.formatting import as_csv
 
 EXPLAINING, DRAWING = 30.0, 60.0  # seconds for each guess of a report, and for its pictures
@@ -37,7 +36,6 @@ def panel() -> TagList:
         tags.p("Click a column to sort by it, and a name to show that model in the other tabs."),
         ui.output_ui("guess_table"),
         controls.downloads(("guesses_csv", "table (CSV)")),
-        ui.output_ui("plane"),
         tags.section(
             tags.h2("Report", class_="h5 mt-3"),
             tags.p("All comparisons with explanations, in one file that works without a network."),
@@ -58,16 +56,6 @@ def guess_table(results: Sequence[Guess]) -> TagChild:
         return None
 
     return controls.parts(guesses_parts(results), cell=cell, sortable=True)
-
-
-def plane(results: Sequence[Guess]) -> TagChild:
-    """Draw false positives against false negatives."""
-    if sum(not is_open(guess) for guess in results) < 2:
-        return None
-    return tags.section(
-        tags.h2("Differences of both kinds", class_="h5 mt-3"),
-        controls.parts([plane_picture(results)]),
-    )
 
 
 def between(outcome: Outcome[DistanceMatrix]) -> TagChild:
@@ -102,7 +90,6 @@ def matrix_records(matrix: DistanceMatrix) -> list[dict[str, object]]:
 
 def serve(state: State) -> None:
     show("guess_table", lambda: guess_table(state.results()))
-    show("plane", lambda: plane(state.results()))
     on(SHOW, lambda key: state.change(shown=key) if state.knows(key) else None)
 
     def records() -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Draw graphs, the plane of errors and odds ratios: places in points, and SVG.
+"""Draw graphs and odds ratios: places in points, and SVG.
 
 `arrange` and `edge_lines` place a graph for SVG and matplotlib alike. In SVG, colours are
 attributes, which a style sheet overrides by the classes ``fp``, ``fn``, ``tp``, ``node`` and
@@ -8,21 +8,17 @@ attributes, which a style sheet overrides by the classes ``fp``, ``fn``, ``tp``,
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
-from math import floor, hypot, log10, sqrt
+from math import hypot, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
-from contextwise.comparison.compare import Comparison
-from contextwise.comparison.confusion import ratio
-from contextwise.comparison.roles import Agreement, Roles
+from contextwise.comparison.roles import Agreement
 from contextwise.report.html import Markup, coordinate, tag
 from contextwise.report.layout import Positions, cut_names, fitted_to, place_labels
 from contextwise.report.parts import COLOURS, DASHES
 from contextwise.report.shares import Edge, Graph, View, edge_text
 from contextwise.support.formatting import name as shown
-from contextwise.support.formatting import percent
 
 WIDEST, THINNEST = 5.0, 0.8  # widths in points of an edge for every context, and for the fewest
 MANY = 40  # lines get thinner in graphs of more edges than this
@@ -107,11 +103,6 @@ class EdgeLine(NamedTuple):
     width: float
     start: Point
     end: Point
-
-    @property
-    def dash_offset(self) -> float:
-        """An offset of the dashes that differs between lines that meet in a node."""
-        return round(sum(self.start + self.end) % 9.0, 2)
 
 
 def edge_lines(
@@ -235,7 +226,6 @@ def graph_svg(
             style["stroke_width"] = strand.width
             if dashes := DASHES[strand.kind]:
                 style["stroke_dasharray"] = f"{dashes[0]} {dashes[1]}"
-                style["stroke_dashoffset"] = strand.dash_offset
             shapes.append(line(strand.start, strand.end, tip(edge_text(edge)), **style))
             for ends in arrow_ends(edge, strand, arcs):
                 paint = {"fill": COLOURS[strand.kind], "class_": f"arrow {strand.kind}"}
@@ -275,104 +265,6 @@ def _node(variable: str, drawing: Drawing, *, hollow: bool) -> Iterator[Markup]:
         yield tag("path", d=path(place, written.leader), **style)
     style = HALO | {"data_variable": variable}
     yield label(written.text, written.middle, "middle", font_size=drawing.font, **style)
-
-
-# -- the plane of errors ---------------------------------------------------------------------------
-
-SERIES = ("currentColor", "#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00")
-"""The palette of Okabe and Ito; the first is the colour of the text."""
-MARKS = (
-    "M4.0 0A4.0 4.0 0 1 1 -4.0 0A4.0 4.0 0 1 1 4.0 0Z",
-    "M-3.5 -3.5H3.5V3.5H-3.5Z",
-    "M0 -5.2L5 4H-5Z",
-    "M0 -5.2L5.2 0L0 5.2L-5.2 0Z",
-    "M0 5.2L5 -4H-5Z",
-    "M-4.6 -1.7H-1.7V-4.6H1.7V-1.7H4.6V1.7H1.7V4.6H-1.7V1.7H-4.6Z",
-)
-"""The outlines of points around their middle, so that series differ without colour."""
-TICKS = 5  # the approximate number of ticks of an axis
-SIZE, LEFT, BOTTOM, TOP, RIGHT = 420.0, 62.0, 46.0, 10.0, 16.0
-HEADROOM = 1.08  # the length of an axis over the largest value
-
-
-class Plane(NamedTuple):
-    """The plane of errors: names of points with their shares of FP and FN, by group."""
-
-    series: Mapping[str, Sequence[tuple[str, float, float]]]
-    roles: Roles
-
-    @property
-    def axes(self) -> tuple[str, str]:
-        """What the horizontal and the vertical axis show."""
-        if self.roles.peers:
-            return "only in the other model", self.roles.only["fn"]
-        return "only in guess (FP)", "only in true (FN)"
-
-
-def error_shares(comparison: Comparison) -> tuple[float, float]:
-    """Return the false positives and false negatives as shares of all assertions."""
-    total = comparison.total or 1  # without assertions there is no error
-    return ratio(comparison.fp, total), ratio(comparison.fn, total)
-
-
-def mark_of(place: int) -> tuple[str, str]:
-    """Return the colour and the outline of the points of a series."""
-    return SERIES[place % len(SERIES)], MARKS[place % len(MARKS)]
-
-
-def plane_svg(plane: Plane) -> Markup:
-    """Draw the plane over equal axes; grey lines join points of the same distance."""
-    points = [point for series in plane.series.values() for point in series]
-    across, upward = plane.axes
-    end = HEADROOM * max([share for point in points for share in point[1:]], default=0.0) or 1.0
-    marks = []
-    for k, series in enumerate(plane.series.values()):
-        colour, outline = mark_of(k)
-        for name, fp, fn in series:
-            x, y = map(coordinate, _place(fp, fn, end))
-            title = shown(name) if plane.roles.peers else "guess"
-            fps, fns = (percent(Fraction(share), 1) for share in (fp, fn))
-            words = f"{shown(name)}: only in {title} {fps}, {plane.roles.only['fn']} {fns}"
-            style = {"class_": "guess", "fill": colour, "fill_opacity": "0.8"}
-            at = f"translate({x} {y})"
-            marks.append(tag("path", tip(words), d=outline, transform=at, **style))
-    text = f"{len(points)} models: {across} against {upward}"
-    shapes = [*_axes(end, plane.axes), *marks]
-    return picture("plane", (SIZE, SIZE), text, *shapes, font_family="sans-serif")
-
-
-def round_step(end: float) -> float:
-    """Return a round distance between the ticks of an axis from 0 to ``end``."""
-    power = 10.0 ** floor(log10(end / TICKS))
-    return next(power * k for k in (1, 2, 5, 10) if end / TICKS <= power * k * 1.0001)
-
-
-def _place(fp: float, fn: float, end: float) -> tuple[float, float]:
-    """Return the place of two shares in the picture, clipped to the axes."""
-    across, upward = (min(max(share, 0.0), end) / end for share in (fp, fn))
-    return LEFT + (SIZE - LEFT - RIGHT) * across, SIZE - BOTTOM - (SIZE - TOP - BOTTOM) * upward
-
-
-def _axes(end: float, axes: tuple[str, str]) -> Iterator[Markup]:
-    step = round_step(end)
-    corner_x, corner_y = corner = _place(0, 0, end)
-    for share in (k * step for k in range(floor(2 * end / step) + 1)):
-        if share <= end:
-            x, y = _place(share, share, end)
-            text = f"{100 * share:.3g} %"
-            yield label(text, (x, corner_y + 16), "middle")
-            yield label(text, (corner_x - 6, y), "end")
-        if share:  # where both axes together are this distance, inside of the picture
-            low = max(share - end, 0.0)
-            ends = _place(low, share - low, end), _place(share - low, low, end)
-            yield line(*ends, stroke="#7f7f7f", stroke_opacity="0.35")
-    for stop in (_place(end, 0, end), _place(0, end, end)):
-        yield line(corner, stop, stroke="currentColor", stroke_opacity="0.6")
-    across, upward = (LEFT + SIZE - RIGHT) / 2, (TOP + SIZE - BOTTOM) / 2
-    false_positives, false_negatives = (f"{axis}, of all assertions" for axis in axes)
-    yield label(false_positives, (across, SIZE - 8), "middle")
-    turned = f"translate(12 {coordinate(upward)}) rotate(-90)"
-    yield label(false_negatives, (0, 0), "middle", transform=turned)
 
 
 # -- odds ratios of groups -------------------------------------------------------------------------
@@ -434,10 +326,8 @@ def forest_svg(forest: Forest) -> Markup:
     return picture("forest", size, text, *shapes, font_family="sans-serif")
 
 
-def svg_of(content: Graph | Plane | Forest) -> Markup:
+def svg_of(content: Graph | Forest) -> Markup:
     """Draw the content of a picture."""
-    if isinstance(content, Plane):
-        return plane_svg(content)
     if isinstance(content, Forest):
         return forest_svg(content)
     return graph_svg(content.edges, content.positions, arcs=content.arcs)

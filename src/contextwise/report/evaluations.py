@@ -20,7 +20,6 @@ from contextwise.report.parts import (
     Part,
     Section,
     Style,
-    Table,
     table,
 )
 from contextwise.support.formatting import listed, name, percent, plural, rate
@@ -109,21 +108,6 @@ def _limits(chance: Chance) -> Iterator[str]:
     cardinalities = chance.comparison.domain.cardinalities
     if len(cardinalities) > 1 and not can_exchange(cardinalities):
         yield NOT_EXCHANGED
-
-
-def chances_table(guesses: Sequence[Guess]) -> Table:
-    compared = [(guess.title, guess.chance) for guess in guesses if guess.chance is not None]
-    wanted = [row for row in OF_DISTANCE if not row[0].startswith("draws")]
-    if any(chance.context_pairs for _, chance in compared):
-        wanted += OF_CONTEXTS
-    columns: dict[str, Style] = {"guess": "name"}
-    columns |= {label: style for _, label, style, _ in wanted} | {"verdict": "text"}
-    rows = []
-    for title, chance in compared:
-        values = {"distance": chance.distance, **chance.record()}
-        cells = (measure.value for measure in _measures(wanted, values))
-        rows.append((title, *cells, chance.verdict))
-    return table("Every guess compared with chance", columns, rows, "chances")
 
 
 # -- stability -------------------------------------------------------------------------------------

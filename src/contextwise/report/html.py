@@ -265,9 +265,6 @@ def _sample(mark: Mark) -> Markup:
         size: dict[str, object] = {"width": 14, "height": 14}
         paint = {"fill": mark.colour, "fill_opacity": mark.opacity}
         drawn = tag("rect", class_=mark.kind, **size, **paint)
-    elif mark.shape == "point":
-        size = {"width": 14, "height": 14, "viewBox": "-7 -7 14 14"}
-        drawn = tag("path", d=mark.path, fill=mark.colour)
     else:
         size = {"width": 36, "height": 8}
         dashes = None if mark.dashes is None else f"{mark.dashes[0]} {mark.dashes[1]}"

@@ -28,13 +28,12 @@ from contextwise.report.comparisons import (
 )
 from contextwise.report.evaluations import (
     chance_parts,
-    chances_table,
     guess_groups_parts,
 )
 from contextwise.report.explanations import explanation_parts
 from contextwise.report.html import as_html, page_html, tag
 from contextwise.report.parts import TOP, Note, Part, Section, Style, Table, table
-from contextwise.report.pictures import arcs_of, graph_picture, pairs_picture, plane_picture
+from contextwise.report.pictures import arcs_of, graph_picture, pairs_picture
 from contextwise.report.shares import Shares, shares_of
 from contextwise.support.formatting import name
 
@@ -178,16 +177,14 @@ def _context_text(comparison: Comparison, pair: Sequence[str]) -> str:
 
 
 def overview_parts(guesses: Sequence[Guess]) -> list[Part]:
-    """Return the plane of errors, the means of groups, the table of guesses, and chance."""
+    """Return the means of groups, and the table of guesses."""
     groups: dict[str, list[Comparison]] = {}
     for guess in guesses:
         groups.setdefault(guess.group, []).append(guess.comparison)
     parts: list[Part] = []
     if any(groups) and not any(len(guess.comparison.unions.open_places) for guess in guesses):
         parts += guess_groups_parts(compare_groups(groups))
-    parts += guesses_parts(guesses)
-    parts.append(plane_picture(guesses))
-    return [*parts, chances_table(guesses)] if any(guess.chance for guess in guesses) else parts
+    return [*parts, *guesses_parts(guesses)]
 
 
 def guess_parts(guess: Guess, *, top: int = TOP) -> list[Part]:

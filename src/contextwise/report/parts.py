@@ -19,7 +19,7 @@ from contextwise.support.formatting import is_readable, name, number, percent, r
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Estimate
-    from contextwise.report.drawing import Forest, Plane
+    from contextwise.report.drawing import Forest
     from contextwise.report.shares import Graph
 
 Number = int | Fraction
@@ -149,12 +149,11 @@ class Note(NamedTuple):
 class Mark(NamedTuple):
     """A sample of what a picture is drawn with."""
 
-    shape: Literal["box", "line", "point"]
+    shape: Literal["box", "line"]
     kind: str  # "tp", "fp" or "fn"; boxes can also be "covered", "blank" or "open"
     colour: str
     opacity: float = 1.0
     dashes: tuple[float, float] | None = None
-    path: str = ""  # the outline of a point around its middle, as in SVG
 
 
 class Legend(NamedTuple):
@@ -166,11 +165,11 @@ class Legend(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A graph or a plane, drawn as SVG, or the packed data of a heat map, which browsers draw."""
+    """A graph or odds ratios, drawn as SVG, or the packed data of a heat map."""
 
     caption: str
     legends: tuple[Legend, ...]
-    content: Graph | Plane | Forest | None = None
+    content: Graph | Forest | None = None
     packed: str = ""
 
 

@@ -1,4 +1,4 @@
-"""Pictures as parts: heat maps, graphs and the plane of errors, with captions and legends.
+"""Pictures as parts: heat maps and graphs, with captions and legends.
 
 The heat map has n × n cells. Above the diagonal are the false positives of each pair, below it the
 false negatives, each as a share of the pair's contexts; of one model, both sides show where a pair
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,6 @@ from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import ALONE, TRUE_AND_GUESS, Agreement, Roles
 from contextwise.errors import TooLargeError
 from contextwise.models.structure import Structure
-from contextwise.report.drawing import Plane, error_shares, mark_of
 from contextwise.report.parts import (
     COLOURS,
     DARK_COLOURS,
@@ -42,10 +41,9 @@ from contextwise.report.shares import (
     select_edges,
 )
 from contextwise.support.arrays import FloatArray, IntArray
-from contextwise.support.formatting import name
 
 if TYPE_CHECKING:
-    from contextwise.report.comparisons import Guess
+    pass
 
 STEPS = (0.01, 0.1, 0.25, 0.5, 0.75, LARGEST, 1.0)  # shares of contexts are drawn in these steps
 STEP_TEXT = ("≤ 1 %", "≤ 10 %", "≤ 25 %", "≤ 50 %", "≤ 75 %", "< 100 %", "always")
@@ -58,7 +56,6 @@ OPEN = FIRST_FN + len(STEPS)
 """The codes of a cell: never dependent, no error of this kind, the steps of each kind, open."""
 GROUPED = 100  # above this many variables, heat maps group variables with similar errors by default
 MOST_DRAWN = 3000  # the most variables of a heat map: its cells are as many as their square
-MOST_NAMED = 12  # up to this many guesses without groups each have a mark; more share one
 GROUPED_TEXT = " Similar variables are next to each other."
 LINE_TEXT = "A line is as wide as the share of contexts in which the two variables depend."
 
@@ -232,7 +229,7 @@ def heat_legends(heat: HeatMap) -> list[Legend]:
     return [*legends, Legend("", rest)] if rest else legends
 
 
-# -- graphs and the plane of errors --------------------------------------------------------------
+# -- graphs --------------------------------------------------------------------------------------
 
 
 def arcs_of(structure: Structure) -> frozenset[Pair]:
@@ -263,29 +260,3 @@ def graph_legend(edges: Iterable[Edge]) -> Legend:
         if kind in text
     )
     return Legend("", entries)
-
-
-def plane_picture(guesses: Sequence[Guess]) -> Picture:
-    """Return false positives against false negatives: a point per guess, a mark per group."""
-    roles = guesses[0].comparison.roles
-    shared = "guesses" if len(guesses) > MOST_NAMED and not any(g.group for g in guesses) else ""
-    series: dict[str, list[tuple[str, float, float]]] = {}
-    left_out = []
-    for guess in guesses:
-        if len(guess.comparison.unions.open_places):
-            left_out.append(name(guess.title))
-            continue
-        label = guess.group or shared or guess.title
-        series.setdefault(label, []).append((guess.title, *error_shares(guess.comparison)))
-    caption = (
-        f"Each point is a {'model' if roles.peers else 'guess'}: the nearer to the corner, the "
-        f"nearer to {roles.first}. Points on one grey line have the same distance."
-    )
-    if left_out:
-        caption += f" Not decided in time, and not drawn: {', '.join(left_out)}."
-    entries = []
-    for k, label in enumerate(series):
-        colour, path = mark_of(k)
-        entries.append((Mark("point", "series", colour, path=path), name(label)))
-    legends = (Legend("", tuple(entries)),) if len(entries) > 1 else ()
-    return Picture(caption, legends, Plane(series, roles))

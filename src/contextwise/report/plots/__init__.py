@@ -22,7 +22,6 @@ from contextwise.report.plots.plot_pairs import (
     plot_graphs,
     plot_pairs,
     plot_structure,
-    plot_supports,
 )
 from contextwise.report.plots.style import save
 
@@ -36,6 +35,5 @@ __all__ = [
     "plot_pairs",
     "plot_reliability",
     "plot_structure",
-    "plot_supports",
     "save",
 ]

@@ -1,21 +1,17 @@
-"""Plot guesses: confusion matrix, errors, rates, groups of guesses; distances of many models."""
+"""Plot guesses: confusion matrix, errors, groups of guesses; distances of many models."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isnan
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from contextwise.comparison.compare import Comparison
-from contextwise.comparison.confusion import MEASURES, ratio, shown_in
+from contextwise.comparison.confusion import ratio
 from contextwise.comparison.roles import Agreement
 from contextwise.errors import DomainError
 from contextwise.evaluation.compare_groups import mean_with_interval
-from contextwise.report.comparisons import meaningful
-from contextwise.report.drawing import SERIES as PAGE_SERIES
-from contextwise.report.drawing import error_shares
 from contextwise.report.layout import cut_names, distinct_names, shared_parts
 from contextwise.report.parts import COLOURS
 from contextwise.report.plots.style import (
@@ -39,15 +35,14 @@ if TYPE_CHECKING:
     from contextwise.evaluation.scores import Reliability
 
 
-RATES = shown_in("plot")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-SERIES = ("#000000", *PAGE_SERIES[1:], "#999999")
-"""Okabe and Ito's palette, as on pages but for the first, which is black on paper."""
+SERIES = ("#000000", "#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00", "#999999")
+"""The palette of Okabe and Ito."""
 
 
 @styled
 def plot_guesses(guesses: Guesses, *, title: str = "", **options: Unpack[FigureOptions]) -> Figure:
-    """Plot the confusion matrix of one guess, or the errors of several, next to the rates.
+    """Plot the confusion matrix of one guess, or the errors of several.
 
     Parameters
     ----------
@@ -56,22 +51,17 @@ def plot_guesses(guesses: Guesses, *, title: str = "", **options: Unpack[FigureO
     Examples
     --------
     >>> from contextwise import compare
-    >>> len(plot_guesses(compare("lung", "lung-learned"), title="lung").axes)
-    2
+    >>> guesses = [compare("six", "six-guess"), compare("six", "six-graph")]
+    >>> plot_guesses(guesses, title="six").axes[0].get_xlabel()
+    'errors as a share of all assertions'
     """
     by_name = named(guesses)
-    height = 1.75 if len(by_name) == 1 else 0.75 + 0.2 * max(3, len(by_name))
-    figure = new_figure(2 * COLUMN, height + 0.2 * bool(title))
-    left, right = figure.subplots(1, 2, width_ratios=[1, 1.1])
-    _draw_rates(right, by_name)
     if len(by_name) == 1:
-        plot_confusion(next(iter(by_name.values())), axes=left)
-    else:
-        _draw_errors(left, by_name)
-        right.set_yticks([])  # the rows are those of the errors
-    if title:
-        figure.suptitle(title, fontsize="medium")
-    return figure
+        axes = new_axes(COLUMN, 0.6 * COLUMN)
+        return plot_confusion(next(iter(by_name.values())), axes=axes, title=title)
+    axes = new_axes(COLUMN, 0.75 + 0.2 * max(3, len(by_name)) + 0.2 * bool(title))
+    _draw_errors(axes, by_name)
+    return titled(axes, title)
 
 
 @styled
@@ -120,7 +110,9 @@ def _draw_errors(axes: Axes, by_name: Mapping[str, Comparison]) -> None:
     places = np.arange(len(by_name))
     left = np.zeros(len(by_name))
     kinds: tuple[Agreement, ...] = ("fp", "fn")
-    both = np.array([error_shares(c) for c in by_name.values()]).T
+    both = np.array(
+        [[ratio(count, c.total or 1) for count in (c.fp, c.fn)] for c in by_name.values()]
+    ).T
     roles = next(iter(by_name.values())).roles
     for kind, shares, hatch in zip(kinds, both, ("////", "...."), strict=True):
         axes.barh(
@@ -140,47 +132,6 @@ def _draw_errors(axes: Axes, by_name: Mapping[str, Comparison]) -> None:
     axes.set_xlim(left=0)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
-
-
-def _draw_rates(axes: Axes, by_name: Mapping[str, Comparison]) -> None:
-    """Draw the rates as bars with numbers; several guesses have one row each."""
-    first, *others = by_name.values()
-    keys = meaningful(RATES, first)
-    labels, end = [MEASURES[key].label for key in keys], 1.0
-    if others:
-        end = _draw_columns(axes, [first, *others], keys, labels)
-    else:
-        _draw_bars(axes, [first.rate(key, float("nan")) for key in keys], 0.0)
-    _name_rows(axes, distinct_names(list(by_name), 24) if others else labels)
-    axes.tick_params(length=0)
-    axes.set_xlim(min(axes.get_xlim()[0], -0.02), end + 0.12)
-    axes.spines[:].set_visible(False)
-
-
-def _draw_columns(
-    axes: Axes, guesses: Sequence[Comparison], keys: Sequence[str], labels: Sequence[str]
-) -> float:
-    """Draw a column of bars per rate, and return where the last one ends."""
-    place, ticks = 0.0, []
-    for key in keys:
-        values = [c.rate(key, float("nan")) for c in guesses]
-        place -= min([0.0, *(value for value in values if value < 0)])  # only MCC goes below 0
-        _draw_bars(axes, values, place)
-        ticks.append(place)
-        place += 1.15
-    axes.set_xticks(ticks, labels, ha="left", fontsize="x-small")
-    axes.tick_params(axis="x", top=False, labeltop=True, bottom=False, labelbottom=False, pad=1)
-    return place - 0.15
-
-
-def _draw_bars(axes: Axes, values: Sequence[float], place: float) -> None:
-    lengths = [0.0 if isnan(value) else value for value in values]
-    axes.barh(
-        range(len(values)), lengths, left=place, height=0.7, color="#9db8cc", edgecolor="none"
-    )
-    axes.axvline(place, color="#7f7f7f", linewidth=0.5)
-    for row, value in enumerate(values):
-        axes.text(place + 0.03, row, rate(value), va="center", fontsize="x-small")
 
 
 def _name_rows(axes: Axes, names: Sequence[str]) -> None:

@@ -10,7 +10,6 @@ import numpy as np
 from contextwise.comparison.compare import Comparison, compare
 from contextwise.comparison.roles import ALONE
 from contextwise.errors import require
-from contextwise.evaluation.stability import Stability
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.box import Box
 from contextwise.models.domain import Assignment
@@ -174,7 +173,7 @@ def _draw_graph(graph: Graph, axes: Axes, box: Box) -> None:
                 *zip(line.start, line.end, strict=True),
                 color=COLOURS[line.kind],
                 linewidth=line.width,
-                linestyle=(line.dash_offset, tuple(d / 2 for d in dashes)) if dashes else "-",
+                linestyle=(0, tuple(d / 2 for d in dashes)) if dashes else "-",
                 dash_capstyle="butt",
                 zorder=1,
             )
@@ -325,39 +324,3 @@ def _text_size(text: str, font: float) -> tuple[float, float]:
 
 
 # -- supports --------------------------------------------------------------------------------------
-
-
-@styled
-def plot_supports(
-    stability: Stability,
-    *,
-    axes: Axes | None = None,
-    title: str = "",
-    **options: Unpack[FigureOptions],
-) -> Figure:
-    """Plot the support of each pair: the share of resamples above the diagonal, of contexts below.
-
-    Parameters
-    ----------
-    stability : structures from resamples
-
-    Examples
-    --------
-    >>> from contextwise.evaluation import stability
-    >>> from contextwise.learning import ChowLiu
-    >>> rows = [[0, 0, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1]] * 20
-    >>> figure = plot_supports(stability(rows, ChowLiu(), resamples=4, rng=1))
-    >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
-    ['v0', 'v1', 'v2']
-    """
-    axes = axes or new_axes(COLUMN, COLUMN)
-    shares = stability.support_matrix()
-    np.fill_diagonal(shares, np.nan)
-    picture = axes.imshow(
-        np.ma.masked_invalid(shares), cmap="Blues", vmin=0, vmax=1, interpolation="nearest"
-    )
-    _label_sides(axes, stability.domain.names)
-    text = f"above: share of {stability.resamples} resamples\nbelow: mean share of contexts"
-    axes.set_xlabel(text, fontsize="small")
-    axes.figure.colorbar(picture, ax=axes, shrink=0.7)
-    return titled(axes, title)
