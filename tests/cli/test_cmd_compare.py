@@ -93,7 +93,7 @@ class TestForPeople:
 
     def test_top_limits_the_worst_pairs(self) -> None:
         out = run("true.json", "guess.json", "--top", "1").stdout
-        assert "The pair with the most errors, of 3 that differ:" in out
+        assert "1 of the 3 pairs that differ, most errors first:" in out
         assert "age – smoker" not in out
 
     def test_what_was_asked_for_is_said(self) -> None:

@@ -17,7 +17,7 @@ from contextwise.comparison.strengths import (
 )
 from contextwise.convert import by_values
 from contextwise.models.structure import Model, numbers_of
-from contextwise.report.comparisons import strength_text
+from contextwise.report.parts import Table, parts_of
 from contextwise.support.arrays import FloatArray
 from contextwise.testing import contexts_of, depends
 from convert_oracle import random_domain, random_weights, strength_in
@@ -109,7 +109,6 @@ def test_few_dependencies_are_all_measured(seed: int, values: bool) -> None:
     for kind, sample in found.samples.items():
         assert sample.values == pytest.approx(sorted(every[kind]))
         assert sample.quantile(0.5).low == sample.median == sample.quantile(0.5).high
-    assert "of all dependencies:" in strength_text(found)
 
 
 def test_the_sample_of_a_context_is_from_that_context() -> None:
@@ -155,18 +154,23 @@ def sample(kind: str, values: list[float]) -> StrengthSample:
     return StrengthSample(kind, of, np.array(values))  # type: ignore[arg-type]
 
 
-def test_the_sentence_compares_the_medians() -> None:
+def compared(**samples: list[float]) -> list[list[str]]:
+    found = Strengths({kind: sample(kind, values) for kind, values in samples.items()})  # type: ignore[misc]
+    (table,) = parts_of(found)
+    assert isinstance(table, Table)
+    return [[row[0], row[1], row[3], row[5]] for row in table.texts()]
+
+
+def test_the_table_compares_the_medians() -> None:
     weak, strong = [0.08] * 50, [1.2] * 50
-    found = Strengths({"missed": sample("missed", weak), "found": sample("found", strong)})
-    assert strength_text(found) == (
-        "Median log odds ratio of dependencies drawn at random: missed 0.08 (50, weaker than "
-        "found); found 1.2 (50)."
-    )
-    found = Strengths({"invented": sample("invented", strong), "found": sample("found", weak)})
-    assert "invented 1.2 (50, by the guess's weights, stronger than found)" in strength_text(found)
-    same = Strengths({"missed": sample("missed", weak), "found": sample("found", weak[:9])})
-    assert "not clearly weaker or stronger" in strength_text(same)
-    assert strength_text(None) == strength_text(Strengths({})) == ""
+    assert compared(missed=weak, found=strong) == [
+        ["missed", "50", "0.08", "weaker"],
+        ["found", "50", "1.2", ""],
+    ]
+    invented = ["invented, by the guess's weights", "50", "1.2", "stronger"]
+    assert compared(invented=strong, found=weak)[0] == invented
+    assert compared(missed=weak, found=weak[:9])[0][3] == "unclear"
+    assert parts_of(Strengths({})) == []
 
 
 def test_models_without_weights_have_no_strengths() -> None:
@@ -178,4 +182,4 @@ def test_models_without_weights_have_no_strengths() -> None:
     guess = compare(plain, weighted, strengths=True).strengths
     assert guess is not None
     assert guess.samples["found"].weights_of == "guess"
-    assert "found 1 (2, by the guess's weights)" in strength_text(guess)
+    assert "found, by the guess's weights" in str(parts_of(guess))

@@ -37,7 +37,7 @@ def test_differences_are_ranked_over_all_variables() -> None:
     chain = [f"v{k}=1 & v{k + 1}=1" for k in range(n - 1)]
     one = shown(Structure(domain, chain), Structure(domain, []))
     text = str(tab_graph.graphs("true", one, one.shares, {}, all_edges=False))
-    assert "The 20 largest of 59 differences" in text
+    assert "20 of 59 differences, the largest first" in text
     assert text.split("<ol>")[1].count("<li>") == 20
 
 

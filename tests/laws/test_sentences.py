@@ -243,12 +243,7 @@ def check_worst(table: Table, pairs: Mapping[Pair, Counts], most: int) -> None:
     cut = len(shown) < len(wrong)
     assert table.title.startswith("All pairs that differ") != cut
     if cut:
-        found = re.search(r"of (\d+) that differ(?: \((\d+) tie)?", table.title)
-        assert found
-        assert int(found[1]) == len(wrong)
-        last = wrong[shown[-1]]
-        tied = [p for p, count in wrong.items() if count == last]
-        assert found[2] == (str(len(tied)) if set(tied) - set(shown) else None)
+        assert f"of the {len(wrong)} pairs that differ" in table.title
 
 
 @FEW

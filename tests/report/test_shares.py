@@ -28,7 +28,7 @@ def test_a_selection_and_an_edge_in_words() -> None:
         for pair, shares in zip(pairs, ((1.0, 0, 0), (0, 0.25, 0), (0, 0, 1.0)), strict=True)
     )
     edges = [same, small, large]
-    assert select_edges(edges, most_edges=1).description == "the largest of 2 differences"
+    assert select_edges(edges, most_edges=1).description == "1 of 2 differences, the largest first"
     assert select_edges(edges, around=["B"]).description == "both dependencies of B"
     assert edge_text(Edge(("A", "B"), tp=0.5, fp=0.25, fn=0.0)) == (
         "A – B: in both in 50 % of contexts, only in guess in 25 % of contexts"

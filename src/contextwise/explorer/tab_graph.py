@@ -235,7 +235,7 @@ def _ranked(edges: Sequence[Edge], which: Which, nothing: str) -> TagList:
     if not ranked.edges:
         return TagList(tags.p(nothing))
     text = ranked.description
-    title = f"{text[:1].upper()}{text[1:]}, among all variables"
+    title = f"{text[:1].upper()}{text[1:]}; among all variables"
     items = (
         tags.li(HTML(controls.choose_pair(edge_text(edge), *edge.pair))) for edge in ranked.edges
     )

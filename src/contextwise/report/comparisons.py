@@ -70,11 +70,6 @@ FEW_PAIRS = 3
 """Up to this many pairs that differ are named in a summary."""
 NOTHING = "There is nothing to compare: no pair of variables is left."
 BY_POSITION = "Variables and states are aligned by position, not by name."
-HOW_STRONG = {
-    "weaker": "weaker than found",
-    "stronger": "stronger than found",
-    "unclear": "not clearly weaker or stronger than found",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +142,8 @@ def compare_parts(
         verdicts.append(verdict.text)
         del parts[0]
     for guess in guesses:
-        if several and (words := strength_text(guess.comparison.strengths)):
-            verdicts.append(f"{guess.title}: {words}")
+        if several and (drawn := strength_parts(guess.comparison.strengths)):
+            parts.append(Section(guess.title, tuple(drawn)))
         if guess.chance is not None:
             _, *drawn = chance_parts(guess.chance)
             verdicts += [f"{guess.title}: {guess.chance.verdict}"] if several else []
@@ -205,7 +200,6 @@ def summary(comparison: Comparison, chance: Chance | None = None) -> str:
         _errors_text(comparison),
         " ".join(filter(None, sentences)),
         _pairs_text(comparison),
-        strength_text(comparison.strengths),
     ]
     return "\n".join(filter(None, lines))
 
@@ -243,22 +237,6 @@ def _pairs_text(comparison: Comparison) -> str:
         return f"{text}."
     how_many = "all" if opposite == len(errors) else f"{opposite:,}"
     return f"{text}, {how_many} of them in every context."
-
-
-def strength_text(strengths: Strengths | None) -> str:
-    """Say how strong missed and invented dependencies are next to those that were found."""
-    if strengths is None or not strengths.samples:
-        return ""
-    clauses = []
-    for kind, sample in strengths.samples.items():
-        clause = f"{strengths.label(kind)} {sample.median:.2g}"
-        how = None if strengths.roles.peers or kind == "found" else strengths.compared(kind)
-        notes = [f"{len(sample):,}"]
-        notes += ["by the guess's weights"] if sample.weights_of == "guess" else []
-        notes += [HOW_STRONG[how]] if how else []
-        clauses.append(f"{clause} ({', '.join(notes)})")
-    chosen = "all dependencies" if strengths.complete else "dependencies drawn at random"
-    return f"Median log odds ratio of {chosen}: {'; '.join(clauses)}."
 
 
 def _carriers(comparison: Comparison) -> str:
@@ -305,18 +283,23 @@ def strength_parts(strengths: Strengths | None) -> list[Part]:
     """Return a table of the quartiles of the strengths of each kind, if some model has weights."""
     if strengths is None or not strengths.samples:
         return []
-    number = "number" if strengths.complete else "drawn"
-    columns: dict[str, Style] = {"dependencies": "text", number: "count"}
-    columns |= {"lower quartile": "text", "median": "text", "upper quartile": "text"}
+    columns: dict[str, Style] = {"dependencies": "text"}
+    columns["number" if strengths.complete else "drawn"] = "count"
+    columns |= dict.fromkeys(("lower quartile", "median", "upper quartile"), "text")
+    peers = strengths.roles.peers
+    columns |= {} if peers else {"next to those found": "text"}
     rows: list[tuple[Cell, ...]] = []
     for kind, sample in strengths.samples.items():
-        quartiles = (sample.quantile(share) for share in (0.25, 0.5, 0.75))
-        rows.append((strengths.label(kind), len(sample), *map(str, quartiles)))
+        label = strengths.label(kind)
+        label += ", by the guess's weights" if sample.weights_of == "guess" else ""
+        quartiles = (str(sample.quantile(share)) for share in (0.25, 0.5, 0.75))
+        how = (strengths.compared(kind) or "") if kind != "found" else ""
+        rows.append((label, len(sample), *quartiles, *([] if peers else [how])))
     title = "How strong the dependencies are: absolute log odds ratios"
     if not strengths.complete:
         from contextwise.comparison.strengths import CONFIDENCE
 
-        title += f", with {100 * CONFIDENCE:g} % intervals"
+        title += f" of dependencies drawn at random, with {100 * CONFIDENCE:g} % intervals"
     return [table(title, columns, rows, "strengths")]
 
 
@@ -424,15 +407,12 @@ def worst_pairs(comparison: Comparison, top: int = TOP) -> Table | Note:
 
 
 def worst_title(comparison: Comparison, shown: int) -> str:
-    """Describe the list of the pairs with the most errors, and a tie that cuts it."""
-    errors = comparison.differing[1]
+    """Describe the list of the pairs with the most errors."""
+    every = len(comparison.differing[1])
     known = "are known to differ" if len(comparison.unions.open_places) else "differ"
-    if shown >= len(errors):
+    if shown >= every:
         return f"All pairs that {known}"
-    which = "pair" if shown == 1 else f"{shown} pairs"
-    noun = comparison.roles.noun
-    tie = _tie_text(errors.tolist(), shown, f"pairs of variables with more {noun} come first")
-    return f"The {which} with the most {noun}, of {len(errors):,} that {known}{tie}"
+    return f"{shown} of the {every:,} pairs that {known}, most {comparison.roles.noun} first"
 
 
 def variables_tables(comparison: Comparison, top: int = TOP) -> list[Table]:
@@ -448,19 +428,8 @@ def variables_tables(comparison: Comparison, top: int = TOP) -> list[Table]:
     ]
     title = f"Variables by their {noun}: the share of the assertions about them that differ"
     if len(rows) < len(wrong):
-        which = "variable" if len(rows) == 1 else f"{len(rows)} variables"
-        title = f"The {which} with the most {noun}, of {len(wrong):,}"
-        title += _tie_text([v.errors for v in wrong], len(rows), "in the order of the models")
+        title = f"{len(rows)} of the {len(wrong):,} variables with {noun}, most {noun} first"
     return [table(title, columns, rows, "variables")]
-
-
-def _tie_text(values: Sequence[Number], shown: int, order: str) -> str:
-    """Say if a list is cut between equal values, and which of them come first."""
-    ranked = sorted(values, reverse=True)
-    last = ranked[shown - 1]
-    if ranked[shown] != last:
-        return ""
-    return f" ({ranked.count(last):,} tie; {order})"
 
 
 def open_pairs_table(comparison: Comparison, top: int = TOP) -> Table:
@@ -668,4 +637,4 @@ def distances_parts(result: DistanceMatrix, *, top: int = TOP) -> list[Part]:
 
 
 def strengths_parts(result: Strengths, *, top: int = TOP) -> list[Part]:
-    return [Note("strengths", strength_text(result)), *strength_parts(result)]
+    return strength_parts(result)

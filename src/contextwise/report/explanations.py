@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from contextwise.comparison.confusion import Number
 from contextwise.comparison.roles import Agreement
-from contextwise.models.notation import between, in_words, quoted, where
+from contextwise.models.notation import between, in_words, where
 from contextwise.report.comparisons import summary, variables_tables, worst_title
 from contextwise.report.parts import (
     TOP,
     UNDECIDED,
     Cell,
-    Interval,
     Marked,
     Note,
     PairName,
@@ -24,10 +22,9 @@ from contextwise.report.parts import (
     Table,
     table,
 )
-from contextwise.support.formatting import plural
 
 if TYPE_CHECKING:
-    from contextwise.comparison.explain import Explanation, FeatureErrors, Kind, PairExplanation
+    from contextwise.comparison.explain import Explanation, Kind, PairExplanation
 
 KINDS: dict[Kind, Agreement] = {"guess": "fp", "true": "fn"}
 REGIONS: dict[str, Style] = {"dependent": "text", "of contexts": "share", "when": "text"}
@@ -59,14 +56,6 @@ def explanation_parts(explanation: Explanation) -> list[Part]:
         parts.append(Note("no features", text))
     parts += features_tables(explanation)
     parts += variables_tables(comparison, max(len(explanation.pairs), 5))
-    repeated = list(filter(_only_repeats, explanation.features))
-    if repeated:
-        text = (
-            f"{plural(len(repeated), 'feature')} of {comparison.roles.second}, such as "
-            f"{in_words(repeated[0].literals)}, only repeat {comparison.roles.noun} that other "
-            "features make as well: removing one of them changes nothing."
-        )
-        parts.append(Note("repeated", text))
     if explanation.partial:
         text = "A time limit left out part of this explanation."
         parts.append(Note("partial", text, warns=True))
@@ -96,26 +85,15 @@ def region_rows(pair: PairExplanation) -> Iterator[tuple[Cell, ...]]:
 
 def features_tables(explanation: Explanation) -> list[Table]:
     """Return the table of the features behind the errors, if there are any."""
-    style: Style = "count" if len(explanation.comparison.unions.open_places) else "share"
-    total = None if style == "count" else explanation.comparison.distance
-
-    def cell(errors: Number | None) -> Cell:
-        return errors if total is None or errors is None else Share(errors, total)
-
+    is_open = bool(len(explanation.comparison.unions.open_places))
+    style: Style = "count" if is_open else "share"
+    total = explanation.comparison.distance if not is_open else None
     rows: list[tuple[Cell, ...]] = []
-    for group in by_scope(explanation.features):
-        whose = "has it" if group[0].only_in == "guess" else "lacks it"
-        single = group if len(group) <= 2 else group[:1]
-        for feature in single:
-            counts = feature.takes_part, feature.vanish, feature.created
-            text = in_words(feature.literals) or "(the empty feature)"
-            rows.append((*map(cell, counts), whose, text))
-        errors = [feature.takes_part for feature in group[len(single) :]]
-        if errors:
-            ends = (e if total is None else Fraction(e) / total for e in (min(errors), max(errors)))
-            scope = ", ".join(map(quoted, group[0].scope))
-            text = f"{plural(len(errors), 'more feature')} over {scope}"
-            rows.append((Interval(*ends), None, None, whose, text))
+    for feature in explanation.features:
+        counts = feature.takes_part, feature.vanish, feature.created
+        cells = (n if total is None or n is None else Share(n, total) for n in counts)
+        whose = "has it" if feature.only_in == "guess" else "lacks it"
+        rows.append((*cells, whose, in_words(feature.literals) or "(the empty feature)"))
     roles = explanation.comparison.roles
     columns: dict[str, Style] = {roles.noun: style, "vanish": style, "created": style}
     columns |= {roles.guess: "text", "feature": "text"}
@@ -124,19 +102,4 @@ def features_tables(explanation: Explanation) -> list[Table]:
         f"share that would vanish if {roles.second} gained (or lost) it, and the new {roles.noun} "
         "that this would cause"
     )
-    ties = explanation.tied_features
-    cut = f" ({plural(ties, 'other feature')} as many as the last)" if ties else ""
-    return [table(f"{title}{cut}", columns, rows, "features")] if rows else []
-
-
-def by_scope(features: Iterable[FeatureErrors]) -> list[list[FeatureErrors]]:
-    """Group features by scope, without those whose removal changes nothing."""
-    groups: dict[tuple[Kind, tuple[str, ...]], list[FeatureErrors]] = {}
-    for feature in features:
-        if not _only_repeats(feature):
-            groups.setdefault((feature.only_in, feature.scope), []).append(feature)
-    return list(groups.values())
-
-
-def _only_repeats(feature: FeatureErrors) -> bool:
-    return feature.vanish == 0 and not feature.created
+    return [table(title, columns, rows, "features")] if rows else []

@@ -40,8 +40,6 @@ KINDS_SHOWN: Mapping[View, tuple[Agreement, ...]] = {
 Which = Literal["differences", "strongest", "all"]  # the edges that a graph shows
 MOST_EDGES = 40
 MOST_NODES = 40  # the most edges and variables that can be read in one picture
-STRETCH = 1.5
-"""A picture holds this many times as many edges if leaving some out would break a tie."""
 
 
 class Edge(NamedTuple):
@@ -142,7 +140,6 @@ class Selection(NamedTuple):
     which: Which
     around: tuple[str, ...] = ()
     min_share: float = 0.0
-    tied: int = 0  # edges as strong as the last one, if some of them are left out
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -152,25 +149,18 @@ class Selection(NamedTuple):
     @property
     def description(self) -> str:
         count, differ = len(self.edges), self.which == "differences"
-        noun = "difference" if differ else "dependency"
-        nouns = "differences" if differ else "dependencies"
-        if not self.of:
-            text = f"no {noun}"
-        elif count == self.of:
-            text = {1: f"the only {noun}", 2: f"both {nouns}"}.get(count, f"all {count:,} {nouns}")
+        one, several = ("difference", "differences") if differ else ("dependency", "dependencies")
+        if count == self.of:
+            few = {0: f"no {one}", 1: f"the only {one}", 2: f"both {several}"}
+            text = few.get(count, f"all {count:,} {several}")
         else:
-            number = f"{count} " if count > 1 else ""
-            text = f"the {number}largest of {self.of:,} {nouns}"
-            if not differ:
-                text = f"{count} of {self.of:,} {nouns}"
+            text = f"{count} of {self.of:,} {several}"
         if self.around:
             text += f" of {' and '.join(map(short, self.around))}"
-        if count < self.of and not differ:
-            text += ", those in the most contexts"
         if self.min_share:
             text += f" in at least {percent(Fraction(self.min_share), 1)} of contexts"
-        if self.tied:
-            text += f" ({self.tied:,} tie; those of variables with more {nouns} come first)"
+        if count < self.of:
+            text += f", {'the largest' if differ else 'those in the most contexts'} first"
         return text
 
 
@@ -193,31 +183,31 @@ def select_edges(
     - "all" takes every edge, and raises `TooLargeError` if they are too many to be read.
 
     ``around`` keeps only edges of these variables, ``min_share`` only edges whose share, as ranked,
-    is at least this. With the default limits, equal edges are shown together if that takes at most
-    half as many more; otherwise those of variables with larger edges come first.
+    is at least this. Of equal edges, those of variables with larger edges come first.
     """
     which = which or ("strongest" if around else "differences")
-    if which == "all" and not (around or min_share) and len(edges) > STRETCH * most_edges:
-        raise _too_many(edges, most_edges, most_nodes)
     ranked = [
-        (share, edge)
+        edge
         for share, edge in _ranked(edges, which)
         if share > 0 and share >= min_share and (not around or {*around} & {*edge.pair})
     ]
-    if (most_edges, most_nodes) == (MOST_EDGES, MOST_NODES):  # nobody chose fewer
-        most_edges, most_nodes = _stretched(ranked)
-    drawn = _readable(ranked, most_edges, most_nodes)
+    drawn: list[Edge] = []
+    nodes: set[str] = set()
+    for edge in ranked:
+        if len(drawn) < most_edges and len(nodes.union(edge.pair)) <= most_nodes:
+            drawn.append(edge)
+            nodes.update(edge.pair)
     if which == "all" and len(drawn) < len(ranked):
-        raise _too_many([edge for _, edge in ranked], most_edges, most_nodes)
-    shown = tuple(edge for _, edge in drawn)
-    return Selection(shown, len(ranked), which, tuple(around), min_share, _ties(ranked, drawn))
+        variables = len({name for edge in ranked for name in edge.pair})
+        raise TooLargeError(
+            f"{len(ranked):,} edges between {variables:,} variables cannot be read in one "
+            f"graph, which holds {most_edges} between {most_nodes}; draw the matrix of pairs "
+            "(plot pairs), the edges of one variable (plot graph --around), or fewer edges"
+        )
+    return Selection(tuple(drawn), len(ranked), which, tuple(around), min_share)
 
 
-Ranked = list[tuple[float, Edge]]
-"""Edges with the shares that rank them."""
-
-
-def _ranked(edges: Iterable[Edge], which: Which) -> Ranked:
+def _ranked(edges: Iterable[Edge], which: Which) -> list[tuple[float, Edge]]:
     """Rank edges by their share; of equal ones, those of variables with larger edges come first."""
     shares = [
         (edge.errors if which == "differences" else edge.tp + edge.errors, edge) for edge in edges
@@ -230,48 +220,6 @@ def _ranked(edges: Iterable[Edge], which: Which) -> Ranked:
         shares,
         key=lambda each: (each[0], sum(of_variable[name] for name in each[1].pair)),
         reverse=True,
-    )
-
-
-def _stretched(ranked: Ranked) -> tuple[int, int]:
-    """Return the limits of a picture; rather draw a few more edges than cut between equal ones."""
-    if not ranked:
-        return MOST_EDGES, MOST_NODES
-    last = ranked[min(MOST_EDGES, len(ranked)) - 1][0]
-    whole = [edge for share, edge in ranked if share >= last]
-    nodes = {name for edge in whole for name in edge.pair}
-    if len(whole) > STRETCH * MOST_EDGES or len(nodes) > STRETCH * MOST_NODES:
-        return MOST_EDGES, MOST_NODES
-    return max(MOST_EDGES, len(whole)), max(MOST_NODES, len(nodes))
-
-
-def _readable(ranked: Ranked, most_edges: int, most_nodes: int) -> Ranked:
-    """Take the first edges, as far as their number and that of their variables can be read."""
-    drawn: Ranked = []
-    nodes: set[str] = set()
-    for share, edge in ranked:
-        if len(drawn) == most_edges:
-            break
-        if len(nodes.union(edge.pair)) <= most_nodes:  # later edges may still fit
-            drawn.append((share, edge))
-            nodes.update(edge.pair)
-    return drawn
-
-
-def _ties(ranked: Ranked, drawn: Ranked) -> int:
-    """Return the number of edges as strong as the last one drawn, if some are left out."""
-    if not drawn:
-        return 0
-    equal = sum(share == drawn[-1][0] for share, _ in ranked)
-    return equal if equal > sum(share == drawn[-1][0] for share, _ in drawn) else 0
-
-
-def _too_many(edges: Sequence[Edge], most_edges: int, most_nodes: int) -> TooLargeError:
-    variables = len({name for edge in edges for name in edge.pair})
-    return TooLargeError(
-        f"{len(edges):,} edges between {variables:,} variables cannot be read in one "
-        f"graph, which holds {most_edges} between {most_nodes}; draw the matrix of pairs "
-        "(plot pairs), the edges of one variable (plot graph --around), or fewer edges"
     )
 
 
