@@ -107,3 +107,8 @@ def triplets(domain: Domain) -> Iterator[Statement]:
             given = tuple(name for name, role in named.items() if role is ...)
             context = {name: role for name, role in named.items() if isinstance(role, str)}
             yield Statement((first,), (second,), given, context)
+
+
+def complete_model(structure: Structure) -> set[str]:
+    """The complete dependency model of the paper: the assertions that do not hold, as text."""
+    return {str(t) for t in triplets(structure.domain) if not independent(structure, t)}

@@ -13,7 +13,7 @@ from contextwise.convert import by_values
 from contextwise.errors import ContextwiseError, DomainError, OpenResult, TooLargeError
 from contextwise.formats import encode, read_stream
 from contextwise.independence.model_claims import explain_model
-from contextwise.independence.queries import is_independent
+from contextwise.independence.queries import is_independent, query
 from contextwise.models.directions import bayesian_network
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
@@ -168,7 +168,7 @@ def test_a_copy_is_not_called_independent() -> None:
     model = bayesian_network(domain, [(), (0,), (0, 1)], [np.array([0.5, 0.5]), copy, same])
     assert isinstance(model, LogLinear)
     made = by_values(LogLinear(Structure(domain, model.structure.features), model.weights))
-    answer = is_independent(made, "A", "B", why=True)
+    answer = query(made, "A _||_ B")
     assert not answer
     assert answer.word == "not shown independent"
     assert "given all others" in answer.reason
@@ -176,10 +176,10 @@ def test_a_copy_is_not_called_independent() -> None:
 
 def test_a_tolerance_makes_pairs_weak_not_independent() -> None:
     model = LogLinear(Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1"]), [0.05])
-    answer = is_independent(by_values(model, tolerance=0.1), "A", "B", given="C", why=True)
+    answer = query(by_values(model, tolerance=0.1), "A _||_ B | C")
     assert not answer
     assert answer.word == "weaker than 0.1"
-    sound = is_independent(by_values(model), "A", "C", given="B", why=True)
+    sound = query(by_values(model), "A _||_ C | B")
     assert sound.word == "independent"
 
 
@@ -198,7 +198,8 @@ def test_words_with_a_tolerance_never_say_independent() -> None:
     made = by_values(model, tolerance=0.1)
     assert made.size_text().endswith(" by values: dependent where a log odds ratio exceeds 0.1")
     explained = explain_model(made)
-    listed = [*(str(claims.independent) for claims in explained.listed), str(explained)]
+    listed = [str(claim) for claims in explained.listed for claim in claims.independent]
+    listed.append(str(explained))
     assert "A–B weaker than 0.1 | C" in listed
     assert "weaker than 0.1" in made._repr_html_()
     assert "ndependent" not in f"{listed}{made._repr_html_()}"

@@ -4,11 +4,12 @@ import time
 from itertools import pairwise, product
 
 import numpy as np
+import pytest
 from hypothesis import given
 
+from contextwise.independence import model_claims
 from contextwise.independence.model_claims import (
-    PairIndependencies,
-    context_specific_independencies,
+    PairClaims,
     explain_model,
 )
 from contextwise.independence.statements import Statement
@@ -24,9 +25,9 @@ from independence_oracle import assignments_of, independent
 SMALL = domains(min_variables=2, max_variables=5, max_states=3)
 
 
-def independencies(structure: Structure) -> list[PairIndependencies]:
+def independencies(structure: Structure) -> list[PairClaims]:
     explained = explain_model(structure, top=10**6)
-    return [claims.independent for claims in (*explained.somewhere, *explained.never)]
+    return [*explained.somewhere, *explained.never]
 
 
 def in_region(region: tuple[Literal, ...], context: dict[str, str]) -> bool:
@@ -35,7 +36,7 @@ def in_region(region: tuple[Literal, ...], context: dict[str, str]) -> bool:
 
 @given(structures(SMALL) | claims(SMALL))
 def test_the_regions_are_the_independent_contexts(structure: Structure) -> None:
-    listed = {(pair.first, pair.second): pair for pair in independencies(structure)}
+    listed = {pair.pair: pair for pair in independencies(structure)}
     names = structure.domain.names
     sizes = zip(names, structure.domain.cardinalities, strict=True)
     constants = {name for name, states in sizes if states == 1}
@@ -45,18 +46,18 @@ def test_the_regions_are_the_independent_contexts(structure: Structure) -> None:
         assert (pair in listed) == (bool(free) and not constants.intersection(pair))
         if pair in listed:
             assert listed[pair].contexts == len(contexts)
-            assert listed[pair].independent == len(free)
-            assert listed[pair].unlisted == 0
+            assert listed[pair].independent_contexts == len(free)
+            assert not any(listed[pair].unlisted.values())
             assert listed[pair].undecided == 0
             for context in contexts:
-                holding = sum(in_region(one.region, context) for one in listed[pair])
+                holding = sum(in_region(one.region, context) for one in listed[pair].independent)
                 assert holding == (not depends(structure, pair, context))
 
 
 @given(structures(SMALL) | claims(SMALL))
 def test_every_statement_holds_with_nothing_else_known(structure: Structure) -> None:
     for pair in independencies(structure):
-        for one in pair:
+        for one in pair.independent:
             inside = [literal.variable for literal in one.region]
             for context in assignments_of(structure.domain, inside):
                 if in_region(one.region, context):
@@ -68,7 +69,7 @@ def test_every_statement_holds_with_nothing_else_known(structure: Structure) -> 
 def test_no_given_variable_is_idle(structure: Structure) -> None:
     """Without any one of them the graph of the whole region has a path."""
     for pair in independencies(structure):
-        for one in pair:
+        for one in pair.independent:
             for name in one.given:
                 fewer = {*one.given} - {name}
                 assert path_in_region(structure, one.first, one.second, one.region, fewer)
@@ -98,9 +99,9 @@ def test_one_pair_is_what_the_whole_listing_says() -> None:
         {"A": 2, "B": 2, "C": ["no", "yes"], "D": 3},
         ["A=1 & B=1 & C=no", "A=1 & D=1", "D=1 & B=1"],
     )
-    listed = {(pair.first, pair.second): pair for pair in independencies(model)}
-    assert listed["A", "B"] == context_specific_independencies(model, "B", "A")
-    (one,) = listed["A", "B"]
+    listed = {pair.pair: pair for pair in independencies(model)}
+    assert (listed["A", "B"],) == explain_model(model, pairs=[("B", "A")]).listed
+    (one,) = listed["A", "B"].independent
     assert str(one) == "A ⫫ B | C=yes, D"
     assert (one.contexts, one.share) == (3, 0.5)
 
@@ -109,18 +110,26 @@ def test_a_limit_is_told() -> None:
     names = [f"x{k}" for k in range(12)]
     features = [{"A": 1, "B": 1, a: 1, b: 1} for a, b in pairwise(names)]
     model = Structure({"A": 2, "B": 2, **dict.fromkeys(names, 2)}, features)
-    part = context_specific_independencies(model, "A", "B", boxes=5)
-    whole = context_specific_independencies(model, "A", "B")
+
+    def listing(top: int) -> PairClaims:
+        (pair,) = explain_model(model, pairs=[("A", "B")], top=top).listed
+        return pair
+
+    whole = listing(10**6)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(model_claims, "BOXES", 5)
+        part = listing(10**6)
+    found, every = part.independent_contexts, whole.independent_contexts
     assert part.undecided > 0 == whole.undecided
-    assert part.independent <= whole.independent <= part.independent + part.undecided
+    assert found <= every <= found + part.undecided
     fibonacci = sum(
         not any(a & b for a, b in pairwise(bits)) for bits in product((0, 1), repeat=12)
     )
-    assert whole.independent == fibonacci
-    first = context_specific_independencies(model, "A", "B", top=3)
-    assert first.statements == whole.statements[:3]
-    assert first.unlisted == len(whole) - 3
-    assert first.independent == fibonacci
+    assert every == fibonacci
+    first = listing(3)
+    assert first.independent == whole.independent[:3]
+    assert first.unlisted["independent"] == len(whole.independent) - 3
+    assert first.independent_contexts == fibonacci
 
 
 @given(structures(SMALL) | claims(SMALL))
@@ -155,11 +164,12 @@ def test_the_time_limit_bounds_the_whole_listing() -> None:
     assert explained.partial
 
 
-def test_the_time_limit_bounds_one_pair() -> None:
+def test_the_time_limit_bounds_one_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_claims, "BOXES", 10**9)
     start = time.perf_counter()
-    pair = context_specific_independencies(hard_pair(), "v0", "v1", time_limit=1, boxes=10**9)
+    explained = explain_model(hard_pair(), pairs=[("v0", "v1")], time_limit=1)
     assert time.perf_counter() - start < LATE
-    assert pair.undecided > 0
+    assert explained.partial
 
 
 def test_d_separation_counts_no_contexts() -> None:

@@ -14,9 +14,9 @@ from contextwise.convert import from_ldag
 from contextwise.errors import DomainError
 from contextwise.independence import is_independent
 from contextwise.independence.model_claims import explain_model
-from contextwise.independence.queries import CSI, D_SEPARATION, answer_to
+from contextwise.independence.queries import CSI, D_SEPARATION, query
 from contextwise.independence.separation import minimal_d_separator, open_trail
-from contextwise.independence.statements import parse_statement
+from contextwise.independence.statements import Statement
 from contextwise.models.directions import bayesian_network
 from contextwise.support.arrays import FloatArray
 from network_models import random_network
@@ -110,12 +110,14 @@ def test_whatever_is_answered_independent_is_independent(seed: int, zeros: bool)
         role = dict(zip(others, rng.integers(-1, 3, size=3).tolist(), strict=True))
         context = {v: r % domain.cardinalities[v] for v, r in role.items() if r > 0}
         given = {v for v, r in role.items() if r == 0}
-        asked = {
-            "given": [domain.names[v] for v in given],
-            "context": {domain.names[v]: domain.states[v][s] for v, s in context.items()},
-        }
+        asked = Statement(
+            (domain.names[i],),
+            (domain.names[j],),
+            tuple(domain.names[v] for v in given),
+            {domain.names[v]: domain.states[v][s] for v, s in context.items()},
+        )
         for one in (model, fewer):
-            answer = is_independent(one, domain.names[i], domain.names[j], why=True, **asked)  # type: ignore[call-overload]
+            answer = query(one, asked)
             if answer:
                 assert holds(joint, i, j, given, context), (answer, asked)
             else:
@@ -129,9 +131,8 @@ def test_dependent_in_general_is_dependent_for_random_tables(seed: int) -> None:
     joint, names = joint_of(model), model.domain.names
     for i, j in combinations(range(5), 2):
         given = {v for v in range(5) if v not in (i, j) and rng.random() < 0.4}
-        answer = is_independent(
-            model, names[i], names[j], given=[names[v] for v in given], why=True
-        )
+        asked = Statement((names[i],), (names[j],), tuple(names[v] for v in given))
+        answer = query(model, asked)
         assert answer.word in ("independent", "dependent in general")
         assert bool(answer) == holds(joint, i, j, given, {})
 
@@ -147,8 +148,8 @@ def test_each_rule_is_named(tmp_path: Path) -> None:
     write(EQUAL, tmp_path / "network.json")
     model = read(tmp_path / "network.json")
 
-    def ask(query: str, model: Structure | LogLinear = model) -> tuple[str, str]:
-        answer = answer_to(model, parse_statement(query))
+    def ask(text: str, model: Structure | LogLinear = model) -> tuple[str, str]:
+        answer = query(model, text)
         return answer.rule, str(answer)
 
     assert ask("A _||_ B") == (D_SEPARATION, "independent: by d-separation, no trail is open")
@@ -178,7 +179,7 @@ def test_each_rule_is_named(tmp_path: Path) -> None:
 def test_arcs_without_any_effect_do_not_connect() -> None:
     domain = Domain({"A": 2, "B": 2})
     model = bayesian_network(domain, [(), (0,)], [[0.5, 0.5], [[0.2, 0.8], [0.2, 0.8]]])
-    answer = is_independent(model, "A", "B", why=True)
+    answer = query(model, "A _||_ B")
     assert answer.rule == CSI
     assert str(answer).endswith("no trail of the arcs that matter is open")
 

@@ -22,13 +22,8 @@ from contextwise.errors import ContextwiseError
 from contextwise.evaluation.analysis import Analysis, analyse, analysis_of
 from contextwise.explorer.job import Tell, Upload
 from contextwise.formats import read_stream
-from contextwise.independence.model_claims import (
-    PairIndependencies,
-    claims_of,
-    context_specific_independencies,
-)
-from contextwise.independence.queries import Answer, answer_to
-from contextwise.independence.statements import parse_statement
+from contextwise.independence.model_claims import PairClaims, claims_of, explain_model
+from contextwise.independence.queries import Answer, query
 from contextwise.learning import learner_named
 from contextwise.learning.base import Learner
 from contextwise.learning.parameters import parse_values
@@ -118,10 +113,11 @@ def explain_one(
 
 def regions_of(
     model: Model, pair: Pair, top: int, time_limit: float, tell: Tell
-) -> PairIndependencies:
-    """Find the contexts in which a pair of one model is independent."""
+) -> PairClaims | None:
+    """Find the contexts in which a pair of one model is independent, if there is time."""
     tell("Looking for the contexts of this pair", 0, 0)
-    return context_specific_independencies(model, *pair, top=top, time_limit=time_limit)
+    listed = explain_model(model, pairs=[pair], top=top, time_limit=time_limit).listed
+    return listed[0] if listed else None
 
 
 def shares_in(
@@ -144,11 +140,10 @@ def shares_in(
 
 def answers(models: Sequence[Model], question: str, time_limit: float, tell: Tell) -> list[Answer]:
     """Answer an independence question in each model; the time limit is for each of them."""
-    statement = parse_statement(question)
     results = []
     for k, model in enumerate(models):
         tell("Asking both models", k, len(models))
-        results.append(answer_to(model, statement, time_limit=time_limit))
+        results.append(query(model, question, time_limit=time_limit))
     return results
 
 

@@ -18,7 +18,7 @@ from contextwise.explorer import controls
 from contextwise.explorer.computations import explain_one, regions_of
 from contextwise.explorer.job import Background, Done, Outcome, value_of
 from contextwise.explorer.state import FIRST_TAB, State, View, context_text
-from contextwise.independence.model_claims import PairIndependencies
+from contextwise.independence.model_claims import PairClaims
 from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, between, in_words, quoted
 from contextwise.report.analysis_page import card_html, evidence_table
@@ -113,22 +113,23 @@ def regions(outcome: Outcome[PairExplanation], domain: Domain) -> TagChild:
     return controls.parts(region_parts(outcome.value), cell=_linked("when", by_text, domain))
 
 
-def independent_regions(outcome: Outcome[PairIndependencies], domain: Domain) -> TagChild:
+def independent_regions(outcome: Outcome[PairClaims | None], domain: Domain) -> TagChild:
     """Show where the pair of one model is independent, with links to the graphs there."""
     if not isinstance(outcome, Done):
         return controls.not_done(outcome)
     pair = outcome.value
-    if not pair.statements:
-        text = "No context is known in which they are independent." if pair.undecided else ALWAYS
-        return tags.p(text)
-    by_text = {in_words(statement.region): statement.region for statement in pair.statements}
-    more = f" ({plural(pair.unlisted, 'more region')})" if pair.unlisted else ""
+    if pair is None or not pair.independent:
+        unknown = pair is None or pair.undecided
+        return tags.p("No context is known in which they are independent." if unknown else ALWAYS)
+    by_text = {in_words(claim.region): claim.region for claim in pair.independent}
+    unlisted = pair.unlisted["independent"]
+    more = f" ({plural(unlisted, 'more region')})" if unlisted else ""
     heads: dict[str, Style] = {"when": "text", "given": "text", "share of contexts": "share"}
     rows = [
         (in_words(s.region), ", ".join(map(quoted, s.given)), Share(s.contexts, pair.contexts))
-        for s in pair
+        for s in pair.independent
     ]
-    listed = table(f"{between((pair.first, pair.second))} are independent{more}", heads, rows)
+    listed = table(f"{between(pair.pair)} are independent{more}", heads, rows)
     return controls.parts([listed], cell=_linked("when", by_text, domain))
 
 

@@ -14,8 +14,8 @@ without an arc are also listed with a minimal set that d-separates the two.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 from math import prod
 from typing import Any, overload
@@ -27,9 +27,8 @@ from contextwise.comparison.confusion import ratio
 from contextwise.comparison.explain import TIME_LIMIT, TOP, Explanation
 from contextwise.comparison.explain import explain as explain_difference
 from contextwise.comparison.question import Pair, Question, pose
-from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import CoverSource
-from contextwise.counting.regions import BOXES, Region, Regions, complement, union
+from contextwise.counting.regions import BOXES, Region, complement, union
 from contextwise.errors import ContextwiseError
 from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.graphs import minimal_separator, network
@@ -69,77 +68,16 @@ class PairClaim:
 
 
 @dataclass(frozen=True)
-class PairIndependencies:
-    """All independencies of one pair, most general first."""
-
-    first: str
-    second: str
-    statements: tuple[PairClaim, ...]  # disjoint; all of them, or as many as the limits allow
-    unlisted: int  # statements beyond these
-    independent: int  # contexts in which the pair is independent, listed or not
-    contexts: int  # all contexts of the pair
-    undecided: int = 0  # contexts that were not decided within the limits
-
-    def __iter__(self) -> Iterator[PairClaim]:
-        return iter(self.statements)
-
-    def __len__(self) -> int:
-        return len(self.statements)
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.statements))
-
-
-@dataclass(frozen=True)
 class PairClaims:
-    """The claims about one pair: its independencies, and regions in which it depends."""
+    """The claims about one pair: disjoint regions of contexts, the most general ones first."""
 
-    independent: PairIndependencies
-    dependent: tuple[PairClaim, ...]
-    unlisted: int  # regions of dependence beyond these
-
-    @property
-    def pair(self) -> Pair:
-        """The names of the variables."""
-        return self.independent.first, self.independent.second
-
-
-def context_specific_independencies(
-    model: ModelLike,
-    first: str,
-    second: str,
-    *,
-    top: int | None = None,
-    boxes: int = BOXES,
-    time_limit: float | None = None,
-) -> PairIndependencies:
-    """List where two variables are independent, as disjoint regions.
-
-    Parameters
-    ----------
-    model : Structure, LogLinear, path of a file, or name of an example
-    first, second : names of the variables
-    top : most statements to list, the most general ones
-    boxes : limit of the search for regions
-    time_limit : seconds; contexts that are not decided by then are counted as ``undecided``
-
-    Returns
-    -------
-    PairIndependencies
-
-    Examples
-    --------
-    >>> model = Structure({"A": 2, "B": 2, "C": ["no", "yes"], "D": 3}, [
-    ...     "A=1 & B=1 & C=no", "A=1 & D=1", "D=1 & B=1"])
-    >>> print(context_specific_independencies(model, "A", "B"))
-    A ⫫ B | C=yes, D
-    """
-    structure = as_structure(model)
-    pair = structure.domain.pair((first, second))
-    source = CoverSource(structure.features, pairs=np.array([pair]))
-    return PairLister(structure, source, top, boxes, Deadline.after(time_limit)).independencies(
-        pair
-    )
+    pair: Pair
+    contexts: int  # of the pair
+    independent: tuple[PairClaim, ...] = ()
+    dependent: tuple[PairClaim, ...] = ()
+    independent_contexts: int = 0  # those in which the pair is independent, listed or not
+    undecided: int = 0  # contexts that were not decided within the limits
+    unlisted: Mapping[Kind, int] = field(default_factory=dict)  # regions beyond those listed
 
 
 @dataclass(frozen=True)
@@ -148,8 +86,7 @@ class PairLister:
 
     structure: Structure
     source: CoverSource
-    top: int | None
-    boxes: int
+    top: int
     deadline: Deadline
 
     def all_claims(self, pairs: Iterable[PairIndex]) -> list[PairClaims]:
@@ -157,41 +94,37 @@ class PairLister:
         return [self.claims(pair) for pair in pairs if not self.deadline.passed]
 
     def claims(self, pair: PairIndex) -> PairClaims:
-        """List where a pair is independent, and where it depends."""
-        found = self._search(union, pair)
-        depends = [self._claim(pair, "dependent", region) for region in found.regions[: self.top]]
-        return PairClaims(self.independencies(pair), tuple(depends), len(found) - len(depends))
-
-    def always(self, pair: PairIndex) -> PairClaims:
-        """Return the claim that a pair depends in every context."""
-        first, second = self._names(pair)
-        contexts = self._contexts(pair)
-        depends = PairClaim(first, second, "dependent", contexts=contexts, share=1.0)
-        return PairClaims(PairIndependencies(first, second, (), 0, 0, contexts), (depends,), 0)
-
-    def independencies(self, pair: PairIndex) -> PairIndependencies:
-        """List where a pair is independent, with a separator for each region."""
-        found = self._search(complement, pair)
-        statements: list[PairClaim] = []
-        for region in found.regions[: self.top]:
-            if statements and self.deadline.passed:
+        """List where a pair is independent, with a separator for each region, and where not."""
+        cubes = self.source.cubes(0, pair)
+        space = self.source.space(pair, cubes)
+        depends = union(space, cubes, boxes=BOXES, deadline=self.deadline)
+        apart = complement(space, cubes, boxes=BOXES, deadline=self.deadline)
+        dependent = [self._claim(pair, "dependent", r) for r in depends.regions[: self.top]]
+        independent: list[PairClaim] = []
+        for region in apart.regions[: self.top]:
+            if independent and self.deadline.passed:
                 break
             claim = self._claim(pair, "independent", region)
             given, weak = self._separator(region, pair), self.structure.weaker_than
-            statements.append(replace(claim, given=given, weaker_than=weak))
-        return PairIndependencies(
-            *self._names(pair),
-            tuple(statements),
-            len(found) - len(statements),
-            found.size,
+            independent.append(replace(claim, given=given, weaker_than=weak))
+        return PairClaims(
+            self._names(pair),
             self._contexts(pair),
-            found.undecided,
+            tuple(independent),
+            tuple(dependent),
+            apart.size,
+            apart.undecided,
+            {
+                "independent": len(apart) - len(independent),
+                "dependent": len(depends) - len(dependent),
+            },
         )
 
-    def _search(self, find: Callable[..., Regions], pair: PairIndex) -> Regions:
-        cubes: list[Cube] = self.source.cubes(0, pair)
-        space = self.source.space(pair, cubes)
-        return find(space, cubes, boxes=self.boxes, deadline=self.deadline)
+    def always(self, pair: PairIndex) -> PairClaims:
+        """Return the claim that a pair depends in every context."""
+        names, contexts = self._names(pair), self._contexts(pair)
+        depends = PairClaim(*names, "dependent", contexts=contexts, share=1.0)
+        return PairClaims(names, contexts, dependent=(depends,))
 
     def _names(self, pair: PairIndex) -> Pair:
         first, second = (self.structure.domain.names[v] for v in pair)
@@ -311,10 +244,10 @@ class ModelExplanation(Printed):
             {
                 "first": claims.pair[0],
                 "second": claims.pair[1],
-                "contexts": claims.independent.contexts,
-                "independent": claims.independent.independent,
-                "undecided": claims.independent.undecided,
-                "unlisted": claims.independent.unlisted + claims.unlisted,
+                "contexts": claims.contexts,
+                "independent": claims.independent_contexts,
+                "undecided": claims.undecided,
+                "unlisted": sum(claims.unlisted.values()),
                 "claims": self._records(claims),
             }
             for claims in self.listed
@@ -437,7 +370,7 @@ def claims_of(counted: Comparison, *, top: int, deadline: Deadline) -> ModelExpl
     somewhere = sorted(shares, key=lambda pair: (-shares[pair], pair))
     constants = {v for v, states in enumerate(question.domain.cardinalities) if states == 1}
     never, never_count = _unlinked(question, linked, constants, top)
-    lister = PairLister(structure, CoverSource(structure.features), top, BOXES, deadline)
+    lister = PairLister(structure, CoverSource(structure.features), top, deadline)
     listed_somewhere = lister.all_claims(somewhere[:top])
     listed_never = lister.all_claims(never)
     counts = {"somewhere": len(somewhere), "never": never_count, "always": len(always)}
@@ -458,7 +391,7 @@ def claims_of(counted: Comparison, *, top: int, deadline: Deadline) -> ModelExpl
         tuple(names[v] for v in sorted(constants)),
         partial=len(listed_somewhere) < len(somewhere[:top])
         or len(listed_never) < len(never)
-        or any(pair.independent.undecided for pair in listed_somewhere)
+        or any(pair.undecided for pair in listed_somewhere)
         or bool(len(counted.unions.open_places)),
     )
 

@@ -13,21 +13,15 @@ this graph, unless the query has a context or the tables have equal rows: then i
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Literal, overload
 
 import numpy as np
 
-from contextwise.errors import OpenResult, TooLargeError
+from contextwise.errors import OpenResult
 from contextwise.formats import ModelLike, as_structure
-from contextwise.independence.connections import (
-    Links,
-    links_of,
-    search_by_labels,
-    search_by_solver,
-)
+from contextwise.independence.connections import Links, links_of, search
 from contextwise.independence.graphs import Mask, minimal_separator, network
 from contextwise.independence.separation import (
     ancestors,
@@ -37,9 +31,14 @@ from contextwise.independence.separation import (
     open_trail,
     parents_that_matter,
 )
-from contextwise.independence.statements import Positions, Statement, positions
+from contextwise.independence.statements import (
+    Positions,
+    Statement,
+    parse_statement,
+    positions,
+)
 from contextwise.models.directions import Directions
-from contextwise.models.domain import Domain, State, listed
+from contextwise.models.domain import State, listed
 from contextwise.models.evidence import ClaimEvidence
 from contextwise.models.features import WORD, Features
 from contextwise.models.notation import quoted
@@ -53,28 +52,15 @@ DIRECTED = (
 )
 
 
-class Undecided:
-    """The answer to a query that was not decided in time; ``bool()`` of it raises."""
-
-    def __repr__(self) -> str:
-        return "UNDECIDED"
-
-    def __bool__(self) -> bool:
-        raise OpenResult(
-            "the query was not decided in time, so it is neither true nor false; "
-            "allow a longer time_limit"
-        )
-
-
-UNDECIDED = Undecided()
-
-
 @dataclass(frozen=True)
 class Answer:
-    """An answer and its reason; ``bool()`` of it is whether the sets are independent."""
+    """An answer and its reason; ``bool()`` of it is whether the sets are independent.
+
+    The ``bool()`` of an undecided answer raises `OpenResult`.
+    """
 
     statement: Statement  #: the query
-    independent: bool | Undecided  #: True, False or `UNDECIDED`
+    independent: bool | None  #: None if it was not decided in time
     path: tuple[str, ...] = ()  #: if dependent, variables from one set to the other
     features: tuple[str, ...] = ()  #: if dependent, the feature of each step of the path, as text
     assignment: tuple[tuple[str, str], ...] = ()  #: the values that these steps need
@@ -89,7 +75,12 @@ class Answer:
     evidence: tuple[ClaimEvidence, ...] = ()  #: what rows say about the pair in this context
 
     def __bool__(self) -> bool:
-        return bool(self.independent)
+        if self.independent is None:
+            raise OpenResult(
+                "the query was not decided in time, so it is neither true nor false; "
+                "allow a longer time_limit"
+            )
+        return self.independent
 
     @property
     def word(self) -> str:
@@ -97,7 +88,7 @@ class Answer:
 
         A network also answers ``dependent in general`` and ``not shown independent``.
         """
-        if isinstance(self.independent, Undecided):
+        if self.independent is None:
             return "undecided"
         if self.weaker_than is not None:
             return f"weaker than {self.weaker_than:g}"
@@ -116,7 +107,7 @@ class Answer:
     @property
     def reason(self) -> str:
         """Why, in words."""
-        if isinstance(self.independent, Undecided):
+        if self.independent is None:
             return "the time limit passed before a path or a proof was found"
         if self.arrows:
             return self._trail_reason
@@ -179,39 +170,10 @@ class Answer:
 
 # -- queries ---------------------------------------------------------------------------------------
 
-LABELS = 1_000
-"""Labels, beyond one per link, that the search may grow before the solver takes over."""
-
 EXPLAINING = 5.0
 """Most seconds for a shorter reason once the answer is known."""
 
 Names = str | Iterable[str]
-
-
-@overload
-def is_independent(
-    model: ModelLike,
-    first: Names,
-    second: Names,
-    *,
-    given: Names = ...,
-    context: Mapping[str, State] | str | None = ...,
-    time_limit: float | None = ...,
-    why: Literal[False] = ...,
-) -> bool | Undecided: ...
-
-
-@overload
-def is_independent(
-    model: ModelLike,
-    first: Names,
-    second: Names,
-    *,
-    given: Names = ...,
-    context: Mapping[str, State] | str | None = ...,
-    time_limit: float | None = ...,
-    why: Literal[True],
-) -> Answer: ...
 
 
 def is_independent(
@@ -222,12 +184,11 @@ def is_independent(
     given: Names = (),
     context: Mapping[str, State] | str | None = None,
     time_limit: float | None = None,
-    why: bool = False,
-) -> bool | Undecided | Answer:
+) -> bool:
     """Decide whether two variables (or sets) are independent, given variables and a context.
 
-    A Bayesian network with its directions answers by d-separation, CSI-separation and its features,
-    and the answer names the rule. False then means that none of them shows the independence.
+    `query` also returns the reason. A Bayesian network with its directions answers by d-separation,
+    CSI-separation and its features. False then means that none of them shows the independence.
 
     If the model was made from a partly directed graph, "dependent" may be wrong: features cannot
     express independencies that hold only while a common child is unobserved. The function warns
@@ -239,17 +200,18 @@ def is_independent(
     first, second : a name or several
     given : names of variables that are known, with any value
     context : the variables that are known with their value, as a partial assignment
-    time_limit : seconds until the answer is `UNDECIDED`, which raises `OpenResult` as a bool
-    why : whether to return an `Answer` with its reason instead of a bool
+    time_limit : seconds; raise if the query is not decided by then
 
     Returns
     -------
-    bool, `UNDECIDED` or Answer
+    bool
 
     Raises
     ------
     DomainError
         If a variable is unknown, or on a side of the query and given.
+    OpenResult
+        If the time limit passed.
 
     Warns
     -----
@@ -265,56 +227,62 @@ def is_independent(
     (False, True)
     >>> is_independent(model, "A", "C", context={"D": 0})
     True
-    >>> print(is_independent(model, "A", ["B", "C"], given=["D"], why=True))
-    dependent: they are connected by A – B when D=1
-
-    No single value of D makes both links of this chain hold:
-
-    >>> model = Structure({"A": 2, "B": 2, "C": 2, "D": 2}, ["A=1 & B=1 & D=1", "B=1 & C=1 & D=0"])
-    >>> print(is_independent(model, "A", "C", given="D", why=True))
-    independent: every path needs two values of D
-
-    In a network, two causes depend once their effect is known:
-
-    >>> from contextwise.models.directions import bayesian_network
-    >>> model = bayesian_network(Domain({"A": 2, "B": 2, "C": 2}), [(), (), (0, 1)])
-    >>> print(is_independent(model, "A", "B", why=True))
-    independent: by d-separation, no trail is open
-    >>> print(is_independent(model, "A", "B", given="C", why=True))
-    dependent in general: the trail A → C ← B is open because C is given
     """
     structure = as_structure(model)
     domain = structure.domain
     fixed = {domain.names[v]: domain.states[v][s] for v, s in domain.assignment(context).items()}
     statement = Statement(_names(first), _names(second), _names(given), fixed)
-    answer = answer_to(structure, statement, time_limit=time_limit, why=why)
-    if why:
-        return answer
-    if answer.directed and answer.independent is False:
+    answer = _Query.of(structure, statement, time_limit, why=False).answer()
+    independent = bool(answer)
+    if answer.directed and not independent:
         warnings.warn(f"{statement} came out dependent, but {DIRECTED}", stacklevel=2)
-    return answer.independent
+    return independent
 
 
-def answer_to(
-    model: ModelLike, statement: Statement, *, time_limit: float | None = None, why: bool = True
+def query(
+    model: ModelLike, statement: Statement | str, *, time_limit: float | None = None
 ) -> Answer:
-    """Answer a statement taken as a question, with the reason of an independence if ``why``.
+    """Answer a query such as ``"A _||_ B | C, D=yes"``, with its reason.
 
-    >>> from contextwise.independence.statements import parse_statement
-    >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
-    >>> print(answer_to(model, parse_statement("A _||_ C | B")))
+    Parameters
+    ----------
+    model : Structure, LogLinear, path of a file, or name of an example
+    statement : text, or a `Statement`
+        Variables after the bar may have any value; those with a state are the context.
+    time_limit : seconds until the answer is undecided
+
+    Returns
+    -------
+    Answer
+
+    Examples
+    --------
+    >>> model = Structure({"A": 2, "B": 2, "C": 2, "D": 2}, ["A=1 & B=1 & D=1", "B=1 & C=1"])
+    >>> print(query(model, "A _||_ B, C | D"))
+    dependent: they are connected by A – B when D=1
+    >>> print(query(model, "A _||_ C | B"))
     independent: every path goes through B
+
+    No single value of D makes both links of this chain hold:
+
+    >>> model = Structure({"A": 2, "B": 2, "C": 2, "D": 2}, ["A=1 & B=1 & D=1", "B=1 & C=1 & D=0"])
+    >>> print(query(model, "A _||_ C | D"))
+    independent: every path needs two values of D
+
+    In a network, two causes depend once their effect is known:
+
+    >>> from contextwise.models.directions import bayesian_network
+    >>> from contextwise.models.domain import Domain
+    >>> model = bayesian_network(Domain({"A": 2, "B": 2, "C": 2}), [(), (), (0, 1)])
+    >>> print(query(model, "A _||_ B"))
+    independent: by d-separation, no trail is open
+    >>> print(query(model, "A _||_ B | C"))
+    dependent in general: the trail A → C ← B is open because C is given
     """
     structure = as_structure(model)
-    query = positions(structure.domain, statement)
-    deadline = Deadline.after(time_limit)
-    if structure.directions is not None:
-        directions = structure.directions
-        answer = _answer_by_network(structure, directions, statement, query, deadline, why)
-    elif structure.separation_holds:
-        answer = _answer_by_features(structure, statement, query, deadline, why)
-    else:
-        answer = _answer_by_pair(structure, statement, query, deadline, why)
+    if isinstance(statement, str):
+        statement = parse_statement(statement)
+    answer = _Query.of(structure, statement, time_limit, why=True).answer()
     evidence = _evidence(structure, statement)
     return replace(answer, evidence=evidence) if evidence else answer
 
@@ -336,98 +304,164 @@ def _evidence(structure: Structure, statement: Statement) -> tuple[ClaimEvidence
     )
 
 
-def _answer_by_network(
-    structure: Structure,
-    directions: Directions,
-    statement: Statement,
-    query: Positions,
-    deadline: Deadline,
-    why: bool,
-) -> Answer:
-    """Try the rules of a network in turn; the first that shows an independence decides."""
-    domain, parents = structure.domain, directions.parents
-    known = query.given | query.context.keys()
-    relevant = ancestors(parents, query.first | query.second | known)
-    for rule in (D_SEPARATION, CSI):
-        if rule == CSI:
-            matter = parents_that_matter(directions, query.context, relevant)
-            if tuple(matter) == parents:
-                continue
-            parents = tuple(matter)
-        trail = open_trail(parents, query.first, query.second, known)
-        if trail is None:
-            separator: list[int] | None = None
-            if why:
-                separator = minimal_d_separator(parents, query.first, query.second, known)
-            names = tuple(domain.names[v] for v in separator or ())
-            return Answer(statement, True, separator=names, rule=rule)
-    if not structure.separation_holds:
-        answer = _answer_by_pair(structure, statement, query, deadline, why)
-        if answer.independent is True:
-            return answer
-    elif not has_whole_tables(structure.features, directions.scopes()):
-        answer = _answer_by_features(structure, statement, query, deadline, why)
-        if answer.independent is not False:
-            return answer
-    assert trail is not None
-    opened = {
-        collider: [v for v in known if collider in ancestors(parents, [v])]
-        for collider in trail.colliders()
-    }
-    return Answer(
-        statement,
-        False,
-        path=tuple(domain.names[v] for v in trail.variables),
-        arrows=tuple("→" if forward else "←" for forward in trail.forward),
-        opened=tuple(
-            (domain.names[collider], domain.names[collider if collider in known else min(below)])
-            for collider, below in opened.items()
-        ),
-        in_general=not query.context and not have_equal_rows(directions, relevant),
-        rule=D_SEPARATION,
-    )
+@dataclass(frozen=True)
+class _Query:
+    """A statement taken as a question to a structure."""
 
+    structure: Structure
+    statement: Statement
+    sets: Positions
+    deadline: Deadline
+    why: bool  # whether to find the reason of an independence
 
-def _answer_by_pair(
-    structure: Structure, statement: Statement, query: Positions, deadline: Deadline, why: bool
-) -> Answer:
-    """Answer from claims that hold only for a pair given all other variables."""
-    known = len(query.given) + len(query.context)
-    if len(query.first) == len(query.second) == 1 and known == len(structure.domain) - 2:
-        answer = _answer_by_features(structure, statement, query, deadline, why)
-        weak = structure.weaker_than
-        if isinstance(answer.independent, Undecided) or (answer and weak is None):
-            return replace(answer, rule=PAIR)
-        return Answer(statement, False, rule=PAIR, weaker_than=weak if answer else None)
-    return Answer(statement, False, rule=PAIR)
+    @classmethod
+    def of(
+        cls, structure: Structure, statement: Statement, time_limit: float | None, *, why: bool
+    ) -> _Query:
+        sets = positions(structure.domain, statement)
+        return cls(structure, statement, sets, Deadline.after(time_limit), why)
 
+    def answer(self) -> Answer:
+        if self.structure.directions is not None:
+            return self._by_network(self.structure.directions)
+        return self._by_features() if self.structure.separation_holds else self._by_pair()
 
-def _answer_by_features(
-    structure: Structure, statement: Statement, query: Positions, deadline: Deadline, why: bool
-) -> Answer:
-    domain = structure.domain
-    graph = network(structure.features, _box(query.context))
-    first, second, given = map(graph.mask, (query.first, query.second, query.given))
-    within = graph.component(first, given)
-    if not (within & second).any():
-        separator = minimal_separator(graph, first, second, given) if why else None
-        return Answer(statement, True, separator=_names_at(domain, separator))
-    features = structure.features.take(graph.linking(within))
-    favoured = _favoured(features, given)
-    if path := _path(structure, query, favoured):
-        return _connected(structure, statement, favoured, *path)
-    try:
-        links = links_of(features, within, given)
-        values = _decide(links, query, deadline)
-        if values is None:
-            blocking = _blocking(links, query, deadline) if why else ()
-            return Answer(statement, True, blocking=tuple(domain.names[v] for v in blocking))
-    except deadline.out_of_time:
-        return Answer(statement, UNDECIDED)
-    assignment = links.decode(values)
-    path = _path(structure, query, assignment)
-    assert path is not None
-    return _connected(structure, statement, assignment, *path)
+    def _by_network(self, directions: Directions) -> Answer:
+        """Try the rules of a network in turn; the first that shows an independence decides."""
+        domain, parents, sets = self.structure.domain, directions.parents, self.sets
+        known = sets.given | sets.context.keys()
+        relevant = ancestors(parents, sets.first | sets.second | known)
+        for rule in (D_SEPARATION, CSI):
+            if rule == CSI:
+                matter = parents_that_matter(directions, sets.context, relevant)
+                if tuple(matter) == parents:
+                    continue
+                parents = tuple(matter)
+            trail = open_trail(parents, sets.first, sets.second, known)
+            if trail is None:
+                separator: list[int] | None = None
+                if self.why:
+                    separator = minimal_d_separator(parents, sets.first, sets.second, known)
+                return Answer(
+                    self.statement, True, separator=self._names(separator or ()), rule=rule
+                )
+        if not self.structure.separation_holds:
+            answer = self._by_pair()
+            if answer.independent:
+                return answer
+        elif not has_whole_tables(self.structure.features, directions.scopes()):
+            answer = self._by_features()
+            if answer.independent is not False:
+                return answer
+        assert trail is not None
+        opened = {
+            collider: [v for v in known if collider in ancestors(parents, [v])]
+            for collider in trail.colliders()
+        }
+        return Answer(
+            self.statement,
+            False,
+            path=self._names(trail.variables),
+            arrows=tuple("→" if forward else "←" for forward in trail.forward),
+            opened=tuple(
+                (
+                    domain.names[collider],
+                    domain.names[collider if collider in known else min(below)],
+                )
+                for collider, below in opened.items()
+            ),
+            in_general=not sets.context and not have_equal_rows(directions, relevant),
+            rule=D_SEPARATION,
+        )
+
+    def _by_pair(self) -> Answer:
+        """Answer from claims that hold only for a pair given all other variables."""
+        sets, weak = self.sets, self.structure.weaker_than
+        known = len(sets.given) + len(sets.context)
+        if len(sets.first) == len(sets.second) == 1 and known == len(self.structure.domain) - 2:
+            answer = self._by_features()
+            if answer.independent is None or (answer and weak is None):
+                return replace(answer, rule=PAIR)
+            return Answer(self.statement, False, rule=PAIR, weaker_than=weak if answer else None)
+        return Answer(self.statement, False, rule=PAIR)
+
+    def _by_features(self) -> Answer:
+        graph = network(self.structure.features, _box(self.sets.context))
+        first, second, given = map(graph.mask, (self.sets.first, self.sets.second, self.sets.given))
+        within = graph.component(first, given)
+        if not (within & second).any():
+            separator = minimal_separator(graph, first, second, given) if self.why else None
+            names = None if separator is None else self._names(np.flatnonzero(separator))
+            return Answer(self.statement, True, separator=names)
+        features = self.structure.features.take(graph.linking(within))
+        favoured = _favoured(features, given)
+        dependent = self._connected(favoured)
+        if dependent is not None:
+            return dependent
+        try:
+            links = links_of(features, within, given)
+            values = search(links, self.sets.first, self.sets.second, self.deadline)
+            if values is None:
+                blocking = self._blocking(links) if self.why else ()
+                return Answer(self.statement, True, blocking=self._names(blocking))
+        except self.deadline.out_of_time:
+            return Answer(self.statement, None)
+        dependent = self._connected(links.decode(values))
+        assert dependent is not None
+        return dependent
+
+    def _connected(self, assignment: Mapping[int, int]) -> Answer | None:
+        """Answer with a path under an assignment of given variables, if there is one.
+
+        The others block no feature. The answer has the part of the assignment that the features of
+        the path need.
+        """
+        domain, features = self.structure.domain, self.structure.features
+        graph = network(features, _box({**self.sets.context, **assignment}))
+        first, second, given = map(graph.mask, (self.sets.first, self.sets.second, self.sets.given))
+        if not (graph.component(first, given) & second).any():
+            return None
+        path, steps = graph.path(first, second, given)
+        tested = set(features.take(np.array(steps)).variables.tolist())
+        return Answer(
+            self.statement,
+            False,
+            path=self._names(path),
+            features=tuple(map(self.structure.feature_text, steps)),
+            assignment=tuple(
+                (domain.names[v], domain.states[v][state])
+                for v, state in sorted(assignment.items())
+                if v in tested
+            ),
+            directed=bool(self.structure.info.get("directed")),
+        )
+
+    def _blocking(self, links: Links) -> list[int]:
+        """Find given variables whose literals alone leave no path: one if possible, else few.
+
+        If time runs out, the set is correct but may be larger than necessary.
+        """
+        fields = dict(zip(links.fields, links.space.variables, strict=True))
+        kept = list(fields)
+        soon = self.deadline.sooner(EXPLAINING)
+
+        def blocks(chosen: Collection[int]) -> bool:
+            alone = links.without(field for field in fields if field not in chosen)
+            return search(alone, self.sets.first, self.sets.second, soon) is None
+
+        try:
+            for field in fields:
+                if blocks([field]):
+                    return [fields[field]]
+            for field in fields:
+                if blocks(fewer := [other for other in kept if other != field]):
+                    kept = fewer
+        except soon.out_of_time:
+            pass
+        return [fields[field] for field in kept]
+
+    def _names(self, variables: Iterable[int]) -> tuple[str, ...]:
+        return tuple(self.structure.domain.names[v] for v in variables)
 
 
 def _favoured(features: Features, given: Mask) -> dict[int, int]:
@@ -442,79 +476,8 @@ def _favoured(features: Features, given: Mask) -> dict[int, int]:
     return {v: int(best[v]) for v in np.unique(variables).tolist()}
 
 
-def _path(
-    structure: Structure, query: Positions, assignment: Mapping[int, int]
-) -> tuple[list[int], list[int]] | None:
-    """Find a path under an assignment of given variables; the others block no feature."""
-    graph = network(structure.features, _box({**query.context, **assignment}))
-    first, second, given = map(graph.mask, (query.first, query.second, query.given))
-    if not (graph.component(first, given) & second).any():
-        return None
-    return graph.path(first, second, given)
-
-
-def _connected(
-    structure: Structure,
-    statement: Statement,
-    assignment: Mapping[int, int],
-    path: list[int],
-    steps: list[int],
-) -> Answer:
-    """Make the answer with a path, and the part of the assignment that its features need."""
-    domain, features = structure.domain, structure.features
-    tested = set(features.take(np.array(steps)).variables.tolist())
-    return Answer(
-        statement,
-        False,
-        path=tuple(domain.names[v] for v in path),
-        features=tuple(map(structure.feature_text, steps)),
-        assignment=tuple(
-            (domain.names[v], domain.states[v][state])
-            for v, state in sorted(assignment.items())
-            if v in tested
-        ),
-        directed=bool(structure.info.get("directed")),
-    )
-
-
-def _decide(links: Links, query: Positions, deadline: Deadline) -> int | None:
-    """Find an assignment that connects, or None: by labels, then by the solver."""
-    deadline.check()
-    most = LABELS + len(links.links)
-    try:
-        return search_by_labels(links, query.first, query.second, most=most, deadline=deadline)
-    except TooLargeError:
-        return search_by_solver(links, query.first, query.second, deadline=deadline)
-
-
-def _blocking(links: Links, query: Positions, deadline: Deadline) -> list[int]:
-    """Find given variables whose literals alone leave no path: one if possible, else few.
-
-    If time runs out, the set is correct but may be larger than necessary.
-    """
-    fields = dict(zip(links.fields, links.space.variables, strict=True))
-    kept = list(fields)
-    soon = deadline.sooner(EXPLAINING)
-    try:
-        for field in fields:
-            alone = links.without(other for other in fields if other != field)
-            if _decide(alone, query, soon) is None:
-                return [fields[field]]
-        for field in fields:
-            fewer = links.without(other for other in fields if other == field or other not in kept)
-            if _decide(fewer, query, soon) is None:
-                kept.remove(field)
-    except soon.out_of_time:
-        pass
-    return [fields[field] for field in kept]
-
-
 def _box(assignment: Mapping[int, int]) -> dict[int, int]:
     return {variable: 1 << state for variable, state in assignment.items()}
-
-
-def _names_at(domain: Domain, chosen: Mask | None) -> tuple[str, ...] | None:
-    return None if chosen is None else tuple(domain.names[v] for v in chosen.nonzero()[0].tolist())
 
 
 def _names(names: Names) -> tuple[str, ...]:

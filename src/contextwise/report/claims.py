@@ -6,7 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from contextwise.independence.model_claims import ModelExplanation, PairClaims, explain_model
+from contextwise.independence.model_claims import (
+    ModelExplanation,
+    PairClaim,
+    PairClaims,
+    explain_model,
+)
 from contextwise.models.evidence import (
     CONTRADICTED,
     NOT_CONTRADICTED,
@@ -14,6 +19,7 @@ from contextwise.models.evidence import (
     UNTESTABLE,
     ClaimEvidence,
     Evidence,
+    Kind,
 )
 from contextwise.models.notation import in_words, quoted
 from contextwise.models.structure import Model
@@ -122,18 +128,16 @@ def _sentences(explained: ModelExplanation) -> Iterator[str]:
 
 def _region_rows(explained: ModelExplanation, claims: PairClaims, most: int) -> Iterator[Row]:
     """Yield a row for each region of a pair, and one for those that are not listed."""
-    pair, independent = claims.pair, claims.independent
-    claim = explained.word
-    for one in independent.statements[:most]:
-        tested = explained.evidence(pair, "independent", one.region)
-        yield _row(pair, claim, in_words(one.region), one.given, one.share, tested)
-    if unlisted := independent.unlisted + len(independent.statements[most:]):
-        yield _row(pair, claim, f"… {plural(unlisted, 'more region')}")
-    for region in claims.dependent[:most]:
-        tested = explained.evidence(pair, "dependent", region.region)
-        yield _row(pair, "dependent", in_words(region.region), (), region.share, tested)
-    if unlisted := claims.unlisted + len(claims.dependent[most:]):
-        yield _row(pair, "dependent", f"… {plural(unlisted, 'more region')}")
+    kinds: tuple[tuple[Kind, str, Sequence[PairClaim]], ...] = (
+        ("independent", explained.word, claims.independent),
+        ("dependent", "dependent", claims.dependent),
+    )
+    for kind, word, regions in kinds:
+        for one in regions[:most]:
+            tested = explained.evidence(claims.pair, kind, one.region)
+            yield _row(claims.pair, word, in_words(one.region), one.given, one.share, tested)
+        if unlisted := claims.unlisted[kind] + len(regions[most:]):
+            yield _row(claims.pair, word, f"… {plural(unlisted, 'more region')}")
 
 
 def _row(
