@@ -2,8 +2,8 @@
 
 Libra's structures are the models ``DATA.dt-psPENALTY.mn`` (trees) and ``DATA.cl.mn`` (Chow-Liu);
 they were learned from ``DATA.train.data.gz`` in the folder of data. The scores are those that were
-measured of them on ``DATA.test.data.gz``. Without these folders rows are made: then the compiled
-and the readable growth are compared, and the timings are those of made rows.
+measured of them on ``DATA.test.data.gz``. Without these folders nothing is compared, and the
+timings are those of made rows.
 
 scikit-learn grows one tree per variable by log loss, in bits per row, with the same minimum of rows
 and a penalty that means the same; its splits can differ where two gain nearly as much.
@@ -42,7 +42,6 @@ from contextwise.learning import (
     learner_named,
 )
 from contextwise.learning.chow_liu import mutual_information
-from contextwise.learning.trees import Rules, grow_readably
 from contextwise.models.structure import structure_of
 
 TREES = {
@@ -76,7 +75,7 @@ def run_agreement(models: Models) -> Line:
     """Compare structures and scores with Libra's."""
     title = "Learners: the structures and scores of Libra's learners"
     if models.data is None:
-        return Line("learned", title, *_twins())
+        return Line("learned", title, [], [])
     measurements: list[Measurement] = []
     figures = [*_same_trees(models, measurements), *_same_chow_liu(models, measurements)]
     figures += [*_same_scores(models), *_same_cmll(models)]
@@ -162,21 +161,6 @@ def _same_cmll(models: Models) -> list[Figure]:
             at_most(f"CMLL, {name}: difference (4 decimals)", abs(found - CMLL[name]), 5e-5)
         )
     return figures
-
-
-def _twins() -> tuple[list[Measurement], list[Figure]]:
-    """Made rows: the compiled growth against the readable one."""
-    data = made_rows(12, 400)
-    learner = Trees(penalty=1.0, min_count=5)
-    seconds, _ = timed(lambda: learner.fit(data))
-    rules = Rules(1.0, 5, 1.0)
-    slow, trees = timed(lambda: grow_readably(data.rows, data.domain.cardinalities, rules))
-    unlike = sum(a != b for a, b in zip(trees, learner.trees_, strict=True))
-    measurements = [
-        Measurement("trees 1: made rows", "contextwise", seconds),
-        Measurement("trees 1: made rows", "readable twin", slow),
-    ]
-    return measurements, [at_most("trees of the twins that differ", unlike, 0)]
 
 
 def made_rows(variables: int, rows: int) -> Data:

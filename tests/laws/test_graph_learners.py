@@ -95,7 +95,7 @@ def test_wide_tables_many_values_and_constants(learner: Learner) -> None:
 def test_progress_is_told_and_bad_parameters_are_errors(kind: Any) -> None:
     rows = drawn_rows(CHAIN, 300, 5)
     told: list[tuple[int, int]] = []
-    kind(show_progress=lambda done, total: told.append((done, total))).fit(rows)
+    kind().fit(rows, show_progress=lambda done, total: told.append((done, total)))
     assert told
     assert all(0 < done <= total for done, total in told)
     wrong = {

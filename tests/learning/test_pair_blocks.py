@@ -229,9 +229,9 @@ def test_an_interrupt_keeps_the_best_so_far() -> None:
         if learner.calls > 8:  # type: ignore[attr-defined]
             raise KeyboardInterrupt
 
-    learner = PairBlocks(show_progress=interrupt)
+    learner = PairBlocks()
     with pytest.raises(KeyboardInterrupt):
-        learner.fit(_rows(3000), domain=DOMAIN)
+        learner.fit(_rows(3000), domain=DOMAIN, show_progress=interrupt)
     assert not learner.finished_
     assert ("A", "D") in learner.structure_.pairs()
     assert learner.structure_.info["unfinished"]

@@ -138,7 +138,7 @@ def test_the_chain_is_found_and_scores_are_those_of_the_regressions() -> None:
     alone = SparsePairs(l1=40.0).fit(rows)
     assert alone.model_ == found.model_
     seen: list[tuple[int, int]] = []
-    SparsePairs(show_progress=lambda done, total: seen.append((done, total))).fit(rows)
+    SparsePairs().fit(rows, show_progress=lambda done, total: seen.append((done, total)))
     assert seen == [(k, 5) for k in range(1, 6)]
     loss = sum(own.optimum.loss for own in found.regressions_)
     assert found.conditional_score(rows) == pytest.approx(-loss / len(rows))

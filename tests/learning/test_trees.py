@@ -1,8 +1,7 @@
-"""Trees: the readable and the compiled twin, the rules by a plain oracle, corners, scores."""
+"""Trees: the rules by a plain oracle, corners, scores, long work."""
 
 from __future__ import annotations
 
-import itertools
 import math
 import signal
 from collections.abc import Iterator
@@ -18,12 +17,12 @@ from contextwise.distributions import mean_pseudo_log_likelihood
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning import AcyclicTrees, Data, Trees, as_data
 from contextwise.learning.tree_features import Tree, network_of, tree_logs
-from contextwise.learning.trees import Rules, grow, grow_readably, not_compiled
+from contextwise.learning.trees import Rules, grow, not_compiled
 from contextwise.support.arrays import IntArray
 from contextwise.support.effort import Deadline
 from features_invariant import check_features
 
-TWINS = [grow_readably] if not_compiled else [grow_readably, grow]
+pytestmark = pytest.mark.skipif(bool(not_compiled), reason=str(not_compiled))
 
 
 @st.composite
@@ -98,45 +97,37 @@ def nested(tree: Tree) -> Node:
     return take()
 
 
-@pytest.mark.parametrize("twin", TWINS)
-@given(data=tables(), given_rules=rules)
-def test_trees_follow_the_rules(twin: Any, data: Data, given_rules: Rules) -> None:
-    cards = data.domain.cardinalities
-    for tree in twin(data.rows, cards, given_rules):
-        assert nested(tree) == oracle(data.rows.tolist(), cards, tree.target, given_rules)
+def assert_follows_the_rules(data: Data, given_rules: Rules, threads: int = 1) -> int:
+    """Check each tree against the oracle; return the number of leaves."""
+    cards, rows = data.domain.cardinalities, data.rows.tolist()
+    trees = grow(data.rows, cards, given_rules, threads=threads)
+    for tree in trees:
+        assert nested(tree) == oracle(rows, cards, tree.target, given_rules)
+    return sum(len(tree.counts) for tree in trees)
 
 
-@pytest.mark.skipif(bool(not_compiled), reason=str(not_compiled))
 @given(data=tables(120), given_rules=rules, threads=st.sampled_from([1, 3]))
-def test_twins_grow_the_same_trees(data: Data, given_rules: Rules, threads: int) -> None:
-    arguments = (data.rows, data.domain.cardinalities, given_rules)
-    assert grow(*arguments, threads=threads) == grow_readably(*arguments)
+def test_trees_follow_the_rules(data: Data, given_rules: Rules, threads: int) -> None:
+    assert_follows_the_rules(data, given_rules, threads)
 
 
-@pytest.mark.skipif(bool(not_compiled), reason=str(not_compiled))
 @pytest.mark.parametrize("rows", [1, 63, 64, 65, 150])
-def test_twins_agree_on_more_variables_and_words(rows: int) -> None:
+def test_more_variables_and_words(rows: int) -> None:
     rng = np.random.default_rng(rows)
     hidden = rng.integers(0, 3, (rows, 1))
     table = (rng.integers(0, 3, (rows, 15)) + hidden > 2) + (hidden == 2) * rng.integers(0, 2, 15)
     data = as_data(table, cw.Domain.of_cardinalities([3] * 15))
-    arguments = (data.rows, data.domain.cardinalities, Rules(0.5, 2, 1.0))
-    found = grow(*arguments)
-    assert found == grow_readably(*arguments)
-    assert (sum(len(tree.counts) for tree in found) > 15) == (rows > 60)
+    assert (assert_follows_the_rules(data, Rules(0.5, 2, 1.0)) > 15) == (rows > 60)
 
 
-@pytest.mark.skipif(bool(not_compiled), reason=str(not_compiled))
-def test_twins_agree_on_many_values_in_many_rows() -> None:
-    # Here the compiled twin counts row by row and not by sets.
+def test_many_values_in_many_rows() -> None:
+    # Here rows are counted one by one and not by sets.
     rng = np.random.default_rng(2)
     hidden = rng.integers(0, 65, 1300)
     noisy = [np.where(rng.random(1300) < 0.5, hidden, rng.integers(0, 65, 1300)) for _ in range(2)]
     rows = np.stack([*noisy, hidden % 2], axis=1)
-    arguments = (rows, [65, 65, 2], Rules(15.0, 5, 1.0))
-    found = grow(*arguments)
-    assert found == grow_readably(*arguments)
-    assert sum(len(tree.counts) for tree in found) > 10
+    data = as_data(rows, cw.Domain.of_cardinalities([65, 65, 2]))
+    assert assert_follows_the_rules(data, Rules(15.0, 5, 1.0)) > 10
 
 
 # -- trees as models -------------------------------------------------------------------------------
@@ -145,7 +136,7 @@ def test_twins_agree_on_many_values_in_many_rows() -> None:
 @given(data=tables(), given_rules=rules)
 def test_features_are_the_paths(data: Data, given_rules: Rules) -> None:
     cards = data.domain.cardinalities
-    trees = grow_readably(data.rows, cards, given_rules)
+    trees = grow(data.rows, cards, given_rules)
     network = network_of(data.domain, trees, given_rules.prior)
     check_features(network.structure.features)
     potential = np.zeros(len(data))
@@ -247,7 +238,6 @@ def _endless() -> tuple[IntArray, list[int], Rules]:
     return rows, [2] * 300, Rules(0.0, 1, 1.0)
 
 
-@pytest.mark.skipif(bool(not_compiled), reason=str(not_compiled))
 def test_growth_can_be_interrupted() -> None:
     arguments = _endless()
 
@@ -264,18 +254,15 @@ def test_growth_can_be_interrupted() -> None:
         signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.parametrize("twin", TWINS)
-def test_growth_that_is_stopped_gives_whole_trees(twin: Any) -> None:
+def test_growth_that_is_stopped_gives_whole_trees() -> None:
     rows, cards, given_rules = _endless()
-    rows = rows[:2000] if twin is grow_readably else rows
-    trees = twin(rows, cards, given_rules, deadline=Deadline.after(0.2))
+    trees = grow(rows, cards, given_rules, deadline=Deadline.after(0.2))
     assert [tree.target for tree in trees] == list(range(300))
     for tree in trees:
         assert len(tree.variables) == 2 * len(tree.counts) - 1
         assert tree.counts.sum() == len(rows)
 
 
-@pytest.mark.skipif(bool(not_compiled), reason=str(not_compiled))
 def test_growth_tells_how_far_it_is_and_passes_errors_on() -> None:
     seen: list[tuple[int, int]] = []
 
@@ -286,8 +273,3 @@ def test_growth_tells_how_far_it_is_and_passes_errors_on() -> None:
     with pytest.raises(ZeroDivisionError):
         grow(*_endless(), progress=report)
     assert seen[0][1] == 300
-    steps: list[tuple[int, int]] = []
-    rows = np.random.default_rng(0).integers(0, 2, (30, 3))
-    grow_readably(rows, [2] * 3, Rules(1.0, 1, 1.0), progress=lambda *s: steps.append(s))
-    assert steps == [(1, 3), (2, 3), (3, 3)]
-    assert list(itertools.chain.from_iterable(steps))[-1] == 3

@@ -200,7 +200,8 @@ def learn(
       contextwise learn --learner trees --help
     """
     settings = parse_settings(learner_named(learner), parameters)
-    settings = _effort(learner, n_jobs, shows_progress=not grid) | settings
+    if "n_jobs" in learner_named(learner).defaults():
+        settings = {"n_jobs": n_jobs, **settings}
     for name, constraint in {"require": require, "forbid": forbid, "order": order}.items():
         if constraint and name not in learner_named(learner).defaults():
             able = [n for n in LEARNERS if name in learner_named(n).defaults()]
@@ -221,7 +222,7 @@ def learn(
         fitted, all_tried = _select(fitted, values, select_by, rows, held_out, deadline.left())
     else:
         try:
-            fitted.fit(rows, time_limit=deadline.left())
+            fitted.fit(rows, time_limit=deadline.left(), show_progress=True)
         except KeyboardInterrupt:
             if not fitted.__sklearn_is_fitted__():
                 raise
@@ -244,12 +245,6 @@ def learn(
         raise click.Abort(f"; the best structure so far is in {out}")
     if not (has_weights and fitted.finished_ and all_tried):
         ctx.exit(3)
-
-
-def _effort(learner: str, n_jobs: int, *, shows_progress: bool) -> dict[str, Any]:
-    """Return the parameters of a learner that do not change its result, if it has them."""
-    wanted = {"n_jobs": n_jobs, "show_progress": shows_progress}
-    return {key: wanted[key] for key in learner_named(learner).defaults() if key in wanted}
 
 
 def _select(

@@ -446,8 +446,7 @@ def analyse(
     _check(data, outcome)
     train, test = split(data, holdout, seed)
     configured = as_learner(DEFAULT_LEARNER if learner is None else learner)
-    with effort.showing("learning"):
-        configured.fit(train, time_limit=effort.deadline.left())
+    configured.fit(train, time_limit=effort.deadline.left(), show_progress=effort.show_progress)
     structure = configured.structure_
     unfinished = [] if configured.finished_ else ["the learner had not finished"]
     evidence = _judged(structure, data, test, configured, level, effort)

@@ -207,12 +207,9 @@ class Recipe:
     halves: int = 0
     counting: tuple[str, ...] = ()
 
-    def make(self, tell: Tell) -> Learner:
+    def make(self) -> Learner:
         kind = learner_named(self.learner)
-        values = parse_values(kind, dict(self.settings))
-        if "show_progress" in kind.defaults():
-            values["show_progress"] = partial(tell, "Learning")
-        return kind(**values)
+        return kind(**parse_values(kind, dict(self.settings)))
 
 
 def learn_from(recipe: Recipe, tell: Tell) -> Analysis:
@@ -221,14 +218,14 @@ def learn_from(recipe: Recipe, tell: Tell) -> Analysis:
         raise ContextwiseError(
             f"one column can say how often a row occurs; got {listed(recipe.counting)}"
         )
-    learner, how = recipe.make(tell), recipe.how._asdict()
+    learner, how = recipe.make(), recipe.how._asdict()
     tell(f"Learning from {recipe.rows.name}", 0, 0)
     with _named(recipe.rows):
         learned = analyse(
             recipe.rows.path,
             learner=learner,
             resamples=recipe.halves,
-            show_progress=partial(tell, "Learning from random halves"),
+            show_progress=partial(tell, "Learning"),
             **{field: how[field] for field in FLAGS if field != "subject"},
         )
     return replace(learned, title=recipe.rows.name)

@@ -42,7 +42,6 @@ from contextwise.models.directions import directions_of
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.support.arrays import FloatArray, IntArray
-from contextwise.support.effort import Progress
 
 CANDIDATES = 10
 """The most candidate parents of a variable if there are more variables than this."""
@@ -87,8 +86,6 @@ class AcyclicTrees(TreeLearner):
         Pairs that depend: one is a parent of the other.
     forbid : sequence of pairs of names
         Pairs that are independent given all others: no tree has both.
-    show_progress : bool or function
-        Show a progress bar on standard error, or call a function of (done, total).
 
     Attributes
     ----------
@@ -109,7 +106,6 @@ class AcyclicTrees(TreeLearner):
     order: Sequence[str] = ()
     require: Sequence[tuple[str, str]] = ()
     forbid: Sequence[tuple[str, str]] = ()
-    show_progress: bool | Progress = False
 
     def learn(self, data: Data, run: Run) -> LogLinear:
         """Find the best families and the best order; return the network of the trees."""

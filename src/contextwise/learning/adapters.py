@@ -31,14 +31,20 @@ from contextwise.errors import ContextwiseError, OpenResult, require
 from contextwise.learning.base import Learner, Run, check_prior
 from contextwise.learning.independence_test import check_level
 from contextwise.models.structure import LogLinear, Model, Structure
+from contextwise.support.effort import Progress
 
 
 class OtherPackage(Learner):
     """A learner that does not look at a deadline."""
 
-    def _within(self, time_limit: float | None, learn: Callable[[Run], Model]) -> Model:
+    def _within(
+        self,
+        time_limit: float | None,
+        show_progress: bool | Progress,
+        learn: Callable[[Run], Model],
+    ) -> Model:
         if time_limit is None:
-            return super()._within(None, learn)
+            return super()._within(None, show_progress, learn)
         self.finished_ = True
         return call_in_process(learn, time_limit, self.name)
 

@@ -43,7 +43,7 @@ from contextwise.support.machine import cores
 T = TypeVar("T")
 version_of = cache(version)
 
-MANNERS = frozenset({"n_jobs", "show_progress"})
+MANNERS = frozenset({"n_jobs"})
 """Parameters that do not change the result."""
 GRACE = 1.0
 """Seconds after the time limit in which claims are tested."""
@@ -168,6 +168,7 @@ class Learner:
         y: Any = None,
         domain: DomainLike | None = None,
         time_limit: float | None = None,
+        show_progress: bool | Progress = False,
     ) -> Self:
         """Learn from data.
 
@@ -182,6 +183,9 @@ class Learner:
         time_limit : float, optional
             Stop after this many seconds with the best structure so far. The fit of weights, on the
             first use of `model_`, is not included.
+        show_progress : bool or function
+            Show a progress bar on standard error, or call a function of (done, total) for each
+            phase.
 
         Returns
         -------
@@ -193,22 +197,27 @@ class Learner:
             If there is no structure within the time limit. Learners of other packages keep none
             until they end; with a limit they run in a process of their own, which is then ended.
         KeyboardInterrupt
-            On Ctrl-C. `PairBlocks` keeps the best structure so far as its `structure_`.
+            On Ctrl-C. The best structure so far, if there is one, is then in `structure_`.
         """
         rows = as_data(data, domain)
         if not len(rows.rows) and domain is None:
             raise DomainError("cannot learn from 0 rows; pass at least one row, or a domain")
         try:
-            learned = self._within(time_limit, partial(self.learn, rows))
+            learned = self._within(time_limit, show_progress, partial(self.learn, rows))
         except KeyboardInterrupt:
             if so_far := vars(self).pop("_so_far", None):
                 self._keep(so_far, rows)
             raise
         return self._keep(learned, rows)
 
-    def _within(self, time_limit: float | None, learn: Callable[[Run], Model]) -> Model:
+    def _within(
+        self,
+        time_limit: float | None,
+        show_progress: bool | Progress,
+        learn: Callable[[Run], Model],
+    ) -> Model:
         """Call a function with a new run, and note whether the run finished."""
-        run = Run(Deadline.after(time_limit), getattr(self, "show_progress", False))
+        run = Run(Deadline.after(time_limit), show_progress)
         try:
             return learn(run)
         except run.deadline.out_of_time:
@@ -376,9 +385,10 @@ class FromFunction(Learner):
         y: Any = None,
         domain: DomainLike | None = None,
         time_limit: float | None = None,
+        show_progress: bool | Progress = False,
     ) -> Self:
         """Call the function with the data as passed; align its result to the domain."""
-        learned = self._within(time_limit, lambda run: self.function(data))
+        learned = self._within(time_limit, show_progress, lambda run: self.function(data))
         structure_of(learned)  # raises if this is not a model
         rows = as_data(data, learned.domain if domain is None else domain)
         return self._keep(learned.aligned_to(rows.domain), rows)
@@ -409,6 +419,7 @@ def learn(
     *,
     domain: DomainLike | None = None,
     time_limit: float | None = None,
+    show_progress: bool | Progress = False,
     **parameters: Any,
 ) -> Any:
     """Learn a structure from data, and test its claims on the same rows.
@@ -422,6 +433,8 @@ def learn(
         The variables and their states. Without it they are inferred from the data.
     time_limit : float, optional
         Stop after this many seconds with the best structure so far; see `Learner.fit`.
+    show_progress : bool or function
+        Show a progress bar on standard error, or call a function of (done, total) for each phase.
     parameters : keywords
         Parameters of the learner, and keywords of `contextwise.read_data`, such as ``missing``.
 
@@ -444,9 +457,11 @@ def learn(
         data = as_data(data, domain, row_options(**reading))
     if parameters:
         chosen = fresh(chosen, parameters)
-    limit = {} if time_limit is None else {"time_limit": time_limit}
+    limits: dict[str, Any] = {} if time_limit is None else {"time_limit": time_limit}
+    if show_progress:
+        limits["show_progress"] = show_progress
     deadline = Deadline.after(time_limit)
-    fitted = chosen.fit(data, domain=domain, **limit)
+    fitted = chosen.fit(data, domain=domain, **limits)
     if isinstance(fitted, Learner) and len(fitted._data):
         fitted.judge(deadline.later(GRACE))
     return fitted

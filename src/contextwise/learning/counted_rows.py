@@ -1,8 +1,7 @@
 """The distinct rows of data with their counts, as the learners count them.
 
 The C++ in ``count/`` keeps a partition of the distinct rows and refines it one variable at a time,
-so it never makes a table of all configurations. The modules that use it have a readable version of
-the same computation.
+so it never makes a table of all configurations. Tests compare it with readable versions.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ import numpy.typing as npt
 from contextwise.convert.undirected import maximal_cliques as cliques_of
 from contextwise.data.rows import Data
 from contextwise.distributions.potentials import distinct, distinct_rows
+from contextwise.errors import ContextwiseError
 from contextwise.support.arrays import BoolArray, IntArray
 from contextwise.support.loading import why_not_compiled
 
@@ -55,6 +55,12 @@ class CountedRows:
             return None
         codes = np.ascontiguousarray(self.rows.T, dtype=np.uint32)
         return _count.Rows(codes, self.counts.astype(np.uint32), list(self.cardinalities))
+
+    def need_compiled(self, learner: str) -> _count.Rows:
+        """Return `compiled`, or raise: this learner has no other way to count."""
+        if self.compiled is None:
+            raise ContextwiseError(f"{learner} has no version in Python ({not_compiled})")
+        return self.compiled
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CountedRows, (self.rows, self.counts, self.cardinalities)

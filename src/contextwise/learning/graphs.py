@@ -17,17 +17,14 @@ from typing import Literal
 import numpy as np
 
 from contextwise.comparison.compare import compare
-from contextwise.data.rows import Data, by_position
+from contextwise.data.rows import by_position
 from contextwise.distributions.potentials import distinct
 from contextwise.errors import ContextwiseError
-from contextwise.learning.base import Learner, Run
-from contextwise.learning.counted_rows import CountedRows, maximal_cliques
-from contextwise.learning.independence_test import Rule
+from contextwise.learning.counted_rows import maximal_cliques
 from contextwise.models.domain import Domain
 from contextwise.models.factors import conjunctions, tables
 from contextwise.models.structure import Structure
 from contextwise.support.arrays import BoolArray, IntArray
-from contextwise.support.effort import Progress
 
 EdgeRule = Literal["and", "or"]
 
@@ -58,39 +55,6 @@ def from_edges(domain: Domain, graph: BoolArray) -> Structure:
     edges = [(a, b) for a, b in np.argwhere(graph).tolist() if a < b]
     alone = [(v,) for v in np.flatnonzero(~graph.any(axis=1)).tolist()]
     return tables(domain, sorted([*edges, *alone]))
-
-
-# -- one graph per row -----------------------------------------------------------------------------
-
-
-class RowGraphs(Learner):
-    """Base class of learners of one graph per row."""
-
-    decides_by_test = True
-    level: float
-    min_count: float
-    show_progress: bool | Progress
-    table_: CountedRows
-    graphs_: BoolArray
-
-    def learn(self, data: Data, run: Run) -> Structure:
-        """Find the graphs and make features of their cliques."""
-        rule = Rule.of(len(data), self.level, self.min_count)
-        self.table_ = CountedRows.of(data)
-        left = run.deadline.left()
-        if left is not None:  # the cliques need time too
-            run.deadline = run.deadline.sooner(0.9 * left)
-        self.graphs_ = self.find_graphs(self.table_, rule, run)
-        return from_row_graphs(data.domain, self.table_.rows, self.graphs_)
-
-    def find_graphs(self, table: CountedRows, rule: Rule, run: Run) -> BoolArray:
-        """Return the adjacency matrix of each distinct row; subclasses implement this."""
-        raise NotImplementedError
-
-    @property
-    def added_(self) -> int:
-        """Number of dependencies the features add to the graphs, over the distinct rows."""
-        return added_dependencies(self._learned("structure_"), self.table_.rows, self.graphs_)
 
 
 def from_row_graphs(domain: Domain, rows: IntArray, graphs: BoolArray) -> Structure:
@@ -130,8 +94,7 @@ def _cliques(graphs: BoolArray) -> Iterator[tuple[list[int], IntArray]]:
         yield list(variables), np.concatenate(lists)
 
 
-def added_dependencies(structure: Structure, rows: IntArray, graphs: BoolArray) -> int:
-    """Count the dependencies of a structure beyond the graphs it was made of, over their rows."""
+def claimed_dependencies(structure: Structure, rows: IntArray) -> int:
+    """Count the pairs that depend according to a structure, over some rows."""
     plain = by_position(structure)
-    claimed = compare(plain, Structure(plain.domain), data=rows).fn
-    return int(claimed) - int(np.triu(graphs).sum())
+    return int(compare(plain, Structure(plain.domain), data=rows).fn)

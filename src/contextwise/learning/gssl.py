@@ -49,8 +49,6 @@ class GSSL(Learner):
         L2 penalty of the fit.
     rng : int or Generator
         Seed or generator; equal seeds give equal structures.
-    show_progress : bool or function
-        Show a progress bar on standard error, or call a function of (done, total) for each phase.
 
     Attributes
     ----------
@@ -71,7 +69,6 @@ class GSSL(Learner):
     l1: float = 5.0
     l2: float = 0.0
     rng: int | np.random.Generator = 0
-    show_progress: bool | Progress = False
 
     def learn(self, data: Data, run: Run) -> Model:
         """Generate features, keep the frequent ones, and fit."""

@@ -56,7 +56,6 @@ from contextwise.models.evidence import CONTRADICTED
 from contextwise.models.features import PairIndex, members
 from contextwise.models.structure import Structure
 from contextwise.support.arrays import FloatArray
-from contextwise.support.effort import Progress
 
 LEAST = 1e-6
 """A smaller gain is none."""
@@ -88,8 +87,6 @@ class PairBlocks(Learner):
         Largest number of literals in a context of an edge; 0 finds a graph.
     require, forbid : lists of pairs of names
         Pairs that depend, and pairs that are independent in all contexts.
-    show_progress : bool or function
-        Show a progress bar on standard error, or call a function of (done, total) for each phase.
 
     Examples
     --------
@@ -105,7 +102,6 @@ class PairBlocks(Learner):
     depth: int = 2
     require: Sequence[tuple[str, str]] = ()
     forbid: Sequence[tuple[str, str]] = ()
-    show_progress: bool | Progress = False
 
     def learn(self, data: Data, run: Run) -> Structure:
         """Search for the pairs and their contexts."""

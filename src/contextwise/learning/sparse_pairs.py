@@ -51,7 +51,7 @@ from contextwise.models.factors import weighted
 from contextwise.models.features import single_values, words_of
 from contextwise.models.structure import LogLinear
 from contextwise.support.arrays import FloatArray, IntArray
-from contextwise.support.effort import Progress, progress_of
+from contextwise.support.effort import progress_of
 from contextwise.support.formatting import plural
 from contextwise.support.machine import one_thread
 
@@ -214,8 +214,6 @@ class SparsePairs(Learner):
         Largest number of Newton steps per regression.
     n_jobs : int
         Number of threads; -1 means all cores. The result does not depend on it.
-    show_progress : bool or function
-        Show a progress bar on standard error, or call a function of (done, regressions).
 
     Attributes
     ----------
@@ -245,7 +243,6 @@ class SparsePairs(Learner):
     tolerance: float = 1e-6
     max_iterations: int = 200
     n_jobs: int = 1
-    show_progress: bool | Progress = False
 
     def learn(self, data: Data, run: Run) -> LogLinear:
         """Solve all regressions and keep the pairs."""

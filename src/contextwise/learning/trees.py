@@ -19,17 +19,15 @@ its score exceeds the penalty and both sides have enough rows. Growth is plain r
 pruning, randomness or a limit of depth. These are the rules of Libra's learner, inferred from its
 trees.
 
-Both versions take logs one by one with the C library, so that they round alike and choose the same
-test where two are nearly equal. The C++ in ``grow/`` keeps one set of bits per value; it counts a
-candidate with an AND and a population count, or row by row where that is less work.
+The C++ in ``grow/`` keeps one set of bits per value; it counts a candidate with an AND and a
+population count, or row by row where that is less work.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -83,8 +81,6 @@ class Trees(TreeLearner):
         L2 penalty of the refit, on the total over the rows (1/sd² of a normal prior).
     n_jobs : int
         Number of threads; -1 means all cores. The result does not depend on it.
-    show_progress : bool or function
-        Show a progress bar on standard error, or call a function of (trees grown, trees).
 
     Attributes
     ----------
@@ -105,7 +101,6 @@ class Trees(TreeLearner):
     l1: float = 5.0
     l2: float = 0.0
     n_jobs: int = 1
-    show_progress: bool | Progress = False
 
     def learn(self, data: Data, run: Run) -> Model:
         """Grow the trees and make them one network."""
@@ -132,9 +127,6 @@ class Trees(TreeLearner):
         return run.refit_l1(network, data, self.l1, self.l2)
 
 
-# -- growth ----------------------------------------------------------------------------------------
-
-
 def grow(
     rows: IntArray,
     cardinalities: Sequence[int],
@@ -144,9 +136,9 @@ def grow(
     progress: Progress | None = None,
     deadline: Deadline = NEVER,
 ) -> list[Tree]:
-    """Grow one tree per variable, until a deadline, with compiled code where it is available."""
+    """Grow one tree per variable, until a deadline."""
     if not_compiled:
-        return grow_readably(rows, cardinalities, rules, progress=progress, deadline=deadline)
+        raise ContextwiseError(f"trees has no version in Python ({not_compiled})")
     total = len(cardinalities)
 
     def watch(done: int) -> bool:
@@ -168,93 +160,3 @@ def grow(
         Tree(target, variables, values, counts.reshape(-1, cardinalities[target]))
         for target, (variables, values, counts) in enumerate(grown)
     ]
-
-
-def grow_readably(
-    rows: IntArray,
-    cardinalities: Sequence[int],
-    rules: Rules,
-    *,
-    progress: Progress | None = None,
-    deadline: Deadline = NEVER,
-) -> list[Tree]:
-    """Grow one tree per variable in plain Python; `grow` returns the same trees."""
-    trees = []
-    for target in range(len(cardinalities)):
-        root = _Node(target, rows)
-        waiting = [root]
-        while waiting and not deadline.passed:
-            leaf = waiting.pop()
-            leaf.split = _best_split(leaf, cardinalities, rules)
-            if leaf.split:
-                holds = leaf.rows[:, leaf.split.variable] == leaf.split.value
-                leaf.sides = [_Node(target, leaf.rows[where]) for where in (holds, ~holds)]
-                waiting += leaf.sides
-        trees.append(_tree(root, cardinalities))
-        if progress:
-            progress(target + 1, len(cardinalities))
-    return trees
-
-
-class _Split(NamedTuple):
-    """A test and its score."""
-
-    score: float
-    variable: int
-    value: int
-
-
-@dataclass(eq=False)
-class _Node:
-    """A node of a growing tree; a leaf has no split."""
-
-    target: int
-    rows: IntArray
-    split: _Split | None = None
-    sides: list[_Node] = field(default_factory=list)
-
-
-def _best_split(leaf: _Node, cardinalities: Sequence[int], rules: Rules) -> _Split | None:
-    """Return the best test of the other variables, or None if none exceeds the penalty."""
-    rows, target, states = leaf.rows, leaf.target, cardinalities[leaf.target]
-    counts = np.bincount(rows[:, target], minlength=states)
-    whole = _log_likelihood(counts.tolist(), rules.prior)
-    best = None
-    for variable, card in enumerate(cardinalities):
-        if variable == target:
-            continue
-        # The two values of a binary variable make the same split.
-        for value in range(card if card > 2 else card - 1):
-            holds = np.bincount(rows[rows[:, variable] == value, target], minlength=states)
-            fails = counts - holds
-            if min(holds.sum(), fails.sum()) < rules.min_count:
-                continue
-            parts = [_log_likelihood(side.tolist(), rules.prior) for side in (holds, fails)]
-            score = (parts[0] + parts[1]) - whole
-            if score > (best.score if best else rules.penalty):
-                best = _Split(score, variable, value)
-    return best
-
-
-def _log_likelihood(counts: Sequence[int], prior: float) -> float:
-    total, part, result = sum(counts), prior / len(counts), 0.0
-    for count in counts:
-        if count:
-            result += count * math.log((count + part) / (total + prior))
-    return result
-
-
-def _tree(root: _Node, cardinalities: Sequence[int]) -> Tree:
-    variables, values, counts = [], [], []
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        variables.append(node.split.variable if node.split else -1)
-        values.append(node.split.value if node.split else 0)
-        if node.split:
-            # The last one is taken next, so nodes come in depth-first order.
-            waiting += reversed(node.sides)
-        else:
-            codes = node.rows[:, root.target]
-            counts.append(np.bincount(codes, minlength=cardinalities[root.target]))
-    return Tree(root.target, *(np.array(part, np.int64) for part in (variables, values, counts)))

@@ -1,4 +1,4 @@
-// The configurations of a blanket in classes, scored together: what contextual_mpl.py explains.
+// The configurations of a blanket in classes, scored together: what mpl.py explains.
 #pragma once
 
 #include <map>
@@ -8,8 +8,7 @@
 
 namespace contextwise::count {
 
-// The allowed values of each variable that a context restricts.
-using Context = std::map<u32, std::vector<u32>>;
+using Context = std::map<u32, u32>;  // the values of some variables
 
 class Classes {
  public:
@@ -55,8 +54,8 @@ class Classes {
 
   // By how much the score rises if configurations that agree with a context and differ in `other`
   // alone become one class.
-  i64 gain(u32 other, const std::vector<Context>& contexts) {
-    join(other, contexts);
+  i64 gain(u32 other, const Context& context) {
+    join(other, context);
     i64 result = 0;
     for (std::size_t g = 0; g < groups(); ++g)
       if (members_[g] > 1) result += score(sums_.data() + g * values_, merged_[g]) - before_[g];
@@ -65,7 +64,7 @@ class Classes {
   }
 
   void merge(u32 other, const Context& context) {
-    join(other, {context});
+    join(other, context);
     std::vector<u32> heads(groups(), NONE);
     for (const u32 label : touched_) {
       const u32 g = groups_[root(label)];
@@ -96,45 +95,35 @@ class Classes {
 
   // Whether configurations that agree with the context and differ in `other` alone are one class.
   bool is_merged(u32 other, const Context& context) const {
-    bool result = true;
-    each_line(other, context,
-              [&](std::size_t begin, std::size_t stride, const std::vector<u32>& values) {
-                for (const u32 value : values)
-                  result &= labels_[begin + value * stride] == labels_[begin + values[0] * stride];
-              });
-    return result;
+    const std::size_t k = place_of(other);
+    for (const std::size_t begin : lines(other, context))
+      for (u32 value = 1; value < cards_[k]; ++value)
+        if (labels_[begin + value * strides_[k]] != labels_[begin]) return false;
+    return true;
   }
 
  private:
   static constexpr u32 NONE = ~u32{0};
   static constexpr std::size_t KNOWN = 2048;
 
-  // Calls visit(first configuration, stride of `other`, its values) for each line of a context.
-  template <class Visit>
-  void each_line(u32 other, const Context& context, const Visit& visit) const {
-    std::vector<std::vector<u32>> allowed(blanket_.size());
-    std::size_t along = 0;
+  std::size_t place_of(u32 v) const {
+    return static_cast<std::size_t>(std::ranges::find(blanket_, v) - blanket_.begin());
+  }
+
+  // The first configuration of each line: a line agrees with a context and differs in `other` alone.
+  std::vector<std::size_t> lines(u32 other, const Context& context) const {
+    std::vector<std::size_t> result{0}, longer;
     for (std::size_t k = 0; k < blanket_.size(); ++k) {
+      if (blanket_[k] == other) continue;
       const auto found = context.find(blanket_[k]);
-      if (found != context.end()) {
-        allowed[k] = found->second;
-      } else {
-        allowed[k].resize(cards_[k]);
-        std::iota(allowed[k].begin(), allowed[k].end(), u32{0});
-      }
-      if (allowed[k].empty()) return;
-      if (blanket_[k] == other) along = k;
+      longer.clear();
+      for (const std::size_t begin : result)
+        for (u32 value = 0; value < cards_[k]; ++value)
+          if (found == context.end() || found->second == value)
+            longer.push_back(begin + value * strides_[k]);
+      result.swap(longer);
     }
-    const std::vector<u32> line = std::exchange(allowed[along], {0});
-    std::vector<std::size_t> at(blanket_.size(), 0);
-    while (true) {
-      std::size_t begin = 0;
-      for (std::size_t k = 0; k < at.size(); ++k) begin += allowed[k][at[k]] * strides_[k];
-      visit(begin, strides_[along], line);
-      std::size_t k = at.size();
-      while (k > 0 && ++at[k - 1] == allowed[k - 1].size()) at[--k] = 0;
-      if (k == 0) return;
-    }
+    return result;
   }
 
   u32 root(u32 label) {
@@ -149,18 +138,14 @@ class Classes {
   std::size_t groups() const { return members_.size(); }
 
   // Joins the classes of each line, and adds up the counts of those that are joined.
-  void join(u32 other, const std::vector<Context>& contexts) {
-    for (const Context& context : contexts)
-      each_line(other, context,
-                [&](std::size_t begin, std::size_t stride, const std::vector<u32>& values) {
-                  const u32 first = labels_[begin + values[0] * stride];
-                  touch(first);
-                  for (std::size_t k = 1; k < values.size(); ++k) {
-                    const u32 label = labels_[begin + values[k] * stride];
-                    touch(label);
-                    parents_[root(label)] = root(first);
-                  }
-                });
+  void join(u32 other, const Context& context) {
+    const std::size_t k = place_of(other);
+    for (const std::size_t begin : lines(other, context))
+      for (u32 value = 0; value < cards_[k]; ++value) {
+        const u32 label = labels_[begin + value * strides_[k]];
+        touch(label);
+        parents_[root(label)] = root(labels_[begin]);
+      }
     for (const u32 label : touched_) {
       u32& g = groups_[root(label)];
       if (g == NONE) {

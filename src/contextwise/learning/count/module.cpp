@@ -166,12 +166,15 @@ NB_MODULE(_count, module) {
           [](const Rows& rows, const Variables& varying, double level, double min_count) {
             return ContextGraphs(rows, varying, level, min_count);
           },
-          "varying"_a, "level"_a, "min_count"_a, nb::keep_alive<0, 1>());
+          "varying"_a, "level"_a, "min_count"_a, nb::keep_alive<0, 1>())
+      .def(
+          "classes",
+          [](const Rows& rows, std::size_t target, const Variables& blanket, double prior,
+             double scale) { return Classes(rows, target, blanket, prior, scale); },
+          "target"_a, "blanket"_a, "prior"_a, "scale"_a);
   nb::class_<Classes>(module, "Classes")
-      .def(nb::init<const Rows&, std::size_t, Variables, double, double>(), "rows"_a, "target"_a,
-           "blanket"_a, "prior"_a, "scale"_a)
       .def("total", &Classes::total)
-      .def("gain", &Classes::gain, "other"_a, "contexts"_a)
+      .def("gain", &Classes::gain, "other"_a, "context"_a)
       .def("merge", &Classes::merge, "other"_a, "context"_a)
       .def("is_merged", &Classes::is_merged, "other"_a, "context"_a);
 }

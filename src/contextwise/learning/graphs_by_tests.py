@@ -1,0 +1,307 @@
+"""GSMN, CSGS and CSPC: graphs by tests of independence, of all rows or one graph per distinct row.
+
+**GSMN** (Bromberg et al. 2009) finds a Markov blanket per variable t: the smallest set given which
+t is independent of all others. **Grow**: add the variable that depends most clearly on t given the
+blanket so far, while some variable does: smallest p-value, then the statistic farthest above its
+mean, then the first variable. **Shrink**: remove the variable that depends least on t given the
+rest of the blanket, while a test accepts independence: largest p-value, then the variable that was
+added first. An undecided test neither adds nor removes. An edge must be in both blankets of its
+ends (``rule="and"``) or in one (``rule="or"``).
+
+**CSGS** (Edera, Strappa and Bromberg 2014) does the same for each distinct row x, with tests on the
+rows that equal x in the blanket. Rows that agree on the blanket so far take the same next step, so
+growing for all rows grows one tree per variable: a node is a blanket with its values, and a step
+splits its rows by the values of the added variable.
+
+**CSPC** (Edera, Schlüter and Bromberg 2014) starts with a complete graph for each distinct row x.
+For k = 0, 1, 2, … an edge a–b of the graph of x is deleted if a and b are independent given x_S for
+some set S of k neighbours of a, or of b; the test uses the rows that equal x in S. All rows that
+agree in S share the test. The neighbours are those at the start of step k, so the result does not
+depend on the order of the variables. An undecided test deletes nothing. This needs many rows: one
+test that fails to reject deletes an edge. Conditioning on few variables mixes contexts in which a
+dependency differs, so that it can nearly cancel; conditioning on many leaves few rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import comb
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from contextwise.data.rows import Data
+from contextwise.errors import DomainError
+from contextwise.learning.base import Learner, Run, threads_of
+from contextwise.learning.counted_rows import CountedRows
+from contextwise.learning.graphs import (
+    EdgeRule,
+    check_edge_rule,
+    claimed_dependencies,
+    edges_of,
+    from_edges,
+    from_row_graphs,
+)
+from contextwise.learning.independence_test import (
+    Rule,
+    evaluate_given,
+    evaluate_in_context,
+    evaluate_on,
+    evaluate_without_each,
+    most_dependent,
+    most_independent,
+)
+from contextwise.models.structure import Structure
+from contextwise.support.arrays import BoolArray, IntArray
+from contextwise.support.effort import progress_of
+
+if TYPE_CHECKING:
+    from contextwise.learning import _count
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class GSMN(Learner):
+    """One graph, by growing and shrinking a Markov blanket per variable; it cannot see contexts.
+
+    The features are the tables of the edges, which claim the same as the tables of the cliques.
+
+    Parameters
+    ----------
+    level : float
+        Level of the tests; with more than 1/level² rows it is 1/√rows.
+    min_count : float
+        Rows per cell that a test needs; a test with fewer is undecided.
+    rule : "and" or "or"
+        Whether an edge must be in both blankets of its ends, or in one.
+
+    Attributes
+    ----------
+    blankets_ : list of tuple of int
+        The blanket of each variable, as positions.
+
+    Examples
+    --------
+    >>> rows = [[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]] * 20
+    >>> GSMN().fit(rows).structure_.pairs()
+    [('v0', 'v1')]
+    """
+
+    decides_by_test = True
+
+    level: float = 0.05
+    min_count: float = 5.0
+    rule: EdgeRule = "and"
+
+    def learn(self, data: Data, run: Run) -> Structure:
+        """Find the blankets and join their members."""
+        check_edge_rule(self.rule)
+        test_rule, table = Rule.of(len(data), self.level, self.min_count), CountedRows.of(data)
+        size = len(data.domain)
+        inside = np.zeros((size, size), dtype=bool)
+        for target in run.steps(table.varying, "finding blankets"):
+            inside[target, _blanket(run, table, target, test_rule)] = True
+        self.blankets_ = [tuple(np.flatnonzero(row).tolist()) for row in inside]
+        return from_edges(data.domain, edges_of(inside, self.rule))
+
+
+def _blanket(run: Run, table: CountedRows, target: int, rule: Rule) -> list[int]:
+    """Grow and shrink the blanket of a variable."""
+    blanket: list[int] = []
+    others = [v for v in table.varying if v != target]
+    while others and not run.is_late():
+        added = most_dependent(evaluate_given(table, target, others, blanket), rule)
+        if added is None:
+            break
+        blanket.append(others.pop(added))
+    while blanket and not run.is_late():
+        removed = most_independent(evaluate_without_each(table, target, blanket), rule)
+        if removed is None:
+            break
+        del blanket[removed]
+    return blanket
+
+
+# -- one graph per row -----------------------------------------------------------------------------
+
+
+class RowGraphs(Learner):
+    """Base class of learners of one graph per row."""
+
+    decides_by_test = True
+    level: float
+    min_count: float
+    table_: CountedRows
+    graphs_: BoolArray
+
+    def learn(self, data: Data, run: Run) -> Structure:
+        """Find the graphs and make features of their cliques."""
+        rule = Rule.of(len(data), self.level, self.min_count)
+        self.table_ = CountedRows.of(data)
+        left = run.deadline.left()
+        if left is not None:  # the cliques need time too
+            run.deadline = run.deadline.sooner(0.9 * left)
+        self.graphs_ = self.find_graphs(self.table_, rule, run)
+        return from_row_graphs(data.domain, self.table_.rows, self.graphs_)
+
+    def find_graphs(self, table: CountedRows, rule: Rule, run: Run) -> BoolArray:
+        """Return the adjacency matrix of each distinct row; subclasses implement this."""
+        raise NotImplementedError
+
+    @property
+    def added_(self) -> int:
+        """Number of dependencies the features add to the graphs, over the distinct rows."""
+        claimed = claimed_dependencies(self._learned("structure_"), self.table_.rows)
+        return claimed - int(np.triu(self.graphs_).sum())
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class CSGS(RowGraphs):
+    """One graph per distinct row, by growing and shrinking blankets; cliques are features.
+
+    It finds dependencies that hold in some contexts only. The features can claim a few more.
+
+    Parameters
+    ----------
+    level : float
+        Level of the tests; with more than 1/level² rows it is 1/√rows.
+    min_count : float
+        Rows per cell that a test needs; a test with fewer is undecided.
+    rule : "and" or "or"
+        Whether an edge must be in both blankets of its ends, or in one.
+
+    Attributes
+    ----------
+    table_ : CountedRows
+        The distinct rows.
+    graphs_ : bool array of shape (distinct rows, variables, variables)
+        The adjacency matrix of each distinct row.
+    added_ : int
+        Number of (row, pair) where the features claim a dependency without an edge in the graph.
+
+    Examples
+    --------
+    B and C are equal where A=0, and independent where A=1, where both are 1 more often:
+
+    >>> ones = [[1, b, c] for b in (0, 1, 1, 1) for c in (0, 1, 1, 1)]
+    >>> rows = [[0, 0, 0], [0, 1, 1]] * 80 + ones * 10
+    >>> learned = CSGS().fit(rows, domain={"A": 2, "B": 2, "C": 2}).structure_
+    >>> learned.restrict("A=0").pairs(), learned.restrict("A=1").pairs()
+    ([('B', 'C')], [])
+    """
+
+    level: float = 0.05
+    min_count: float = 5.0
+    rule: EdgeRule = "and"
+
+    def find_graphs(self, table: CountedRows, rule: Rule, run: Run) -> BoolArray:
+        """Find the blankets of each variable in each context and join them."""
+        check_edge_rule(self.rule)
+        size = len(table.cardinalities)
+        inside = np.zeros((len(table.rows), size, size), dtype=bool)
+        for target in run.steps(table.varying, "finding blankets"):
+            for blanket, rows in _blankets(table, target, rule):
+                inside[rows[:, None], target, blanket] = True
+                if run.is_late():
+                    break
+        return edges_of(inside, self.rule)
+
+
+def _blankets(table: CountedRows, target: int, rule: Rule) -> Iterator[tuple[list[int], IntArray]]:
+    """Yield the blankets of a variable, each with the rows that have it."""
+    every = [v for v in table.varying if v != target]
+    waiting: list[tuple[list[int], IntArray]] = [([], np.arange(len(table.rows)))]
+    while waiting:
+        blanket, rows = waiting.pop()
+        others = [v for v in every if v not in blanket]
+        added = most_dependent(evaluate_on(table, rows, target, others), rule) if others else None
+        if added is None:
+            values = {v: int(table.rows[rows[0], v]) for v in blanket}
+            yield _shrink(table, target, values, rule), rows
+            continue
+        variable = others[added]
+        codes = table.rows[rows, variable]
+        waiting += (([*blanket, variable], rows[codes == value]) for value in np.unique(codes))
+
+
+def _shrink(table: CountedRows, target: int, blanket: dict[int, int], rule: Rule) -> list[int]:
+    """Shrink a blanket with its values."""
+    left = dict(blanket)
+    while left:
+        removed = most_independent(evaluate_in_context(table, target, left), rule)
+        if removed is None:
+            break
+        del left[list(left)[removed]]
+    return list(left)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class CSPC(RowGraphs):
+    """One graph per distinct row, by tests on the rows that agree with it; cliques are features.
+
+    It finds dependencies that hold in some contexts only. The features can claim a few more.
+
+    Parameters
+    ----------
+    level : float
+        Level of the tests; with more than 1/level² rows it is 1/√rows.
+    min_count : float
+        Rows per cell that a test needs; a test with fewer deletes nothing.
+    max_size : int, optional
+        Size of the largest set of variables to condition on; unlimited by default.
+    n_jobs : int
+        Number of threads; -1 means all cores.
+
+    Attributes
+    ----------
+    table_ : CountedRows
+        The distinct rows.
+    graphs_ : bool array of shape (distinct rows, variables, variables)
+        The adjacency matrix of each distinct row.
+    added_ : int
+        Number of (row, pair) where the features claim a dependency without an edge in the graph.
+
+    Examples
+    --------
+    B and C are equal where A=0, and independent where A=1, where both are 1 more often:
+
+    >>> ones = [[1, b, c] for b in (0, 1, 1, 1) for c in (0, 1, 1, 1)]
+    >>> rows = [[0, 0, 0], [0, 1, 1]] * 80 + ones * 10
+    >>> learned = CSPC().fit(rows, domain={"A": 2, "B": 2, "C": 2}).structure_
+    >>> learned.restrict("A=0").pairs(), learned.restrict("A=1").pairs()
+    ([('B', 'C')], [])
+    """
+
+    level: float = 0.05
+    min_count: float = 5.0
+    max_size: int | None = None
+    n_jobs: int = 1
+
+    def find_graphs(self, table: CountedRows, rule: Rule, run: Run) -> BoolArray:
+        """Delete edges, conditioning on larger and larger sets of neighbours."""
+        if self.max_size is not None and self.max_size < 0:
+            raise DomainError(f"max_size must be >= 0, got {self.max_size}")
+        search = table.need_compiled("cspc").context_graphs(
+            table.varying, rule.level, rule.min_count
+        )
+        variables = len(table.varying)
+        for size in range(variables if self.max_size is None else self.max_size + 1):
+            if run.is_late() or not self._delete(search, size, variables, run):
+                break
+        return search.graphs()
+
+    def _delete(self, search: _count.ContextGraphs, size: int, variables: int, run: Run) -> bool:
+        """Do one step in compiled code; return whether another one can delete more."""
+        total = comb(variables, size)
+        with progress_of(run.show_progress, f"testing, {size} given") as progress:
+
+            def watch(done: int) -> bool:
+                """Report progress; return whether to continue."""
+                if progress and done:
+                    progress(total - comb(variables - done, size), total)
+                return not run.is_late()
+
+            more = search.delete_edges(size, threads_of(self.n_jobs), watch)
+            if progress and run.finished:
+                progress(total, total)
+        return more
