@@ -1,4 +1,4 @@
-"""Ising models, and model strings of bnlearn."""
+"""Ising models."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from contextwise.convert import from_ising, from_model_string
-from contextwise.errors import DomainError, ParseError
+from contextwise.convert import from_ising
+from contextwise.errors import DomainError
 from network_tables import log_table
 
 
@@ -56,14 +56,3 @@ def test_what_is_no_ising_model(arguments: tuple[list[list[float]]], message: st
         from_ising([[0]], names=["a", "b"])
     with pytest.raises(DomainError, match=r"values must be \(0, 1\)"):
         from_ising([[0]], values=(0, 2))
-
-
-def test_a_model_string_with_and_without_states() -> None:
-    model = from_model_string("[A][B|A:C][C]", {"C": 2, "B": ["x", "y", "z"], "A": 2})
-    assert model.domain.names == ("C", "B", "A")
-    assert model.domain.cardinalities == (2, 3, 2)
-    assert model.directions is not None
-    assert model.directions.parents == ((), (2, 0), ())
-    assert from_model_string("[A][B|A]").info["unknown_states"]
-    with pytest.raises(ParseError, match="model string: the network has a cycle"):
-        from_model_string("[A|B][B|A]")

@@ -21,7 +21,6 @@ from contextwise.convert import (
     from_split_model,
     from_stratified,
     to_generators,
-    to_graphs,
 )
 from contextwise.errors import ContextwiseError, DomainError, NotRepresentable, TooLargeError
 from contextwise.models.structure import structure_of
@@ -315,10 +314,9 @@ def test_canonical(seed: int) -> None:
     structure = from_canonical(graphs, domain)
     assert_equal(claims(structure), interactions(constrained(rng, domain, independent)))
     if len(by) == 1:
-        back = to_graphs(structure, by)
-        assert {c: set(g.edges) for c, g in back.items()} == {
-            c: {tuple(sorted(e)) for e in g.edges} for c, g in graphs.items()
-        }
+        for context, graph in graphs.items():
+            edges = {tuple(sorted(edge)) for edge in graph.edges}
+            assert set(structure.restrict(context).pairs()) == edges
 
 
 def test_the_model_of_the_paper_is_two_graphs() -> None:
@@ -359,31 +357,6 @@ def test_an_edge_that_a_context_switches_needs_its_ends_to_depend_on_it() -> Non
 def test_bad_canonical_models(graphs: Any, message: str) -> None:
     with pytest.raises(DomainError, match=message):
         from_canonical(graphs, ABC)
-
-
-def test_graphs_by_several_variables() -> None:
-    model = Structure({"A": 2, "B": 2, "C": 2, "D": 2}, ["A=0 & B=1 & C=1 & D=1", "C=0 & D=0"])
-    graphs = to_graphs(model, by=["A", "B"])
-    assert list(graphs) == ["A=0 & B=0", "A=0 & B=1", "A=1 & B=0", "A=1 & B=1"]
-    assert all(list(graph.edges) == [("C", "D")] for graph in graphs.values())
-
-
-def test_graphs_by_too_many_or_by_a_text() -> None:
-    model = Structure({f"x{k}": 2 for k in range(40)})
-    with pytest.raises(TooLargeError, match="1099511627776 assignments"):
-        to_graphs(model, by=model.domain.names)
-    with pytest.raises(DomainError, match=r"by=\['A'\]"):
-        to_graphs(Structure(ABC), by="A")
-
-
-def test_graphs_of_models_that_say_little() -> None:
-    assert [list(graph.edges) for graph in to_graphs(Structure(ABC), by=["A"]).values()] == [[], []]
-    [whole] = to_graphs(Structure(ABC, ["A=1 & B=1"]), by=[]).values()
-    assert list(whole.edges) == [("A", "B")]
-    lone = Structure({"one": ["only"], "A": 2, "B": 2}, ["A=1 & B=1"])
-    assert {key: list(graph.edges) for key, graph in to_graphs(lone, by=["one"]).items()} == {
-        "one=only": [("A", "B")]
-    }
 
 
 def partitions_of_a_cube() -> Iterator[set[tuple[int, tuple[int, ...]]]]:

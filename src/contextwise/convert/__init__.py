@@ -18,13 +18,12 @@ from contextwise.convert.hierarchical import (
 from contextwise.convert.packages import (
     from_causal_learn,
     from_ising,
-    from_model_string,
     from_pgmpy,
     from_pyagrum,
     to_pgmpy,
     to_pyagrum,
 )
-from contextwise.convert.undirected import from_canonical, from_graph, from_stratified, to_graphs
+from contextwise.convert.undirected import from_canonical, from_graph, from_stratified
 
 __all__ = [
     "by_values",
@@ -37,14 +36,12 @@ __all__ = [
     "from_interactions",
     "from_ising",
     "from_ldag",
-    "from_model_string",
     "from_pgmpy",
     "from_pyagrum",
     "from_split_model",
     "from_staged_tree",
     "from_stratified",
     "to_generators",
-    "to_graphs",
     "to_pgmpy",
     "to_pyagrum",
 ]

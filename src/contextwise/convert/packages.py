@@ -1,4 +1,4 @@
-"""Convert the models of other packages: networks, learned graphs, model strings, Ising models.
+"""Convert the models of other packages: networks, learned graphs, Ising models.
 
 Each cell of a table becomes a feature and the log of its number the weight. In the ``.structure``
 the variables of a table depend on each other in every context; `contextwise.convert.by_values`
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,7 @@ from contextwise.convert.from_claims import DomainLike, converter, domain_of
 from contextwise.convert.undirected import from_graph
 from contextwise.data.rows import infer_domain
 from contextwise.errors import DomainError, require
-from contextwise.formats.graphs import read_modelstring
 from contextwise.formats.matrices import ising
-from contextwise.formats.reading import Source
 from contextwise.models.directions import bayesian_network, moral_pairs
 from contextwise.models.domain import Domain, listed
 from contextwise.models.factors import Factor, factors_to_write, log_linear, numbers, weighted
@@ -28,15 +26,7 @@ from contextwise.models.features import single_values
 from contextwise.models.structure import LogLinear, Structure, structure_of
 
 
-@overload
-def from_pgmpy(network: Any, domain: None = ...) -> LogLinear: ...
-
-
-@overload
-def from_pgmpy(network: Any, domain: Any) -> Structure: ...
-
-
-def from_pgmpy(network: Any, domain: Any = None) -> LogLinear | Structure:
+def from_pgmpy(network: Any, domain: Any = None) -> Any:
     """Convert a pgmpy network to a model, or a graph that pgmpy learned to a structure.
 
     Parameters
@@ -285,27 +275,6 @@ def to_pyagrum(model: LogLinear) -> Any:
 
 
 # -- packages of R --------------------------------------------------------------------------------
-
-
-def from_model_string(text: str, domain: DomainLike | None = None) -> Structure:
-    """Convert a model string of bnlearn to the structure of its DAG, with its directions.
-
-    Parameters
-    ----------
-    text : str
-        One ``[variable|parent:parent]`` for each variable.
-    domain : Domain, or a mapping that makes one; optional
-        The states of the variables. Without it each variable has two, and a comparison takes the
-        states of the other model.
-
-    Examples
-    --------
-    >>> model = from_model_string("[A][C][B|A:C]", {"A": 2, "B": 3, "C": 2})
-    >>> model.pairs(), model.directions.arcs
-    ([('A', 'B'), ('A', 'C'), ('B', 'C')], [(0, 1), (2, 1)])
-    """
-    model = structure_of(read_modelstring(Source(text.encode(), "model string")))
-    return model if domain is None else model.aligned_to(domain_of(domain))
 
 
 def from_ising(

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations, product
-from math import prod
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -39,20 +38,16 @@ from contextwise.convert.from_claims import (
     model_for,
 )
 from contextwise.counting.cover import class_space
-from contextwise.counting.extraction import pair_features
 from contextwise.counting.regions import complement
-from contextwise.errors import DomainError, TooLargeError, require
-from contextwise.formats import ModelLike, as_structure
+from contextwise.errors import DomainError, require
 from contextwise.models import notation
-from contextwise.models.domain import Domain, listed
+from contextwise.models.domain import Domain
 from contextwise.models.factors import check_scopes, tables
 from contextwise.models.features import PairIndex
 from contextwise.models.structure import Feature, Structure
 
 GraphLike = Any
 """A networkx graph, an adjacency matrix (a NumPy array in the order of the domain), or edges."""
-GRAPHS = 4096
-"""The most graphs that `to_graphs` makes."""
 
 
 def from_graph(
@@ -196,8 +191,8 @@ def from_canonical(graphs: Mapping[str, GraphLike], domain: DomainLike) -> Struc
     ...     {"X0=0": [("X1", "X2"), ("X2", "X3")], "X0=1": []},
     ...     {"X0": 2, "X1": 2, "X2": 2, "X3": 2},
     ... )
-    >>> [(context, sorted(graph.edges)) for context, graph in to_graphs(model, by=["X0"]).items()]
-    [('X0=0', [('X1', 'X2'), ('X2', 'X3')]), ('X0=1', [])]
+    >>> model.restrict("X0=0").pairs(), model.restrict("X0=1").pairs()
+    ([('X1', 'X2'), ('X2', 'X3')], [])
     """
     domain = domain_of(domain)
     parts = []
@@ -236,58 +231,3 @@ def _independent(domain: Domain, pair: PairIndex, parts: list[_Instantiated]) ->
                 f"graph of {part.text!r} and none in that of {other.text!r}"
             )
     return [cube for _, cube in without]
-
-
-def to_graphs(model: ModelLike, by: Iterable[str]) -> dict[str, Any]:
-    """Return the instantiated graph of each assignment of the variables ``by``.
-
-    A graph has the other variables as nodes, and an edge for each pair that occurs together in a
-    feature compatible with the assignment: the pairs that depend in *some* context with it. The
-    keys are texts such as ``"X0=0 & X1=1"``, so that `from_canonical` takes the result; that gives
-    the structure back if within each assignment it is a graph and all depends on ``by``.
-
-    Parameters
-    ----------
-    model : Structure or LogLinear
-    by : names
-        The variables to assign; at most 4096 assignments.
-
-    Returns
-    -------
-    dict from contexts to networkx graphs
-
-    Examples
-    --------
-    >>> model = Structure({"X0": 2, "A": 2, "B": 2}, ["X0=0 & A=1 & B=1", "X0=1 & A=1"])
-    >>> {context: list(graph.edges) for context, graph in to_graphs(model, by=["X0"]).items()}
-    {'X0=0': [('A', 'B')], 'X0=1': []}
-    """
-    networkx = require("networkx", "graphs")
-    structure = as_structure(model)
-    domain, features = structure.domain, structure.features
-    if isinstance(by, str):
-        raise DomainError(f"give the variables as a list, such as by=[{by!r}]")
-    fixed = list(dict.fromkeys(map(domain.position, by)))
-    count = prod(domain.cardinalities[v] for v in fixed)
-    if count > GRAPHS:
-        raise TooLargeError(
-            f"{listed(domain.names[v] for v in fixed)} have {count} assignments, a graph each; "
-            f"the limit is {GRAPHS}"
-        )
-    nodes = [name for v, name in enumerate(domain.names) if v not in fixed]
-    pairs, starts, owners = pair_features(features)
-    others = ~np.isin(pairs, fixed).any(axis=1)
-    first, second = (np.array(domain.names, dtype=object)[column] for column in pairs.T)
-    graphs = {}
-    for states in product(*(range(domain.cardinalities[v]) for v in fixed)):
-        chosen = list(zip(fixed, states, strict=True))
-        left = np.ones(len(features), dtype=bool)
-        for variable, state in chosen:
-            left &= features.allowing(variable, state)
-        touched = others & np.logical_or.reduceat(left[owners], starts[:-1])
-        graph = networkx.Graph()
-        graph.add_nodes_from(nodes)
-        graph.add_edges_from(zip(first[touched], second[touched], strict=True))
-        context = [notation.Literal(domain.names[v], (domain.states[v][k],)) for v, k in chosen]
-        graphs[notation.write_literals(context)] = graph
-    return graphs

@@ -30,7 +30,7 @@ from contextwise.data.rows import Data
 from contextwise.errors import ContextwiseError, OpenResult, require
 from contextwise.learning.base import Learner, Run, check_prior
 from contextwise.learning.independence_test import check_level
-from contextwise.models.structure import LogLinear, Model, Structure
+from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 from contextwise.support.effort import Progress
 
 
@@ -135,7 +135,7 @@ class Pgmpy(OtherPackage):
         else:
             raise _unknown_method(self.method, "hill-climb, ges, pc")
         search.fit(data.frame())
-        return from_pgmpy(search.causal_graph_, domain=data.domain)
+        return structure_of(from_pgmpy(search.causal_graph_, domain=data.domain))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
