@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_info
 
 from contextwise.errors import ContextwiseError
 from contextwise.support.effort import Effort
-from contextwise.support.store import Record, Store, Unit, _sum, run_units
+from contextwise.support.store import Record, Store, Unit, run_units
 
 UNITS = [Unit(f"unit-{k:02}", k) for k in range(12)]
 
@@ -72,7 +72,7 @@ def test_another_configuration_is_refused_with_the_difference(tmp_path: Path) ->
     with pytest.raises(ContextwiseError, match="seed is 1 there and 2 here"):
         Store(tmp_path, {"seed": 2, "sizes": [50]})
     with pytest.raises(
-        ContextwiseError, match=r"sizes is \[50\] there and \[0, 1, .*… here"
+        ContextwiseError, match=r"sizes is \[50\] there and \[0, 1, .*….*, 999\] here"
     ) as many:
         Store(tmp_path, {"seed": 1, "sizes": list(range(1000))})
     assert len(str(many.value)) < 300 + len(str(tmp_path))
@@ -129,8 +129,9 @@ def test_what_is_not_a_store(tmp_path: Path) -> None:
 
 
 def test_a_store_of_an_earlier_version_is_resumed(tmp_path: Path) -> None:
-    """It has the time and the tries of each unit, and a list of versions."""
-    row = ("unit-00", 0.5, 1, None, json.dumps(squares(0)))
+    """It has the time, the tries, the error and a checksum of each unit, and a list of versions."""
+    done = ("unit-00", 0.5, 1, None, json.dumps(squares(0)), "f00d")
+    failed = ("unit-01", 0.5, 3, "ValueError: one", "[]", "beef")
     derived = 394987066606203070  # a number that nobody typed
     about = [("configuration", f'{{"seed": {derived}}}'), ("versions", "[{}]")]
     with closing(sqlite3.connect(tmp_path / "results.sqlite")) as db, db:
@@ -138,14 +139,13 @@ def test_a_store_of_an_earlier_version_is_resumed(tmp_path: Path) -> None:
         db.execute(f"CREATE TABLE about ({text}, value TEXT, checksum TEXT) WITHOUT ROWID")
         columns = "seconds REAL, tries INTEGER, error TEXT, records TEXT, checksum TEXT"
         db.execute(f"CREATE TABLE units ({text}, {columns}) WITHOUT ROWID")
-        db.execute("INSERT INTO units VALUES (?, ?, ?, ?, ?, ?)", (*row, _sum(*row)))
-        for pair in about:
-            db.execute("INSERT INTO about VALUES (?, ?, ?)", (*pair, _sum(*pair)))
+        db.executemany("INSERT INTO units VALUES (?, ?, ?, ?, ?, ?)", (done, failed))
+        db.executemany("INSERT INTO about VALUES (?, ?, 'cafe')", about)
     for _ in range(2):
         with Store(tmp_path, {"seed": 3}, formerly={"seed": derived}) as store:
             assert run_units(store, UNITS, squares).before in (1, 12)
             assert list(store.records()) == EXPECTED
-    with pytest.raises(ContextwiseError, match="seed is another one there and 4 here"):
+    with pytest.raises(ContextwiseError, match=f"seed is {derived} there and 4 here"):
         Store(tmp_path, {"seed": 4}, formerly={"seed": 5})
 
 

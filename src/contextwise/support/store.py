@@ -8,8 +8,7 @@ one thread, because the way BLAS splits a sum changes its last bits.
 
 A store belongs to one **configuration**, the values that define the run; a different one is
 refused. A unit that fails is not kept, so the next run tries it again. One process at a time has a
-store: SQLite's lock on the file ends with the process. Each row has a checksum; damaged rows are
-dropped with a warning and computed again.
+store: SQLite's lock on the file ends with the process.
 """
 
 from __future__ import annotations
@@ -17,38 +16,25 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from contextwise.errors import ContextwiseError, MissingPackage
 from contextwise.support.effort import QUIET, Effort
-from contextwise.support.formatting import LARGEST_EXACT, plural
+from contextwise.support.formatting import name, plural
 from contextwise.support.machine import one_thread
 from contextwise.support.maps import Done, choose_map
 
 FILE = "results.sqlite"
-TABLES = (
-    "CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT, checksum TEXT) WITHOUT ROWID",
-    "CREATE TABLE units (key TEXT PRIMARY KEY, error TEXT, records TEXT, checksum TEXT) "
-    "WITHOUT ROWID",
-)
 MOST_DIFFERENCES = 3
 """The most differences of configurations that a message shows."""
-LONGEST_VALUE = 60
-"""The most characters of a value that a message shows."""
 
 Record = Mapping[str, Any]
 """A result: JSON values under their names."""
-
-
-class DamagedResults(UserWarning):
-    """Some results in a store are damaged and will be computed again."""
 
 
 @dataclass(frozen=True)
@@ -122,45 +108,33 @@ class Store:
                 raise
 
     def _begin(self, configuration: Record, formerly: Record | None) -> None:
-        """Create the store, or check the stored configuration and drop damaged rows."""
-        damaged: list[str] = []
-        # As the file holds them, with lists instead of tuples, so that they compare.
-        wanted, older = (json.loads(json.dumps(each)) for each in (configuration, formerly))
-        with self._transaction() as db:
-            tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
-            if not tables:
-                for statement in TABLES:
-                    db.execute(statement)
-                text = json.dumps(configuration)
-                row = ("configuration", text, _sum("configuration", text))
-                db.execute("INSERT INTO about VALUES (?, ?, ?)", row)
-            elif not tables >= {"about", "units"}:
-                raise sqlite3.DatabaseError("it has other tables")
-            else:
-                self._check(wanted, older)
-            # Stores of earlier versions have more columns.
-            self._columns = [row[1] for row in db.execute("PRAGMA table_info(units)")]
-            rows = list(self._rows())
-            damaged = [row["key"] for row in rows if not _is_intact(row)]
-            self._keys = {row["key"] for row in rows if _is_intact(row) and row["error"] is None}
-            db.executemany("DELETE FROM units WHERE key = ?", [(key,) for key in damaged])
-        if damaged:
-            warnings.warn(
-                f"{self.path}: {plural(len(damaged), 'result')} damaged; computing them again",
-                DamagedResults,
-                stacklevel=4,
-            )
-
-    def _check(self, wanted: Record, older: Record | None) -> None:
-        """Raise if the file is damaged or has another configuration."""
+        """Create the store, or check the stored configuration."""
         (problem,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
         if problem != "ok":
             raise sqlite3.DatabaseError(problem)
-        query = "SELECT key, value, checksum FROM about WHERE key = 'configuration'"
-        key, value, checksum = self._db.execute(query).fetchone() or ("", "", "")
-        if checksum != _sum(key, value):
-            raise sqlite3.DatabaseError("its description is damaged")
-        stored = json.loads(value)
+        with self._transaction() as db:
+            tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+            if not tables:
+                db.execute("CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID")
+                db.execute("CREATE TABLE units (key TEXT PRIMARY KEY, records TEXT) WITHOUT ROWID")
+                row = ("configuration", json.dumps(configuration))
+                db.execute("INSERT INTO about (key, value) VALUES (?, ?)", row)
+            elif not tables >= {"about", "units"}:
+                raise sqlite3.DatabaseError("it has other tables")
+            else:
+                self._check(configuration, formerly)
+            # Earlier versions kept failed units, with an error.
+            columns = {row[1] for row in db.execute("PRAGMA table_info(units)")}
+            done = " WHERE error IS NULL" if "error" in columns else ""
+            self._keys = {key for (key,) in db.execute(f"SELECT key FROM units{done}")}
+
+    def _check(self, configuration: Record, formerly: Record | None) -> None:
+        """Raise if the file has another configuration."""
+        query = "SELECT value FROM about WHERE key = 'configuration'"
+        row = self._db.execute(query).fetchone()
+        stored = json.loads(row[0]) if row else {}
+        # As the file holds them, with lists instead of tuples, so that they compare.
+        wanted, older = (json.loads(json.dumps(each)) for each in (configuration, formerly))
         if stored in (wanted, older):
             return
         what = "a run of another kind"
@@ -179,10 +153,6 @@ class Store:
                 self._db.execute("ROLLBACK")
             raise
 
-    def _rows(self) -> Iterator[dict[str, Any]]:
-        for row in self._db.execute("SELECT * FROM units ORDER BY key"):
-            yield dict(zip(self._columns, row, strict=True))
-
     def done(self) -> set[str]:
         """Return the keys of the units that are done; failed units are not."""
         return set(self._keys)
@@ -190,22 +160,18 @@ class Store:
     def add(self, key: str, records: Sequence[Record]) -> None:
         """Write the records of a unit in one transaction."""
         text = json.dumps([dict(record) for record in records], default=_plain)
-        row = {**dict.fromkeys(self._columns[:-1]), "key": key, "records": text}
-        values = (*row.values(), _sum(*row.values()))
-        places = ", ".join("?" * len(values))
         with _explained(self.path), self._transaction() as db:
-            db.execute(f"INSERT OR REPLACE INTO units VALUES ({places})", values)
+            db.execute("DELETE FROM units WHERE key = ?", (key,))
+            db.execute("INSERT INTO units (key, records) VALUES (?, ?)", (key, text))
         self._keys.add(key)
 
     def records(self, keys: Collection[str] | None = None) -> Iterator[dict[str, Any]]:
         """Yield the records of these units, by default of all, in the order of their keys."""
         wanted = self._keys if keys is None else self._keys & set(keys)
         with _explained(self.path):
-            rows = [row for row in self._rows() if row["key"] in wanted]
-            if len(rows) < len(wanted) or not all(map(_is_intact, rows)):
-                raise sqlite3.DatabaseError("rows that were written are missing")
-            for row in rows:
-                yield from json.loads(row["records"])
+            for key, text in self._db.execute("SELECT key, records FROM units ORDER BY key"):
+                if key in wanted:
+                    yield from json.loads(text)
 
     def close(self) -> None:
         """Close the file, for another process to open."""
@@ -280,15 +246,6 @@ def _explained(file: Path) -> Iterator[None]:
 # -- values ----------------------------------------------------------------------------------------
 
 
-def _sum(*values: object) -> str:
-    return blake2b(repr(values).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-def _is_intact(row: Mapping[str, Any]) -> bool:
-    *values, checksum = row.values()
-    return bool(checksum == _sum(*values))
-
-
 def _plain(value: Any) -> Any:
     """Convert a NumPy number."""
     if hasattr(value, "item"):
@@ -308,7 +265,4 @@ def _differences(stored: Record, current: Record) -> str:
 
 
 def _short(value: object) -> str:
-    if isinstance(value, int) and value > LARGEST_EXACT:
-        return "another one"  # earlier versions kept a number derived from the seed
-    text = "not set" if value is None else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
+    return "not set" if value is None else name(json.dumps(value, ensure_ascii=False), 60)
