@@ -172,7 +172,6 @@ def test_what_is_undefined_is_what_the_caller_says(name: str) -> None:
         assert comparison.rate(name) == 0.0
     with pytest.warns(UserWarning, match=f"{name} is undefined"):
         assert getattr(comparison, name) == 0.0
-    assert compare(nothing, nothing, zero_division=1.0).rate(name) == 1.0
 
 
 def test_an_unknown_rate_is_named() -> None:
@@ -219,9 +218,9 @@ def test_variables_sum_the_errors_of_their_pairs(models: tuple[Structure, Struct
         assert variables[name].fp == sum(pair.fp for pair in pairs)
         assert variables[name].fn == sum(pair.fn for pair in pairs)
         assert variables[name].assertions == sum(pair.total for pair in pairs)
-    frame = found.to_frame(by="variable")
-    assert frame["errors"].sum() == 2 * found.distance
-    assert list(frame["errors_share"]) == sorted(frame["errors_share"], reverse=True)
+    assert sum(variable.errors for variable in found.variables()) == 2 * found.distance
+    shares = [variable.share for variable in found.variables()]
+    assert shares == sorted(shares, reverse=True)
 
 
 def test_variables_of_some_pairs_count_the_assertions_of_these() -> None:

@@ -108,7 +108,8 @@ def test_few_dependencies_are_all_measured(seed: int, values: bool) -> None:
     assert {kind for kind, strengths in every.items() if strengths} == {*found.samples}
     for kind, sample in found.samples.items():
         assert sample.values == pytest.approx(sorted(every[kind]))
-        assert sample.quantile(0.5).low == sample.median == sample.quantile(0.5).high
+        median = sample.quantile(0.5)
+        assert median.low == median.value == median.high
 
 
 def test_the_sample_of_a_context_is_from_that_context() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from contextwise import Comparison, Domain, Structure, compare, distance_matrix, examples
-from contextwise.comparison.compare import comparison_record, pair_records, worst_pair_records
+from contextwise.comparison.compare import comparison_record, pair_records
 from contextwise.report.comparisons import (
     Guess,
     comparison_parts,
@@ -134,7 +134,7 @@ def test_shares_are_shown_and_records_are_exact() -> None:
         comparison
     )
     assert comparison_record(comparison)["fn"] == 199 * 2**198
-    assert next(worst_pair_records(comparison, 1))["fn"] == 2**198
+    assert next(pair_records(comparison, comparison.worst_places(1)))["fn"] == 2**198
 
 
 def test_several_guesses_are_a_row_each(small: Comparison) -> None:

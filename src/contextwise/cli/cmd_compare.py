@@ -341,12 +341,12 @@ def _nested(guess: Guess, top: int, per_pair: bool) -> dict[str, object]:
     if per_pair:  # the digits take more room than the numbers, and the text has them again
         numbers = 4 * len(guess.comparison.pairs)
         guess.comparison.unions.require_memory(8 * numbers, "use --csv, which prints as it goes")
-    strengths = guess.comparison.strengths
+    strengths, worst = guess.comparison.strengths, guess.comparison.worst_places(top)
     return {
         **({"labels": guess.comparison.roles.labels} if guess.comparison.roles.peers else {}),
         **({} if strengths is None else {"strengths": strengths.records()}),
         **({} if guess.scores is None else {"missing_scores": guess.scores.missing}),
-        "worst_pairs": list(cw.comparison.compare.worst_pair_records(guess.comparison, top)),
+        "worst_pairs": list(cw.comparison.compare.pair_records(guess.comparison, worst)),
         "open": list(cw.comparison.compare.open_pair_records(guess.comparison)),
         "counted": {**guess.comparison.unions.counted},
         "seconds": {**guess.comparison.unions.seconds},

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nlargest
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -23,18 +23,12 @@ from contextwise.comparison.confusion import (
     ConfusionBounds,
     Number,
     WholeMeasures,
-    ZeroDivision,
     computed,
     confusion_bounds,
     digits,
     ratio,
 )
-from contextwise.comparison.question import (
-    Pair,
-    Question,
-    Restriction,
-    pose,
-)
+from contextwise.comparison.question import Pair, Question, Restriction, pose
 from contextwise.comparison.roles import Roles, peer_names
 from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.pair_counts import CountArray, PairCounts, count_rows, tighten
@@ -84,7 +78,6 @@ class Comparison(Shown, WholeMeasures):
     unions : sizes of the three unions of each of these pairs, or bounds; also ``counted`` and
         ``seconds``, by engine, and ``interrupted``
     engine : name of the chosen engine; `unions.counted` has those that counted
-    zero_division : value of a rate whose denominator is zero
     estimates : estimates for open pairs, if requested and there are any
     strengths : how strong missed, invented and found dependencies are, if requested
 
@@ -100,7 +93,6 @@ class Comparison(Shown, WholeMeasures):
     pairs: IntArray
     unions: PairCounts
     engine: str = DEFAULT
-    zero_division: ZeroDivision = "warn"
     estimates: OpenEstimates | None = None
     strengths: Strengths | None = None
 
@@ -151,7 +143,7 @@ class Comparison(Shown, WholeMeasures):
     @property
     def open_pairs(self) -> list[Pair]:
         """The unfinished pairs."""
-        return self._names(self.pairs[self.unions.open_places])
+        return self.pair_names(self.unions.open_places)
 
     @cached_property
     def distance_bounds(self) -> tuple[Number, Number]:
@@ -185,15 +177,10 @@ class Comparison(Shown, WholeMeasures):
     def counts(self) -> ObjectArray:
         """The exact tp, fn, fp, tn of each of `pairs`: shape (p, 4)."""
         _ = self.confusion  # raises OpenResult
-        return self.known_counts
-
-    @cached_property
-    def known_counts(self) -> ObjectArray:
-        """The same as `counts`, with None for open pairs."""
         return self.counts_at(slice(None))
 
     def counts_at(self, places: IntArray | slice) -> ObjectArray:
-        """Return the rows of `known_counts` at these places."""
+        """Return the counts of the pairs at these places, with None for open pairs."""
         counts = self.unions.exact(self.unit_counts[places])
         if len(self.unions.open_places):
             counts[np.isin(np.arange(len(self.pairs))[places], self.unions.open_places)] = None
@@ -240,10 +227,6 @@ class Comparison(Shown, WholeMeasures):
         """The metric of the paper: FP + FN."""
         return self.confusion.distance
 
-    def rate(self, name: str, zero_division: ZeroDivision | None = None) -> float:
-        """Return one measure by name; see `Confusion.rate`."""
-        return super().rate(name, self.zero_division if zero_division is None else zero_division)
-
     def with_strengths(self) -> Comparison:
         """Return the same comparison with `strengths`, if no pair is open and a model has weights.
 
@@ -289,13 +272,10 @@ class Comparison(Shown, WholeMeasures):
         codes: IntArray = self.pairs @ (len(self.domain), 1)
         return codes
 
-    def pair_names(self, places: slice = slice(None)) -> list[Pair]:
+    def pair_names(self, places: IntArray | slice = slice(None)) -> list[Pair]:
         """Return the names of `pairs`, or of some of them."""
-        return self._names(self.pairs[places])
-
-    def _names(self, pairs: IntArray) -> list[Pair]:
         names = self.domain.names
-        return [(names[i], names[j]) for i, j in pairs.tolist()]
+        return [(names[i], names[j]) for i, j in self.pairs[places].tolist()]
 
     def worst_pairs(self, most: int = 10) -> list[tuple[Pair, Confusion]]:
         """Return the finished pairs with the most errors, worst first.
@@ -304,7 +284,7 @@ class Comparison(Shown, WholeMeasures):
         """
         worst = self.worst_places(most)
         counts = (Confusion(*row) for row in self.counts_at(worst))
-        return list(zip(self._names(self.pairs[worst]), counts, strict=True))
+        return list(zip(self.pair_names(worst), counts, strict=True))
 
     def worst_places(self, most: int) -> IntArray:
         """Return the places of `worst_pairs`, in their order."""
@@ -326,16 +306,10 @@ class Comparison(Shown, WholeMeasures):
     def _errors_of_variables(self) -> ObjectArray:
         """The FP and FN of the finished pairs of each variable, in units: shape (n, 2)."""
         places, _ = self.differing
-        errors = self.unit_counts[places][:, [2, 1]]
-        # Sums of machine integers could overflow, so two halves of each number are added up.
-        whole = errors.dtype == object
-        halves = [(errors, 1)] if whole else [(errors >> 31, 2**31), (errors & (2**31 - 1), 1)]
+        errors = self.unit_counts[places][:, [2, 1]].astype(object)  # sums could overflow
         sums = np.zeros((len(self.domain), 2), dtype=object)
-        for numbers, times in halves:
-            part = np.zeros(sums.shape, dtype=numbers.dtype)
-            for end in (0, 1):
-                np.add.at(part, self.pairs[places, end], numbers)
-            sums += part.astype(object) * times
+        for end in (0, 1):
+            np.add.at(sums, self.pairs[places, end], errors)
         return sums
 
     def variables(self) -> list[VariableErrors]:
@@ -368,25 +342,21 @@ class Comparison(Shown, WholeMeasures):
         text: str = renderers().verdict_of(self)
         return text
 
-    def to_frame(self, by: Literal["pair", "variable"] = "pair") -> pandas.DataFrame:
-        """Return a DataFrame (``pip install '.[frames]'``), one row per pair or variable.
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a DataFrame (``pip install '.[frames]'``), one row per pair.
 
         It has the names, the exact counts, which can be too large for arithmetic in pandas, and the
-        share that each is of the contexts of the pair or of the variable, as floats.
+        share that each is of the contexts of the pair, as floats.
 
         >>> float(compare("lung", "lung-learned").to_frame()["fp_share"].mean())
         0.16666666666666666
         """
         pd = require("pandas", "frames")
         _ = self.confusion  # raises OpenResult
-        self.unions.require_memory(
-            len(COUNTS) * len(self.domain if by == "variable" else self.pairs)
-        )
-        keys = VARIABLE_KEYS if by == "variable" else PAIR_KEYS
-        records = variable_records(self) if by == "variable" else pair_records(self)
-        rows = [list(record.values()) for record in records]
-        frame: pandas.DataFrame = pd.DataFrame(rows, columns=list(keys), dtype=object)
-        return frame.astype({key: np.float64 for key in keys if key.endswith("share")})
+        self.unions.require_memory(len(COUNTS) * len(self.pairs))
+        rows = [list(record.values()) for record in pair_records(self)]
+        frame: pandas.DataFrame = pd.DataFrame(rows, columns=list(PAIR_KEYS), dtype=object)
+        return frame.astype(dict.fromkeys(SHARES, np.float64))
 
     def __repr__(self) -> str:
         if len(self.unions.open_places):
@@ -411,9 +381,6 @@ SHARES = tuple(f"{key}_share" for key in COUNTS)
 BLOCK = 4096
 """Number of pairs whose exact counts are made at once."""
 PAIR_KEYS = ("first", "second", *COUNTS, *SHARES)
-VARIABLE_KEYS = (
-    "variable", "assertions", "errors", "fp", "fn", "errors_share", "fp_share", "fn_share",
-)  # fmt: skip
 
 
 def comparison_record(comparison: Comparison) -> Record:
@@ -457,24 +424,17 @@ def _shares(counts: Sequence[Number | None]) -> list[float | None]:
     return [ratio(count, total) for count in known]
 
 
-def _pair_record(pair: Pair, counts: Sequence[Number | None]) -> Record:
-    return dict(zip(PAIR_KEYS, (*pair, *counts, *_shares(counts)), strict=True))
+def pair_records(comparison: Comparison, places: IntArray | None = None) -> Iterator[Record]:
+    """Yield the counts of the pairs at these places, by default of all that a feature covers.
 
-
-def pair_records(comparison: Comparison) -> Iterator[Record]:
-    """Yield the counts of each pair that a feature covers; those of an open pair are None."""
-    for first in range(0, len(comparison.pairs), BLOCK):  # all at once could fill the memory
-        block = slice(first, first + BLOCK)
+    The counts of an open pair are None.
+    """
+    every = np.arange(len(comparison.pairs)) if places is None else places
+    for first in range(0, len(every), BLOCK):  # all at once could fill the memory
+        block = every[first : first + BLOCK]
         names = comparison.pair_names(block)
         for pair, counts in zip(names, comparison.counts_at(block), strict=True):
-            yield _pair_record(pair, counts)
-
-
-def variable_records(comparison: Comparison) -> Iterator[Record]:
-    """Yield the errors of each variable, the largest share first."""
-    for variable in comparison.variables():
-        shares = (ratio(n, variable.assertions or 1) for n in (variable.fp, variable.fn))
-        yield dict(zip(VARIABLE_KEYS, (*variable, *shares), strict=True))
+            yield dict(zip(PAIR_KEYS, (*pair, *counts, *_shares(counts)), strict=True))
 
 
 def open_pair_records(comparison: Comparison) -> Iterator[Record]:
@@ -482,12 +442,6 @@ def open_pair_records(comparison: Comparison) -> Iterator[Record]:
     bounds = map(comparison.unions.exact, comparison.distances_at(comparison.unions.open_places))
     for (first, second), low, high in zip(comparison.open_pairs, *bounds, strict=True):
         yield {"first": first, "second": second, "distance_lower": low, "distance_upper": high}
-
-
-def worst_pair_records(comparison: Comparison, most: int) -> Iterator[Record]:
-    """Yield the counts of the pairs with the most errors, worst first."""
-    for pair, c in comparison.worst_pairs(most):
-        yield _pair_record(pair, (c.tp, c.fn, c.fp, c.tn))
 
 
 # -- comparing -----------------------------------------------------------------------------------
@@ -502,7 +456,6 @@ def compare(
     threads: int | None = None,
     estimate: bool = False,
     strengths: bool = False,
-    zero_division: ZeroDivision = "warn",
     show_progress: bool | Progress = False,
     **restriction: Unpack[Restriction],
 ) -> Comparison:
@@ -525,8 +478,6 @@ def compare(
     strengths : bool
         Also measure how strong the errors are, if no pair is open and a model has weights; see
         ``Comparison.strengths``.
-    zero_division : number or "warn"
-        Value of a rate whose denominator is zero.
     show_progress : bool or function
         Show a line on standard error, or call a function of (pairs done, number of pairs).
     **restriction
@@ -585,7 +536,7 @@ def compare(
     question = pose([true, guess], **restriction)
     if estimate and time_limit:  # half of the time is for the estimate
         effort = replace(effort, deadline=effort.deadline.sooner(time_limit / 2))
-    comparison = answer(question, effort, engine=engine, zero_division=zero_division)
+    comparison = answer(question, effort, engine=engine)
     if comparison.unions.interrupted:
         raise Interrupted(comparison)
     if estimate and len(comparison.unions.open_places):
@@ -614,22 +565,16 @@ def distance(true: ModelLike, guess: ModelLike, **options: Any) -> Number:
     return compare(true, guess, **options).distance
 
 
-def answer(
-    question: Question,
-    effort: Effort = QUIET,
-    *,
-    engine: str = DEFAULT,
-    zero_division: ZeroDivision = "warn",
-) -> Comparison:
+def answer(question: Question, effort: Effort = QUIET, *, engine: str = DEFAULT) -> Comparison:
     """Compare the two models of a question; the result may have open pairs or be interrupted."""
     count_pairs = get_engine(engine).count_pairs
     a, b = (structure.features for structure in question.structures)
     pairs, space = question.active_pairs(), question.space
     if question.rows is not None:
         unions = count_rows(a, b, pairs, question.rows, space=space)
-        return Comparison(question, pairs, unions, engine, zero_division)
+        return Comparison(question, pairs, unions, engine)
     with effort.showing("comparing pairs") as shown:
         unions = count_pairs(a, b, pairs, shown, space=space)
     if space.weights is not None:
         unions = unions.shares_of(space, question.domain.cardinalities, pairs)
-    return Comparison(question, pairs, unions, engine, zero_division)
+    return Comparison(question, pairs, unions, engine)

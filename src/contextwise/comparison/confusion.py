@@ -226,7 +226,7 @@ class Rates:
         needs_truth=True,
     )
 
-    def rate(self, name: str, zero_division: ZeroDivision | None = None) -> float:
+    def rate(self, name: str, zero_division: ZeroDivision = "warn") -> float:
         """Return one measure by name.
 
         ``zero_division`` replaces a rate whose denominator is zero; by default 0, with a warning.
@@ -237,10 +237,10 @@ class Rates:
         value = measure.formula(self)
         if value is not None:
             return float(value)
-        if zero_division is None or zero_division == "warn":
+        if zero_division == "warn":
             warnings.warn(
                 f"{name} is undefined because its denominator is zero; it is set to 0. "
-                "Pass zero_division= to choose another value",
+                f"rate({name!r}, zero_division=...) chooses another value",
                 UserWarning,
                 stacklevel=3,
             )
@@ -269,8 +269,6 @@ class WholeMeasures(Rates):
 Matrix = npt.NDArray[np.int8]
 """1 in row r, column c for an arc r -> c; 2 in both places for an undirected edge."""
 
-BY_GADJID = ("sid", "ancestor_aid", "parent_aid", "oset_aid")
-
 
 def adjacency(directions: Directions, *, of_class: bool) -> Matrix:
     """Return the matrix of the DAG, or of its equivalence class."""
@@ -284,42 +282,23 @@ def adjacency(directions: Directions, *, of_class: bool) -> Matrix:
     return matrix
 
 
-def _shd(true: Matrix, guess: Matrix) -> int:
-    """Count the pairs whose edges differ."""
-    marks = (matrix + 4 * matrix.T for matrix in (true, guess))
-    first, second = marks
-    return int(np.triu(first != second, 1).sum())
+BY_GADJID = ("sid", "ancestor_aid", "parent_aid", "oset_aid")
 
 
-def has_gadjid() -> bool:
-    """Return whether the package of the last four distances is installed."""
-    return find_spec("gadjid") is not None
-
-
-def _by_gadjid(name: str, true: Matrix, guess: Matrix) -> int | None:
-    if not has_gadjid():
+def graph_distance(name: str, true: Directions | None, guess: Directions | None) -> int | None:
+    """Return a distance of two graphs; None if it is not defined, or its package is missing."""
+    if true is None or guess is None:
+        return None
+    if name in ("shd", "sid") and (true.undirected or guess.undirected):
+        return None
+    classes = name == "cpdag_shd"
+    first, second = (adjacency(d, of_class=classes or bool(d.undirected)) for d in (true, guess))
+    if name.endswith("shd"):
+        return int(np.triu(first + 4 * first.T != second + 4 * second.T, 1).sum())
+    if find_spec("gadjid") is None:
         return None
     function = getattr(require("gadjid", "causal"), name)
-    return int(function(true, guess, edge_direction="from row to column")[1])
-
-
-def _distance(name: str) -> Callable[[Directions | None, Directions | None], int | None]:
-    def distance(true: Directions | None, guess: Directions | None) -> int | None:
-        if true is None or guess is None:
-            return None
-        partly = bool(true.undirected or guess.undirected)
-        if name in ("shd", "sid") and partly:
-            return None
-        if name == "cpdag_shd":
-            return _shd(adjacency(true, of_class=True), adjacency(guess, of_class=True))
-        first, second = (adjacency(d, of_class=bool(d.undirected)) for d in (true, guess))
-        return _shd(first, second) if name == "shd" else _by_gadjid(name, first, second)
-
-    return distance
-
-
-GRAPH_DISTANCES = {name: _distance(name) for name in ("shd", "cpdag_shd", *BY_GADJID)}
-"""Each distance by its name; None if a model has no directions, or the distance is not defined."""
+    return int(function(first, second, edge_direction="from row to column")[1])
 
 
 # -- all measures ----------------------------------------------------------------------------------
@@ -339,7 +318,7 @@ def _causal_distance(key: str) -> Callable[[Any], int | None]:
     def formula(c: Comparison) -> int | None:
         if c.question.asked is not None:
             return None
-        return GRAPH_DISTANCES[key](c.true.directions, c.guess.directions)
+        return graph_distance(key, c.true.directions, c.guess.directions)
 
     return formula
 

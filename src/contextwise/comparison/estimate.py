@@ -10,16 +10,15 @@ are one binomial number. Zero hits give an upper limit above 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison
-from contextwise.comparison.confusion import ratio
-from contextwise.comparison.question import Pair, Question
-from contextwise.counting.assertions import Assertions, UnionDraws, draw, draw_union
+from contextwise.comparison.confusion import Number, ratio
+from contextwise.comparison.question import Question
+from contextwise.counting.assertions import Assertions, draw, draw_union
 from contextwise.counting.pair_counts import PairShares
 from contextwise.errors import ContextwiseError, enough_memory
 from contextwise.models.structure import Structure
@@ -70,13 +69,11 @@ def binomial_interval(
 class OpenEstimates:
     """Estimates for a comparison with open pairs, as shares of all its assertions.
 
-    ``fp`` and ``fn`` include the errors of finished pairs. ``pairs`` has the false positives and
-    negatives of each open pair that was drawn from, as shares of its contexts.
+    ``fp`` and ``fn`` include the errors of finished pairs.
     """
 
     fp: IntervalEstimate
     fn: IntervalEstimate
-    pairs: Mapping[Pair, tuple[IntervalEstimate, IntervalEstimate]]
     draws: int
 
 
@@ -87,62 +84,34 @@ def estimate_open_pairs(
     rng: int | np.random.Generator = 0,
 ) -> OpenEstimates:
     """Estimate the false positives and false negatives of a comparison with open pairs."""
-    if comparison.question.rows is not None:
+    question, open_places = comparison.question, comparison.unions.open_places
+    if question.rows is not None:
         raise ContextwiseError("observed rows are counted exactly and need no estimate")
     if draws < 1:
         raise ContextwiseError(f"draws must be >= 1, got {draws}")
     generator = np.random.default_rng(rng)
-    question, pairs = comparison.question, comparison.pairs[comparison.unions.open_places]
+    pairs = comparison.pairs[open_places]
     sizes = np.array([ratio(size, comparison.total) for size in question.sizes(pairs)])
+    finished = np.delete(comparison.unit_counts, open_places, axis=0)
+    _, fn, fp, _ = comparison.unions.total(finished)
 
-    def differences(a: Structure, b: Structure) -> UnionDraws:
+    def estimate(a: Structure, b: Structure, counted: Number) -> IntervalEstimate:
+        """Estimate the share of assertions that depend in a and not in b."""
+        known = ratio(counted, comparison.total) if comparison.total else 0.0
         cubes = PairShares(a.features, question.space)
-        return draw_union(cubes, b.features, pairs, sizes, draws, generator)
+        drawn = draw_union(cubes, b.features, pairs, sizes, draws, generator)
+        tried = len(drawn.hits)
+        if not tried:
+            return IntervalEstimate(known, known, known)
+        hits = int(drawn.hits.sum())
+        # The draws come from all cubes, overlaps included, so hits are a share of their sum.
+        whole = float((sizes * drawn.shares).sum())
+        low, high = (known + whole * float(share) for share in binomial_interval(hits, tried))
+        return IntervalEstimate(known + whole * hits / tried, low, min(1.0, high))
 
     true, guess = question.structures
-    drawn = {FN: differences(true, guess), FP: differences(guess, true)}
-    estimated = np.ones(len(pairs), dtype=bool)
-    of_all, of_pairs = {}, {}
-    finished = np.delete(comparison.unit_counts, comparison.unions.open_places, axis=0)
-    counted = comparison.unions.total(finished)
-    for kind, interval in drawn.items():
-        known = ratio(counted[kind], comparison.total) if comparison.total else 0.0
-        # The draws come from all cubes, overlaps included, so hits are a share of their sum.
-        whole = float((sizes * interval.shares).sum())
-        of_all[kind] = _scaled([interval.hits.sum()], [len(interval.hits)], [whole], known)[0]
-        hits, tried = (
-            np.bincount(part, minlength=len(pairs))
-            for part in (interval.pair[interval.hits], interval.pair)
-        )
-        of_pairs[kind] = _scaled(hits, tried, interval.shares)
-        # A pair without draws has no estimate, unless it has no cubes.
-        estimated &= (tried > 0) | (interval.shares == 0)
-    names = comparison.domain.names
-    by_name = {
-        (names[i], names[j]): (of_pairs[FP][k], of_pairs[FN][k])
-        for k, (i, j) in enumerate(pairs.tolist())
-        if estimated[k]
-    }
-    return OpenEstimates(of_all[FP], of_all[FN], by_name, draws)
-
-
-FN, FP = 1, 2
-"""The columns of the two kinds of errors among the counts of a pair."""
-
-
-def _scaled(
-    hits: npt.ArrayLike,
-    draws: npt.ArrayLike,
-    wholes: npt.ArrayLike,
-    known: float = 0.0,
-) -> list[IntervalEstimate]:
-    """Return ``known`` plus the shares of hits times ``wholes``; ``known`` alone without draws."""
-    tried = np.maximum(draws, 1)  # all intervals at once: SciPy takes a millisecond per call
-    low, high = binomial_interval(hits, tried)
-    wholes = np.where(np.asarray(draws) > 0, wholes, 0.0)
-    values = (known + wholes * share for share in (np.divide(hits, tried), low, high))
-    ends = zip(*(each.tolist() for each in values), strict=True)
-    return [IntervalEstimate(v, lo, min(1.0, hi)) for v, lo, hi in ends]
+    missed = estimate(true, guess, fn)
+    return OpenEstimates(estimate(guess, true, fp), missed, draws)
 
 
 # -- random assertions -----------------------------------------------------------------------------

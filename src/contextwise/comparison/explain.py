@@ -198,25 +198,10 @@ def explain(
     show_progress: bool | Progress = False,
     **restriction: Unpack[Restriction],
 ) -> Explanation:
-    """Explain where two structures differ.
+    """Explain where two structures differ; see `contextwise.explain`.
 
-    Parameters
-    ----------
-    true, guess : models, paths of model files, or names of bundled examples
-    top : int
-        Number of pairs, regions and features.
-    engine : name of the engine for the comparison
-    time_limit : seconds, or None for no limit
-        The comparison takes at most half of it. What is undecided by then is left out, and the
-        result is marked as partial.
-    show_progress : bool or function
-        Show a line on standard error, or call a function of (done, total): first for the
-        comparison, then for the explained pairs and features.
-    **restriction
-        The keywords of `compare` that restrict it: ``pairs=[("A", "B")]`` explains one pair.
+    The comparison takes at most half of the time limit.
 
-    Examples
-    --------
     >>> from contextwise import Structure
     >>> domain = {"A": 2, "B": 2, "C": ["no", "yes"], "D": ["young", "old", "very old"]}
     >>> true = Structure(domain, ["A=1 & B=1 & C=no"])

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison, answer, comparison_record
-from contextwise.comparison.confusion import Number, ZeroDivision, digits, ratio
+from contextwise.comparison.confusion import Number, digits, ratio
 from contextwise.comparison.question import Question, Restriction, listed_models, pose
 from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.distances import Two, count_distances, two_models
@@ -409,8 +409,6 @@ def matrix_of(
 def compare_many(
     true: ModelLike,
     guesses: Iterable[ModelLike] | Mapping[str, ModelLike],
-    *,
-    zero_division: ZeroDivision = "warn",
     **options: Unpack[ManyOptions],
 ) -> Comparisons:
     """Compare several guesses with one true model.
@@ -421,8 +419,6 @@ def compare_many(
     ----------
     true : model, path of a model file, or name of a bundled example
     guesses : the same, several; or a dict from names to them
-    zero_division : number or "warn"
-        Value of a rate whose denominator is zero.
     **options
         The keywords of `distance_matrix`.
 
@@ -448,8 +444,7 @@ def compare_many(
     with effort.showing("comparing models") as shown:
         for (part, _), comparisons in shown.each("counting", count, units):
             for place, comparison in zip(part, comparisons, strict=True):
-                about = question.about(0, place)
-                results[place] = replace(comparison, question=about, zero_division=zero_division)
+                results[place] = replace(comparison, question=question.about(0, place))
             shown.report(len(results), len(places))
     names = guesses if isinstance(guesses, Mapping) else map(_name, places, chosen)
     return Comparisons((results[place] for place in places), list(names))

@@ -17,7 +17,6 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cached_property
 from operator import mul
 from typing import Any, Literal, TypedDict, get_args
@@ -46,6 +45,7 @@ from contextwise.models.structure import (
     structure_of,
 )
 from contextwise.support.arrays import IntArray
+from contextwise.support.formatting import suggested
 
 Contexts = Literal["fully-contextualized", "canonical"]
 CONTEXTS: tuple[str, ...] = get_args(Contexts)
@@ -254,7 +254,9 @@ def pose(
     (('asbestos', 'cancer'), 1, 1)
     """
     for name in unknown:
-        raise TypeError(_unknown_keyword(name))
+        known = Restriction.__annotations__
+        hint = suggested(name, known) or f"use {', '.join(known)}"
+        raise TypeError(f"got an unexpected keyword argument {name!r}; {hint}")
     if contexts not in CONTEXTS:
         raise DomainError(
             f"unknown contexts {contexts!r}; choose 'fully-contextualized' or 'canonical'"
@@ -295,12 +297,6 @@ def listed_models(name: str, models: Any) -> list[ModelLike]:
         shown = repr(models) if isinstance(models, str) else type(models).__name__
         raise ContextwiseError(f"{name} must be a list of models, got {shown}; pass [{shown}]")
     return list(models.values() if isinstance(models, Mapping) else models)
-
-
-def _unknown_keyword(name: str) -> str:
-    near = get_close_matches(name, Restriction.__annotations__, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"use {', '.join(Restriction.__annotations__)}"
-    return f"got an unexpected keyword argument {name!r}; {hint}"
 
 
 def _over_one_domain(

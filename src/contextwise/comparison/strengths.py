@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
-from math import comb, inf, isfinite, prod
+from math import comb, inf, isfinite
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -23,7 +23,7 @@ import numpy as np
 from contextwise.comparison.confusion import ratio
 from contextwise.comparison.roles import AGREEMENTS, TRUE_AND_GUESS, Kind, Roles
 from contextwise.counting.assertions import Assertions, answers, draw_union, hold_bits
-from contextwise.counting.extraction import scope_pairs
+from contextwise.counting.extraction import find_pairs, pair_features
 from contextwise.counting.pair_counts import PairShares
 from contextwise.models.factors import log_odds_ratio
 from contextwise.models.structure import LogLinear
@@ -42,8 +42,6 @@ MOST = 2**14
 """Most contexts to draw for one kind."""
 MOST_VARIABLES = 3_000
 CONFIDENCE = 0.95
-BLOCK = 2**20
-"""Literals and cells of tables to hold in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -95,19 +93,14 @@ class StrengthSample:
         high = float(self.values[ranks[-1]]) if ranks[-1] < n else inf
         return Quantile(value, low, high)
 
-    @property
-    def median(self) -> float:
-        """The median strength."""
-        return self.quantile(0.5).value
-
     def record(self) -> dict[str, object]:
         """Return the numbers as a flat mapping; infinite ones as text."""
         record: dict[str, object] = {
             "kind": self.kind,
             "drawn": len(self),
             "complete": self.complete,
+            "weights_of": self.weights_of,
         }
-        record["weights_of"] = self.weights_of
         for name, share in (("lower_quartile", 0.25), ("median", 0.5), ("upper_quartile", 0.75)):
             quantile = self.quantile(share)
             ends = {name: quantile.value, f"{name}_from": quantile.low, f"{name}_to": quantile.high}
@@ -247,69 +240,42 @@ def strengths_at(model: LogLinear, pairs: IntArray, states: IntArray) -> FloatAr
     >>> strengths_at(model, np.array([[0, 1], [0, 1]]), np.array([[0, 0, 0], [0, 0, 1]]))
     array([0.5, 2.5])
     """
-    features, result = model.structure.features, np.zeros(len(pairs))
-    cards = features.cardinalities
-    codes, group = np.unique(pairs @ (len(cards), 1), return_inverse=True)
-    places, covering = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for same_length, code in scope_pairs(features):
-        place = np.minimum(np.searchsorted(codes, code), len(codes) - 1)
-        hit = codes[place] == code
-        places.append(place[hit])
-        covering.append(same_length[np.nonzero(hit)[0]])
-    place = np.concatenate(places)
-    order = np.argsort(place, kind="stable")
-    owners = np.concatenate(covering)[order]
-    starts = np.searchsorted(place[order], np.arange(len(codes) + 1))
-    # Tables of one shape are added up together, as many as fit into a block.
-    number = np.diff(starts)[group]
-    shapes, shape = np.unique(cards[pairs], axis=0, return_inverse=True)
-    cells = number * (features.lengths.max(initial=0) + shapes.prod(axis=1)[shape])
-    by_shape = np.argsort(shape, kind="stable")
-    # One number per shape and block of cells; it changes where the next table starts a block.
-    block = shape[by_shape] + np.cumsum(cells[by_shape]) // BLOCK * len(shapes)
-    for rows in np.split(by_shape, np.flatnonzero(np.diff(block)) + 1):
-        if not number[rows].any():
-            continue  # no feature contains these pairs: their strength is 0
-        row = np.repeat(np.arange(len(rows)), number[rows])
-        # A running number that restarts at each row.
-        nth = np.arange(len(row)) - np.repeat(np.cumsum(number[rows]) - number[rows], number[rows])
-        feature = owners[starts[group[rows]][row] + nth]
-        logs = _tables(model, pairs[rows][row], feature, row, states[rows])
-        result[rows] = log_odds_ratio(logs)
-    return result
+    features, strengths = model.structure.features, np.zeros(len(pairs))
+    covered, starts, owners = pair_features(features)
+    distinct, group = np.unique(pairs, axis=0, return_inverse=True)
+    places = find_pairs(covered, distinct, len(features.cardinalities))
+    for k, place in enumerate(places.tolist()):
+        if place >= 0:  # otherwise no feature contains the pair: its strength is 0
+            rows = np.flatnonzero(group.ravel() == k)
+            of_pair = owners[starts[place] : starts[place + 1]]
+            strengths[rows] = log_odds_ratio(_tables(model, distinct[k], of_pair, states[rows]))
+    return strengths
 
 
-def _tables(
-    model: LogLinear, pair: IntArray, feature: IntArray, row: IntArray, states: IntArray
-) -> FloatArray:
-    """Add up the weights of each joint state of the pair of each row of states.
+def _tables(model: LogLinear, pair: IntArray, covering: IntArray, states: IntArray) -> FloatArray:
+    """Add up the weights of each joint state of a pair, in the context of each row of states.
 
-    A feature that contains a pair adds its weight to a row if its other literals hold there. All
-    pairs have the same shape, which is that of the first two axes of the result.
+    A feature adds its weight to a row if its literals on other variables hold there. The first two
+    axes of the result are those of the pair.
     """
-    features = model.structure.features.take(feature)
-    variables, values, owners = features.variables, features.values, features.owners
-    state = states[row[owners], variables]
-    word = values[np.arange(len(variables)), state // 64]
-    in_pair = variables[:, None] == pair[owners]
+    features = model.structure.features.take(covering)
+    in_pair = np.isin(features.variables, pair)
+    state = states[:, features.variables]
+    word = features.values[np.arange(len(features.variables)), state // 64]
+    holds = (word >> (state % 64).astype(np.uint64) & np.uint64(1)).astype(bool)
     # A context does not fix the pair's own states, so their literals always hold.
-    holds = in_pair.any(axis=1) | (word >> (state % 64).astype(np.uint64) & np.uint64(1)).astype(
-        bool
-    )
-    matches = np.logical_and.reduceat(holds, features.starts[:-1])
+    matches = np.logical_and.reduceat(holds | in_pair, features.starts[:-1], axis=1)
     first, second = (
-        _allowed(values[in_pair[:, side]][matches], model.domain.cardinalities[pair[0, side]])
-        for side in (0, 1)  # every feature has one literal on each variable of its pair
+        _allowed(features.values[features.variables == v], model.domain.cardinalities[v])
+        for v in pair.tolist()  # every feature has one literal on each variable of the pair
     )
-    shape = len(states), first.shape[1], second.shape[1]
-    joint = (first[:, :, None] & second[:, None, :]).reshape(len(first), shape[1] * shape[2])
-    cell = row[matches, None] * joint.shape[1] + np.arange(joint.shape[1])
-    weights = model.weights[feature[matches], None]
+    joint = (first[:, :, None] & second[:, None, :]).reshape(len(first), -1)
+    weights = model.weights[covering]
+    impossible = np.isneginf(weights)
     # Minus infinity times 0 would be nan; impossible cells are set below.
-    finite = np.where(np.isneginf(weights), 0.0, weights) * joint
-    logs: FloatArray = np.bincount(cell.ravel(), finite.ravel(), prod(shape)).astype(np.float64)
-    logs[cell[joint & np.isneginf(weights)]] = -np.inf
-    return logs.reshape(shape).transpose(1, 2, 0)
+    logs: FloatArray = (matches * np.where(impossible, 0.0, weights)) @ joint
+    logs[(matches & impossible).astype(np.int64) @ joint > 0] = -np.inf
+    return logs.reshape(len(states), first.shape[1], second.shape[1]).transpose(1, 2, 0)
 
 
 def _allowed(values: WordArray, cardinality: int) -> BoolArray:

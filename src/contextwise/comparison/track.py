@@ -126,11 +126,6 @@ class Tracker:
         domain = self._question.domain
         return Structure(domain, features_of(domain, self._present))
 
-    @property
-    def true(self) -> Structure:
-        """The true structure."""
-        return self._question.structures[0]
-
     def __len__(self) -> int:
         """Return the number of features of the current guess."""
         return len(self._present)
