@@ -102,8 +102,8 @@ def test_coal_miners_differ_by_age_with_a_trend() -> None:
     assert result.method == "chi-square"
     assert result.p_value == pytest.approx(0.00097, rel=0.3)
     trend = trend_test(coal())
-    assert trend.slope.value == pytest.approx(-0.131, abs=0.002)
-    assert trend.slope.low < -0.131 < trend.slope.high < 0
+    assert trend.value == pytest.approx(-0.131, abs=0.002)
+    assert trend.low < -0.131 < trend.high < 0
     assert trend.p_value < 1e-4
 
 

@@ -21,12 +21,12 @@ import numpy as np
 from contextwise.comparison.question import Pair
 from contextwise.counting.extraction import CoverSource
 from contextwise.data.columns import DataSummary
-from contextwise.data.options import FLAGS, row_options
+from contextwise.data.options import row_options
 from contextwise.data.rows import Data, DataLike, as_advised, units_of
 from contextwise.errors import DomainError, OpenResult, TooLargeError
 from contextwise.evaluation import pair_rows
 from contextwise.evaluation.check import check
-from contextwise.evaluation.groups import GroupsOfColumns, groups
+from contextwise.evaluation.groups import GroupsOfColumns, for_groups, groups
 from contextwise.evaluation.pair_rows import Estimate, Group, Groups, Standardised
 from contextwise.independence.claims import Claim, agrees, group_rows
 from contextwise.learning import DEFAULT_LEARNER
@@ -438,8 +438,7 @@ def analyse(
     effort = Effort.of(time_limit, show_progress=show_progress)
     chosen = row_options(**reading)
     columns = [by] if isinstance(by, str) else list(by)
-    binned = {text.rpartition("=")[0] for text in chosen.bins}
-    chosen = chosen._replace(category=(*chosen.category, *(c for c in columns if c not in binned)))
+    chosen = for_groups(chosen, columns)
     data, options, summary = as_advised(rows, chosen)
     if outcome is not None and outcome == options.subject:
         raise DomainError(f"outcome and subject are the same column: {outcome!r}")
@@ -461,11 +460,10 @@ def analyse(
             unfinished.append(f"{count} of at most {resamples} random halves learned")
     compared = None
     if columns and not unfinished:
-        how = {field: getattr(options, field) for field in FLAGS}
-        how |= {"learner": configured, "rng": seed, "show_progress": show_progress}
-        how["time_limit"] = effort.deadline.left()
+        left = effort.deadline.left()
+        how: dict[str, Any] = {"rng": seed, "time_limit": left, "show_progress": show_progress}
         with suppress(OpenResult, KeyboardInterrupt):
-            compared = groups(rows, columns, **how)
+            compared = groups(data, columns, configured, **how)
     if columns and compared is None:
         unfinished.append(f"the groups of {listed(columns)} not compared")
     return Analysis(

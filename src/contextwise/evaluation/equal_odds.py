@@ -19,6 +19,7 @@ few strata. The p-value is twice the smaller of both.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations, product
 from math import inf, sqrt
 from typing import Literal, NamedTuple
@@ -26,7 +27,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.learning.effect_size import GROUP_SIGNS, LARGEST_LOG, Estimate, Moves, Z
+from contextwise.learning.effect_size import GROUP_SIGNS, LARGEST_LOG, Moves, Z
 from contextwise.support.arrays import IntArray
 
 Floats = npt.NDArray[np.float64]
@@ -66,21 +67,14 @@ def _design(groups: int, a: int, b: int) -> Floats:
     return np.concatenate(parts, axis=1)
 
 
-def _degrees(fit: Floats, design: Floats) -> int:
-    """Return the degrees of freedom of a stratum: its possible cells less the rank of margins."""
-    possible = fit.ravel() > 1e-9
-    if not possible.any():
-        return 0
-    return int(possible.sum() - np.linalg.matrix_rank(design[possible]))
-
-
-def _covariance(fit: Floats, design: Floats) -> Floats:
-    """Return the covariance of the cells of a stratum, given its margins."""
+def _covariance(fit: Floats, design: Floats) -> tuple[Floats, int]:
+    """Return the covariance of the cells of a stratum given its margins, and its rank."""
     cells = fit.ravel()
+    possible = cells > 1e-9
+    freedom = int(possible.sum() - np.linalg.matrix_rank(design[possible])) if possible.any() else 0
     weighted = cells[:, None] * design
     within = weighted @ np.linalg.pinv(design.T @ weighted) @ weighted.T
-    covariance: Floats = np.diag(cells) - within
-    return covariance
+    return np.diag(cells) - within, freedom
 
 
 def _draw(tables: Floats, steps: int, rng: np.random.Generator) -> Floats:
@@ -155,11 +149,13 @@ def equality_test(tables: Floats, rng: np.random.Generator) -> Equality:
         moves = Moves(tables, GROUP_SIGNS)
         return Equality(_either(moves.pooled_p(), *moves.contexts_p()), "exact")
     fit, design = fit_without_interaction(tables), _design(*tables.shape[1:])
-    degrees = np.array([_degrees(each, design) for each in fit], dtype=np.int64)
-    tables, fit, degrees = tables[degrees > 0], fit[degrees > 0], degrees[degrees > 0]
-    if not len(tables):
+    parts = [_covariance(each, design) for each in fit]
+    used = [k for k, (_, freedom) in enumerate(parts) if freedom]
+    if not used:
         return Equality(1.0, "chi-square")
-    covariances = np.array([_covariance(each, design) for each in fit])
+    tables, fit = tables[used], fit[used]
+    covariances = np.array([parts[k][0] for k in used])
+    degrees = np.array([parts[k][1] for k in used])
     covariance = covariances.sum(axis=0)
     inverse = np.linalg.pinv(covariance, rcond=1e-9, hermitian=True)
 
@@ -200,10 +196,13 @@ def equality_test(tables: Floats, rng: np.random.Generator) -> Equality:
 # -- ordered groups, and rows of the same subjects -------------------------------------------------
 
 
-class Trend(NamedTuple):
-    """The change of the log odds ratio from one group to the next, and its p-value."""
+@dataclass(frozen=True)
+class Trend:
+    """The change of the log odds ratio from one group to the next."""
 
-    slope: Estimate
+    value: float
+    low: float
+    high: float
     p_value: float
 
 
@@ -235,8 +234,8 @@ def trend_test(tables: Floats) -> Trend:
 
     observed = score(0.0, 0.0)
     deviation = observed - score(0.0, 1.0)  # one standard error
-    slope = Estimate(root(0.0), root(Z), root(-Z))
-    return Trend(slope, float(chi2.sf((observed / deviation) ** 2, 1)))
+    p_value = float(chi2.sf((observed / deviation) ** 2, 1))
+    return Trend(root(0.0), root(Z), root(-Z), p_value)
 
 
 FEW_SUBJECTS = 200

@@ -16,10 +16,10 @@ margin, on average over the strata. *undecided*: everything else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
-from itertools import combinations
+from itertools import combinations, product
 from math import exp, sqrt
 from typing import Any, Literal, NamedTuple, overload
 
@@ -46,9 +46,8 @@ from contextwise.evaluation.equal_odds import (
 from contextwise.evaluation.pair_rows import grouped_tables, is_scale, numeric_order, rows_where
 from contextwise.independence.claims import group_rows
 from contextwise.learning.base import Run, as_learner, fresh
-from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.effect_size import GROUP_SIGNS, PAIR_SIGNS, Moves
-from contextwise.learning.independence_test import evaluate_pairs
+from contextwise.learning.evidence import marginal_strengths
 from contextwise.learning.p_values import holm
 from contextwise.models.domain import Domain
 from contextwise.models.evidence import Effect
@@ -78,10 +77,11 @@ class Group(NamedTuple):
     constant: tuple[str, ...] = ()
 
 
-class Place(NamedTuple):
-    """The same test among the rows that match some states."""
+@dataclass(frozen=True)
+class Place:
+    """The same test among some of the rows."""
 
-    when: tuple[ValueLiteral, ...]
+    when: str  #: the states of these rows, in words
     p_value: float
     adjusted: float  #: by Holm's correction within the pair
     odds: tuple[Effect, ...]  #: of each group
@@ -110,22 +110,6 @@ class GroupPair:
     def pair(self) -> Pair:
         """The names of the two variables."""
         return self.first, self.second
-
-    def document(self) -> dict[str, object]:
-        """Return everything as a mapping for JSON."""
-        return vars(self) | {
-            "odds": list(map(vars, self.odds)),
-            "ratio": self.ratio and vars(self.ratio),
-            "places": [
-                {
-                    **place._asdict(),
-                    "when": in_words(place.when),
-                    "odds": list(map(vars, place.odds)),
-                }
-                for place in self.places
-            ],
-            "trend": self.trend and {**self.trend.slope._asdict(), "p_value": self.trend.p_value},
-        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -158,15 +142,11 @@ class Groups(Printed):
 
     def records(self) -> list[dict[str, object]]:
         """Return one flat mapping per pair of variables and group."""
+        keys = ("first", "second", "verdict", "p_value", "adjusted", "method")
         return [
             {
                 "by": self.by,
-                "first": pair.first,
-                "second": pair.second,
-                "verdict": pair.verdict,
-                "p_value": pair.p_value,
-                "adjusted": pair.adjusted,
-                "method": pair.method,
+                **{key: getattr(pair, key) for key in keys},
                 "given": ", ".join(pair.given),
                 "left_out": ", ".join(pair.left_out),
                 "group": group.name,
@@ -192,7 +172,7 @@ class Groups(Printed):
         return {key: getattr(self, key) for key in keys} | {
             "groups": described,
             "distances": distances,
-            "pairs": [pair.document() for pair in self.pairs],
+            "pairs": list(map(asdict, self.pairs)),
         }
 
     def __repr__(self) -> str:
@@ -214,29 +194,30 @@ class GroupsOfColumns(Printed, list[Groups]):
 # -- what to hold fixed ----------------------------------------------------------------------------
 
 
-def separator(edges: Iterable[tuple[int, int]], variables: int, a: int, b: int) -> set[int]:
+def separator(edges: BoolArray, a: int, b: int) -> set[int]:
     """Return a smallest set of variables that separates a and b, apart from their own edge.
 
-    >>> sorted(separator([(0, 1), (0, 2), (2, 1), (2, 3), (3, 1)], 4, 0, 1))
-    [2]
+    >>> edges = np.zeros((4, 4), dtype=bool)
+    >>> for v, w in [(0, 1), (0, 2), (2, 1), (2, 3), (3, 1)]:
+    ...     edges[v, w] = edges[w, v] = True
+    >>> separator(edges, 0, 1)
+    {2}
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-    # Each variable v is an arc of capacity 1 from v to v + variables, so a smallest cut of arcs is
-    # a smallest set of variables.
-    large = variables + 1
-    arcs = [(v, v + variables, large if v in (a, b) else 1) for v in range(variables)]
-    for v, w in edges:
-        if {v, w} != {a, b}:
-            arcs += [(v + variables, w, large), (w + variables, v, large)]
-    start, end, capacity = (np.array(each, dtype=np.int32) for each in zip(*arcs, strict=True))
-    size = 2 * variables
-    network = csr_array((capacity, (start, end)), shape=(size, size))
-    left = csr_array(network - maximum_flow(network, a, b + variables).flow)
+    # Each variable v is an arc of capacity 1 from v to n + v, so a smallest cut of arcs is a
+    # smallest set of variables.
+    n = len(edges)
+    links = n * edges.astype(np.int32)
+    links[a, b] = links[b, a] = 0
+    none = np.zeros_like(links)
+    network = csr_array(np.block([[none, np.eye(n, dtype=np.int32)], [links, none]]))
+    left = csr_array(network - maximum_flow(network, n + a, b).flow)
     left.eliminate_zeros()
-    reached = set(breadth_first_order(left, a, return_predecessors=False).tolist())
-    return {v for v in range(variables) if v in reached and v + variables not in reached}
+    reached = np.zeros(2 * n, dtype=bool)
+    reached[breadth_first_order(left, n + a, return_predecessors=False)] = True
+    return set(np.flatnonzero(reached[:n] & ~reached[n:]).tolist())
 
 
 # -- one pair of variables -------------------------------------------------------------------------
@@ -276,8 +257,7 @@ class _PairTests:
     data: Data  # with the column of the groups, whose states all occur
     by: str
     ordered: bool
-    structures: Sequence[Structure]  # of the groups
-    edges: set[tuple[int, int]]  # of all rows, or of a group
+    structures: Sequence[Structure]  # of all rows, then of each group
     alpha: float
     margin: float
     rng: np.random.Generator
@@ -297,21 +277,19 @@ class _PairTests:
         return list(combinations(range(len(self.names)), 2))
 
     @cached_property
-    def smallest(self) -> int:
-        """The number of rows of the smallest group."""
-        return int(self.data.counts()[self.data.domain.position(self.by)].min())
+    def edges(self) -> BoolArray:
+        """The edges of all rows, or of a group."""
+        edges = np.zeros((len(self.data.domain),) * 2, dtype=bool)
+        for pair in {pair for structure in self.structures for pair in structure.pairs()}:
+            a, b = self.data.domain.pair(pair)
+            edges[a, b] = edges[b, a] = True
+        return edges
 
     @cached_property
-    def associations(self) -> Floats:
-        """The square of Cramér's V of each pair of variables, times the number of rows."""
-        counted, cards = CountedRows.of(self.data), self.data.domain.cardinalities
-        pairs = list(combinations(range(len(cards)), 2))
-        one_group = np.zeros(len(counted.rows), dtype=np.int64)
-        tests = evaluate_pairs(counted, pairs, one_group, 1)
-        values = np.zeros((len(cards), len(cards)))
-        for (a, b), statistic in zip(pairs, tests.statistic[:, 0].tolist(), strict=True):
-            values[a, b] = values[b, a] = statistic / max(1, min(cards[a], cards[b]) - 1)
-        return values
+    def strengths(self) -> Floats:
+        """The square of Cramér's V of each pair of variables."""
+        sizes = np.array(self.data.domain.cardinalities)
+        return marginal_strengths(self.data.rows, self.data.weights.astype(np.float64), sizes)
 
     def tested(self, pair: Pair) -> GroupPair | None:
         """Test one pair; None if one of its variables has one state."""
@@ -343,18 +321,16 @@ class _PairTests:
 
     def _held_fixed(self, pair: Pair) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the variables to hold fixed, and those for which there are too few rows."""
-        domain = self.data.domain
+        domain, strengths = self.data.domain, self.strengths
         a, b = (domain.position(v) for v in pair)
-        near = [{v for edge in self.edges if w in edge for v in edge} for w in (a, b)]
+        common = self.edges[a] & self.edges[b]
         wanted = sorted(
-            separator(self.edges, len(domain), a, b),
-            key=lambda v: (
-                v not in near[0] & near[1],
-                -min(self.associations[a, v], self.associations[b, v]),
-            ),
+            separator(self.edges, a, b),
+            key=lambda v: (not common[v], -min(strengths[a, v], strengths[b, v])),
         )
+        smallest = self.data.counts()[domain.position(self.by)].min()
         strata = np.cumprod([float(domain.cardinalities[v]) for v in wanted])
-        used = np.count_nonzero(LEAST_ROWS * strata <= self.smallest)
+        used = np.count_nonzero(LEAST_ROWS * strata <= smallest)
         ordered = tuple(domain.names[v] for v in wanted)
         return ordered[:used], ordered[used:]
 
@@ -372,30 +348,22 @@ class _PairTests:
         """Test a pair among some rows and groups; by default among all."""
         groups = list(groups or range(len(self.names)))
         table = self._table(pair, given, inside)[:, groups]
-        if self.data.subjects is None:
+        subjects, rows = self.data.subjects, self.data.rows
+        if subjects is None:
             return equality_test(table, self.rng)
+        position = self.data.domain.position
+        strata = group_rows(rows, map(position, given))
+        columns = [rows[:, position(name)] for name in (self.by, *pair)]
+        p_values = []
+        for two, states in product(combinations(groups, 2), two_state_tables(table)):
+            chosen = np.ones(len(rows), dtype=bool) if inside is None else inside.copy()
+            cells = strata
+            for column, (low, high) in zip(columns, (two, *states), strict=True):
+                chosen &= (column == low) | (column == high)
+                cells = 2 * cells + (column == high)
+            p_values.append(paired_p(cells[chosen], subjects[chosen], self.rng))
         # The smallest p of all 2 x 2 x 2 tables, times their number.
-        p_values = [
-            self._paired(given, dict(zip((self.by, *pair), (two, *states), strict=True)), inside)
-            for two in combinations(groups, 2)
-            for states in two_state_tables(table)
-        ]
         return Equality(min(1.0, len(p_values) * min(p_values)), "subjects")
-
-    def _paired(
-        self, given: Sequence[str], two: Mapping[str, tuple[int, int]], inside: BoolArray | None
-    ) -> float:
-        """Test two states of each of three variables, among paired rows."""
-        position, rows = self.data.domain.position, self.data.rows
-        chosen = np.ones(len(rows), dtype=bool) if inside is None else inside.copy()
-        for name, states in two.items():
-            chosen &= np.isin(rows[:, position(name)], states)
-        part = self.data.take(chosen)
-        cells = group_rows(part.rows, map(position, given))
-        for name, (_, second) in two.items():
-            cells = 2 * cells + (part.rows[:, position(name)] == second)
-        assert part.subjects is not None
-        return paired_p(cells, part.subjects, self.rng)
 
     def judged(self, pair: GroupPair, adjusted: float) -> GroupPair:
         """Add the verdict, and for a pair that differs where and between which groups."""
@@ -430,41 +398,46 @@ class _PairTests:
         where: list[tuple[ValueLiteral, ...]] = [
             (ValueLiteral(name, (state,)),) for name in pair.given for state in self.states(name)
         ]
-        for one, other in combinations(self.structures, 2):
+        for one, other in combinations(self.structures[1:], 2):
             for found in explain(one, other, pairs=[pair.pair], top=REGIONS).pairs:
                 where += [tuple(region.literals) for region in found.regions if region.literals]
-        (i, k), (j, m) = (
-            map(self.states(name).index, two)
+        first, second = (
+            tuple(map(self.states(name).index, two))
             for name, two in zip(pair.pair, pair.states, strict=True)
         )
         places = []
         for literals in dict.fromkeys(where):
             inside = rows_where(self.data, literals)
-            block = block_of(self._table(pair.pair, pair.given, inside), ((i, k), (j, m)))
+            block = self._table(pair.pair, pair.given, inside)[:, :, first][..., second]
             p_value = self._test(pair.pair, pair.given, inside).p_value
-            places.append(Place(literals, p_value, 1.0, tuple(map(_odds_ratio, _of_groups(block)))))
+            odds = tuple(map(_odds_ratio, _of_groups(block)))
+            places.append(Place(in_words(literals), p_value, 1.0, odds))
         corrected = holm([place.p_value for place in places])
-        adjusted = (p._replace(adjusted=c) for p, c in zip(places, corrected, strict=True))
+        adjusted = (replace(p, adjusted=c) for p, c in zip(places, corrected, strict=True))
         return tuple(sorted(adjusted, key=lambda place: place.adjusted))
 
 
 # -- reading the groups ----------------------------------------------------------------------------
 
 
-def read_grouped(
-    read: Callable[[RowOptions], Data], options: RowOptions, by: Sequence[str]
-) -> Data:
-    """Read rows with the columns of the groups as categories, not as IDs."""
+def for_groups(options: RowOptions, by: Sequence[str]) -> RowOptions:
+    """Read the columns of the groups as categories, not as IDs."""
     for name in by:
         if name in options.drop:
             raise ContextwiseError(f"the column {name!r} is needed for the groups; do not drop it")
     binned = {text.rpartition("=")[0] for text in options.bins}
-    how = options._replace(
+    return options._replace(
         category=(*options.category, *(name for name in by if name not in binned)),
         columns=(*options.columns, *by) if options.columns else (),
     )
+
+
+def read_grouped(
+    read: Callable[[RowOptions], Data], options: RowOptions, by: Sequence[str]
+) -> Data:
+    """Read rows with the columns of the groups."""
     try:
-        rows = read(how)
+        rows = read(for_groups(options, by))
     except DomainError as error:
         if not str(error).startswith("category: there is no column"):
             raise
@@ -604,9 +577,8 @@ def _compared(
         structure_of(learner.learn(rows, run)).aligned_to(variables)
         for rows in run.steps([everyone, *parts], "learning")
     ]
-    edges = {data.domain.pair(pair) for structure in structures for pair in structure.pairs()}
     source = np.random.default_rng(rng)
-    tests = _PairTests(data, by, ordered, structures[1:], edges, alpha, margin, source)
+    tests = _PairTests(data, by, ordered, structures, alpha, margin, source)
     every = list(combinations(variables.names, 2))
     tested = [tests.tested(pair) for pair in run.steps(every, "testing pairs")]
     if not run.finished:

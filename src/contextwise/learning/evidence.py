@@ -22,6 +22,7 @@ from math import exp, inf, isfinite, log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from contextwise.counting.extraction import covered_pairs
 from contextwise.data.rows import as_data, following
@@ -172,7 +173,12 @@ def _chosen_pairs(
     dependent = np.zeros((n, n), dtype=bool)
     covered = covered_pairs(structure.features)
     dependent[covered[:, 0], covered[:, 1]] = dependent[covered[:, 1], covered[:, 0]] = True
-    strength = _marginal_strengths(table)[everything[:, 0], everything[:, 1]]
+    some = np.arange(len(table.rows))
+    if len(some) > SCREENED:
+        some = np.random.default_rng(0).choice(some, SCREENED, replace=False)
+    counts, sizes = table.counts[some].astype(np.float32), np.array(table.cardinalities)
+    strengths = marginal_strengths(table.rows[some], counts, sizes)
+    strength = strengths[everything[:, 0], everything[:, 1]]
     is_dependent = dependent[everything[:, 0], everything[:, 1]]
     free = np.flatnonzero(~is_dependent)
     order = free[np.argsort(-strength[free], kind="stable")]
@@ -183,17 +189,15 @@ def _chosen_pairs(
     return everything[kept], len(everything) - len(kept)
 
 
-def _marginal_strengths(table: CountedRows) -> FloatArray:
-    """Return X² over its scale for each pair of variables, on some of the rows."""
-    chosen = np.arange(len(table.rows))
-    if len(chosen) > SCREENED:
-        chosen = np.random.default_rng(0).choice(chosen, SCREENED, replace=False)
-    counts, sizes = table.counts[chosen].astype(np.float32), np.array(table.cardinalities)
-    joint, starts = joint_counts(table.rows[chosen], counts, sizes)
+def marginal_strengths(
+    rows: IntArray, counts: npt.NDArray[Any], cardinalities: IntArray
+) -> FloatArray:
+    """Return the square of Cramér's V of each pair of variables."""
+    joint, starts = joint_counts(rows, counts, cardinalities)
     margin = np.maximum(np.diag(joint), 1e-9)
     squares = joint**2 / margin[:, None] / margin
     sums = np.add.reduceat(np.add.reduceat(squares, starts, axis=0), starts, axis=1)
-    least = np.minimum(sizes[:, None], sizes) - 1
+    least = np.minimum(cardinalities[:, None], cardinalities) - 1
     return np.asarray((sums - 1) / np.maximum(least, 1))
 
 

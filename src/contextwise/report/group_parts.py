@@ -7,7 +7,6 @@ from math import exp, log, log10
 
 from contextwise.evaluation.groups import GroupPair, Groups, GroupsOfColumns
 from contextwise.models.evidence import Effect, p_text
-from contextwise.models.notation import in_words
 from contextwise.report.drawing import Forest, ForestLine
 from contextwise.report.parts import (
     TOP,
@@ -72,7 +71,7 @@ def _difference(found: Groups, pair: GroupPair) -> str:
     clear = extremes is not None and extremes[0][0].low > extremes[1][0].high
     where = ""
     if not clear and pair.places and pair.places[0].adjusted <= found.alpha:
-        where = f" where {in_words(pair.places[0].when)}"
+        where = f" where {pair.places[0].when}"
         extremes = _extremes(found, pair.places[0].odds) or extremes
     if extremes is not None:
         (largest, first), (smallest, last) = extremes
@@ -163,8 +162,7 @@ def _places_table(found: Groups, pair: GroupPair) -> Table:
     columns |= _group_columns(found, "where", "corrected p")
     columns["corrected p"] = "probability"
     rows: list[list[Cell]] = [
-        [in_words(place.when), *map(ratio_text, place.odds), place.adjusted]
-        for place in pair.places
+        [place.when, *map(ratio_text, place.odds), place.adjusted] for place in pair.places
     ]
     title = PLACES.format(pair=PairName(*pair.pair))
     return table(title, columns, rows, "places")
@@ -183,11 +181,11 @@ def _between_table(pair: GroupPair, alpha: float) -> Table:
 def _notes(found: Groups) -> Iterator[str]:
     for pair in found.pairs:
         if pair.trend is not None and pair.trend.p_value <= found.alpha:
-            slope = pair.trend.slope
+            trend = pair.trend
             yield (
-                f"{PairName(*pair.pair)}: the log odds ratio changes by {slope.value:.2g} "
-                f"({slope.low:.2g} to {slope.high:.2g}) from each group to the next "
-                f"({p_text(pair.trend.p_value)}, not corrected)."
+                f"{PairName(*pair.pair)}: the log odds ratio changes by {trend.value:.2g} "
+                f"({trend.low:.2g} to {trend.high:.2g}) from each group to the next "
+                f"({p_text(trend.p_value)}, not corrected)."
             )
     for pair in (found.differing or found.pairs)[:3]:
         (a, b), (c, d) = pair.states
