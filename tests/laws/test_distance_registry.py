@@ -72,7 +72,6 @@ DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
 }
 
 OF_MANY = {
-    "contextwise.evaluation.stability.Stability.least_distance",
     "contextwise.evaluation.stability.Stability.medoid_distance",
 }
 """Summaries of the distances of many structures: no distance of two, so without laws."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from contextwise.comparison.compare import Comparison, answer, compare
+from contextwise.comparison.compare import Comparison, compare
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.question import Pair, Question, Restriction, active_pairs
 from contextwise.counting.contract import DEFAULT, get_engine
@@ -44,8 +44,6 @@ ALPHA = 0.05
 """A p-value up to this counts as better than chance in the verdict."""
 PAIR_KEYS = ("expected", "skill", "p_value")
 """What `PairChance` adds to the counts of a pair."""
-STUCK = 20
-"""The draws that must all have the distance of the guess for `Chance.is_stuck`."""
 LATE = "chance was not computed within the time limit; allow more time"
 
 PairShares = Mapping[tuple[int, int], Fraction]
@@ -125,7 +123,6 @@ class Chance(Printed):
 
     comparison: Comparison  #: the comparison of the guess
     expected: Fraction  #: expected distance of a draw, exact
-    is_stuck: bool  #: whether that is the distance of the guess, and of all draws
     context_pairs: int  #: number of pairs whose contexts can be right or wrong
     context_skill: float | None  #: the skill over these pairs, with the states relabelled
     skeleton: Skeleton  #: the test of the graphs alone
@@ -147,8 +144,8 @@ class Chance(Printed):
 
     @property
     def skill(self) -> float | None:
-        """1 - distance / expected; None if all draws have the same distance as the guess."""
-        return None if self.is_stuck else skill_of(self.distance, self.expected)
+        """1 - distance / expected; None if both are 0."""
+        return skill_of(self.distance, self.expected)
 
     @property
     def nearer(self) -> int:
@@ -162,10 +159,8 @@ class Chance(Printed):
 
     @property
     def p_value(self) -> float | None:
-        """The share of draws at least as near, the guess included; None if all are equal."""
-        if not self.draws or self.is_stuck:
-            return None
-        return (1 + self.nearer + self.as_near) / (1 + self.draws)
+        """The share of draws at least as near, the guess included; None without draws."""
+        return (1 + self.nearer + self.as_near) / (1 + self.draws) if self.draws else None
 
     def pair_chances(self) -> Iterator[PairChance]:
         """Yield one result per pair of variables."""
@@ -186,11 +181,6 @@ class Chance(Printed):
             if peers:
                 return "The models make exactly the same claims."
             return "The guess makes exactly the claims of the true model."
-        if self.is_stuck:
-            if peers:
-                first = self.comparison.roles.first
-                return f"Chance cannot be judged: all random models drawn are as far from {first}."
-            return "Chance cannot be judged: all random guesses drawn are as far from the truth."
         sentences = []
         if self.p_value is not None:
             sentences.append(f"{self._subject(peers)} {self._judge(self.p_value)}.")
@@ -345,13 +335,11 @@ def without_draws(comparison: Comparison, deadline: Deadline = NEVER) -> Chance:
         t + (n - 2 * t) * g
         for t, n, g in zip(dependent, question.sizes(pairs), density, strict=True)
     )
-    total = sum(expected, start=Fraction(0))
     errors = comparison.counts[:, 1] + comparison.counts[:, 2]
     context_pairs, context_skill = _context_skill(comparison, shares)
     return Chance(
         comparison=comparison,
-        expected=total,
-        is_stuck=total == comparison.distance and _is_stuck(comparison, deadline),
+        expected=sum(expected, start=Fraction(0)),
         context_pairs=context_pairs,
         context_skill=context_skill,
         skeleton=_skeleton(comparison),
@@ -419,24 +407,6 @@ def _context_skill(comparison: Comparison, shares: PairShares) -> tuple[int, flo
             distance += wrong
             expected += t + (n - 2 * t) * g
     return count, skill_of(distance, expected) if count else None
-
-
-def _is_stuck(comparison: Comparison, deadline: Deadline) -> bool:
-    """Return whether some draws all have the distance of the guess.
-
-    Then their mean has it too, so call this only if the expected distance is that of the guess.
-    """
-    for generator in np.random.default_rng(0).spawn(STUCK):
-        drawn = type(comparison.guess)(
-            comparison.domain, draw(comparison.guess.features, generator)
-        )
-        again = replace(comparison.question, structures=(comparison.true, drawn))
-        counted = answer(again, Effort(deadline), engine=comparison.engine)
-        if len(counted.unions.open_places):
-            raise OpenResult(LATE)
-        if counted.distance != comparison.distance:
-            return False
-    return True
 
 
 def _of_pairs(comparison: Comparison, numbers: ObjectArray, pairs: IntArray) -> ObjectArray:
@@ -541,9 +511,7 @@ def _with_draws(
     if distances:
         of_pairs = np.full(len(result.pairs), -1, dtype=np.int64)
         of_pairs[places] = as_near
-        # Equal draws prove nothing if the expected distance, which is exact, is another one.
-        stuck = result.is_stuck and all(d == comparison.distance for d in distances)
-        result = replace(result, distances=tuple(distances), as_near_pairs=of_pairs, is_stuck=stuck)
+        result = replace(result, distances=tuple(distances), as_near_pairs=of_pairs)
     if interrupted:
         raise ChanceInterrupted(result)
     if result.draws < draws:

@@ -29,7 +29,7 @@ from contextwise.models.domain import Domain
 from contextwise.models.evidence import ClaimEvidence, Kind
 from contextwise.models.notation import Literal as NamedLiteral
 from contextwise.models.notation import between, where, write_literals
-from contextwise.models.structure import Structure, features_of, literals_of, structure_of
+from contextwise.models.structure import Structure, features_of, structure_of
 from contextwise.support.arrays import IntArray
 from contextwise.support.effort import NEVER, Deadline, Effort, OutOfTime, Progress
 from contextwise.support.formatting import Printed, percent
@@ -156,11 +156,6 @@ class Stability(Printed):
         return self._mean(self.matrix.distances[self.matrix.medoid].sum())
 
     @property
-    def least_distance(self) -> float:
-        """A lower bound of this mean for any structure at all."""
-        return self._mean(Fraction(self.matrix.distances.sum(), 2 * (self.resamples - 1)))
-
-    @property
     def ensemble(self) -> Ensemble:
         """The structures of the resamples as an ensemble of draws."""
         return Ensemble(self.structures)
@@ -176,7 +171,6 @@ class Stability(Printed):
             "found_again": self.found_again,
             "instability": self.instability,
             "medoid_distance": self.medoid_distance,
-            "least_distance": self.least_distance,
             "features": len(self.reference),
             "medoid_features": len(self.medoid),
         }
@@ -269,12 +263,6 @@ class Stability(Printed):
         tested = None if known is None else known.find(pair, kind, region)
         return RegionSupport(pair, claim.dependent, region, resamples, self.resamples, tested)
 
-    def independent_in(self, first: str, second: str, when: str = "") -> int:
-        """Return how many resamples have a pair independent wherever ``when`` holds."""
-        region = tuple(literals_of(self.domain, when)) if when else ()
-        claim = Claim(self.domain.pair((first, second)), False, region)
-        return sum(agrees(covers, claim) for covers in self._covers)
-
     def top_regions(self, top: int) -> list[RegionSupport]:
         """Return the claims about the ``top`` best supported pairs of the structure."""
         learned = [support for support in self.supports() if support.learned][:top]
@@ -361,8 +349,6 @@ def stability(
     >>> print(result.regions("v0", "v1")[0])
     v0–v1 depend in every context: in 6 of 6 resamples;
     rows: supported, p = 6.5e-28, odds ratio above 470
-    >>> result.independent_in("v0", "v2", "v1=1")
-    6
     """
     if resamples < 2:
         raise ContextwiseError(f"resamples must be >= 2, got {resamples}")

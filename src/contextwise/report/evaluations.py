@@ -77,17 +77,20 @@ OF_GRAPHS: tuple[Wanted, ...] = (
 
 def chance_parts(chance: Chance, *, top: int = TOP) -> list[Part]:
     """Show the verdict, what was drawn, and the numbers."""
+    from contextwise.evaluation.chance import can_exchange
+
     values = {"distance": chance.distance, **chance.record()}
     groups = [OF_DISTANCE if chance.draws else OF_DISTANCE[:3]]
     groups += [OF_CONTEXTS] if chance.context_pairs else []
     groups.append(OF_GRAPHS)
     draws = f" ({plural(chance.draws, 'draw')})" if chance.draws else ""
-    limits = "\n".join(_limits(chance))
+    cardinalities = chance.comparison.domain.cardinalities
+    is_fixed = len(cardinalities) > 1 and not can_exchange(cardinalities)
     return [
         Note("verdict", chance.verdict),
         Note("null", f"Random guesses{draws}: {RANDOM_GUESSES}."),
         Entries(tuple(tuple(_measures(wanted, values)) for wanted in groups)),
-        *([Note("limits", limits)] if limits else []),
+        *([Note("limits", NOT_EXCHANGED)] if is_fixed else []),
     ]
 
 
@@ -97,17 +100,6 @@ def _measures(wanted: Iterable[Wanted], values: dict[str, object]) -> Iterator[E
         if style == "count" and isinstance(value, Fraction):
             value = round(value, 2) if value < ROUND_FROM else round(value)
         yield Entry(key, label, value, style, meaning)
-
-
-def _limits(chance: Chance) -> Iterator[str]:
-    """Yield sentences on what random guesses cannot show here."""
-    from contextwise.evaluation.chance import can_exchange
-
-    if chance.is_stuck:
-        yield "No skill and no p: all random guesses drawn have the same distance as the guess."
-    cardinalities = chance.comparison.domain.cardinalities
-    if len(cardinalities) > 1 and not can_exchange(cardinalities):
-        yield NOT_EXCHANGED
 
 
 # -- stability -------------------------------------------------------------------------------------
@@ -153,14 +145,11 @@ def _resamples(stability: Stability) -> str:
 def _instability(stability: Stability) -> Entries:
     features = plural(len(stability.medoid), "feature")
     medoid = f"medoid ({features}), mean normalized distance"
-    least = "lower bound of that mean for any structure"
     instability = "Share of assertions in which two resamples differ: the mean of 2θ(1 - θ)."
     typical = "Mean normalized distance of the most typical resample to all resamples."
-    bound = "No structure at all has a smaller mean normalized distance to the resamples."
     rows = [
         ("instability", "instability", stability.instability, instability),
         ("medoid_distance", medoid, stability.medoid_distance, typical),
-        ("least_distance", least, stability.least_distance, bound),
     ]
     measures = (Entry(key, label, value, "rate", text) for key, label, value, text in rows)
     return Entries((tuple(measures),))
