@@ -275,3 +275,21 @@ def test_states_in_which_all_odds_ratios_are_infinite_show_no_difference() -> No
     pair = next(pair for pair in found.pairs if pair.pair == ("class", "age"))
     assert all(0 < effect.value < inf for effect in pair.odds)
     assert "odds ratio 25 at female, 2 at male where survived=yes" in written(found)
+
+
+def test_limits_beyond_the_largest_odds_ratio_are_numbers() -> None:
+    """A and B are equal in one group and opposite in the other."""
+    rows = [["xy"[k % 2], k // 2 % 2, (k // 2 + k) % 2] for k in range(200)]
+    (pair,) = cw.groups(rows, "v0", "mpl").pairs
+    assert pair.ratio is not None
+    assert 1e5 < pair.ratio.low < inf or 0 < pair.ratio.high < 1e-5
+    assert "above inf" not in str(cw.groups(rows, "v0", "mpl"))
+
+
+def test_levels_of_intervals_follow_alpha() -> None:
+    data = drawn(4000, (1.5, 1.5), seed=1)
+    strict = cw.groups(data, "g", "mpl", alpha=0.01)
+    usual = cw.groups(data, "g", "mpl")
+    assert strict.pairs[0].odds[0].low < usual.pairs[0].odds[0].low
+    assert "(98 % interval;" in written(strict)
+    assert "(90 % interval;" in written(usual)

@@ -10,8 +10,8 @@ growing when the smallest group would have fewer than 20 rows per stratum on ave
 out is reported.
 
 **Verdicts.** *differs*: the corrected p-value is at most alpha. *about the same*: the uncorrected
-p-value is larger, and the 90 % interval of the ratio of odds ratios lies between 1/margin and
-margin, on average over the strata. *undecided*: everything else.
+p-value is larger, and the interval of the ratio of odds ratios (90 % if alpha is 0.05) lies between
+1/margin and margin, on average over the strata. *undecided*: everything else.
 """
 
 from __future__ import annotations
@@ -100,11 +100,11 @@ class GroupPair:
     odds: tuple[Effect, ...]  #: of each group, on average over the strata
     states: tuple[Pair, Pair]  #: that the odds compare, as (reference, other) of each variable
     ratio: Effect | None  #: of the odds ratios of the second and the first of two groups
-    verdict: Verdict = "undecided"
-    adjusted: float = 1.0  #: by Holm's correction over all pairs of variables
-    places: tuple[Place, ...] = ()
-    between: tuple[tuple[str, str, float], ...] = ()  #: pairs of groups with their corrected p
-    trend: Trend | None = None
+    verdict: Verdict
+    adjusted: float  #: by Holm's correction over all pairs of variables
+    places: tuple[Place, ...]
+    between: tuple[tuple[str, str, float], ...]  #: pairs of groups with their corrected p
+    trend: Trend | None
 
     @property
     def pair(self) -> Pair:
@@ -228,7 +228,7 @@ def _of_groups(table: Floats) -> list[Moves]:
     return [Moves(each, PAIR_SIGNS) for each in np.moveaxis(table, 1, 0)]
 
 
-def _odds_ratio(moves: Moves, level: float = 0.95) -> Effect:
+def _odds_ratio(moves: Moves, level: float) -> Effect:
     value, low, high = map(exp, moves.estimate(level))
     return Effect("odds ratio", value, low, high)
 
@@ -251,8 +251,8 @@ def _spread(table: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class _PairTests:
-    """Tests pairs of variables; holds what all pairs share."""
+class _Shared:
+    """What the tests of all pairs share."""
 
     data: Data  # with the column of the groups, whose states all occur
     by: str
@@ -267,14 +267,9 @@ class _PairTests:
         return self.data.domain.states[self.data.domain.position(name)]
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The names of the groups."""
-        return self.states(self.by)
-
-    @cached_property
     def twos(self) -> list[tuple[int, int]]:
         """The pairs of groups."""
-        return list(combinations(range(len(self.names)), 2))
+        return list(combinations(range(len(self.states(self.by))), 2))
 
     @cached_property
     def edges(self) -> BoolArray:
@@ -291,35 +286,7 @@ class _PairTests:
         sizes = np.array(self.data.domain.cardinalities)
         return marginal_strengths(self.data.rows, self.data.weights.astype(np.float64), sizes)
 
-    def tested(self, pair: Pair) -> GroupPair | None:
-        """Test one pair; None if one of its variables has one state."""
-        given, left_out = self._held_fixed(pair)
-        table = self._table(pair, given)
-        if min(np.count_nonzero(table.any(axis=axes)) for axes in ((0, 1, 3), (0, 1, 2))) < 2:
-            return None
-        p_value, method = self._test(pair, given)
-        choices = two_state_tables(table)
-        level = 1 - self.alpha / len(choices)
-        first, second = max(choices, key=lambda states: _spread(block_of(table, states)))
-        block = block_of(table, (first, second))
-        if Moves(block.sum(axis=1), PAIR_SIGNS).estimate().value < 0:
-            second = second[1], second[0]  # an odds ratio above 1 reads better
-            block = block[..., ::-1]
-        ratio = trend = None
-        if len(self.names) == 2:
-            ratio = _odds_ratio(Moves(block, GROUP_SIGNS), level)
-        if self.ordered and table.shape[2:] == (2, 2) and self.data.subjects is None:
-            trend = trend_test(block)
-        (i, k), (j, m) = (
-            (self.states(name)[two[0]], self.states(name)[two[1]])
-            for name, two in zip(pair, (first, second), strict=True)
-        )
-        odds = tuple(_odds_ratio(moves, level) for moves in _of_groups(block))
-        return GroupPair(
-            *pair, given, left_out, p_value, method, odds, ((i, k), (j, m)), ratio, trend=trend
-        )
-
-    def _held_fixed(self, pair: Pair) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def held_fixed(self, pair: Pair) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the variables to hold fixed, and those for which there are too few rows."""
         domain, strengths = self.data.domain, self.strengths
         a, b = (domain.position(v) for v in pair)
@@ -334,87 +301,120 @@ class _PairTests:
         ordered = tuple(domain.names[v] for v in wanted)
         return ordered[:used], ordered[used:]
 
-    def _table(self, pair: Pair, given: Sequence[str], inside: BoolArray | None = None) -> Floats:
-        """Count the rows by stratum, group and the states of the pair."""
-        return grouped_tables(self.data, (self.by, *pair), given, inside)[0]
 
-    def _test(
-        self,
-        pair: Pair,
-        given: Sequence[str],
-        inside: BoolArray | None = None,
-        groups: Sequence[int] = (),
-    ) -> Equality:
-        """Test a pair among some rows and groups; by default among all."""
-        groups = list(groups or range(len(self.names)))
-        table = self._table(pair, given, inside)[:, groups]
-        subjects, rows = self.data.subjects, self.data.rows
-        if subjects is None:
-            return equality_test(table, self.rng)
-        position = self.data.domain.position
-        strata = group_rows(rows, map(position, given))
-        columns = [rows[:, position(name)] for name in (self.by, *pair)]
+class _PairTest:
+    """The test of one pair of variables."""
+
+    def __init__(self, shared: _Shared, pair: Pair) -> None:
+        self.shared, self.pair = shared, pair
+        self.given, self.left_out = shared.held_fixed(pair)
+        table = self._table()
+        sides = [table.any(axis=(0, 1, 3)), table.any(axis=(0, 1, 2))]
+        self.varies = min(map(np.count_nonzero, sides)) > 1
+        if not self.varies:
+            return
+        self.p_value, self.method = self._test()
+        choices = two_state_tables(table)
+        level = 1 - shared.alpha / len(choices)
+        first, second = max(choices, key=lambda states: _spread(block_of(table, states)))
+        if Moves(block_of(table, (first, second)).sum(axis=1), PAIR_SIGNS).estimate().value < 0:
+            second = second[1], second[0]  # an odds ratio above 1 reads better
+        self.chosen = first, second
+        block = block_of(table, self.chosen)
+        self.odds = tuple(_odds_ratio(moves, level) for moves in _of_groups(block))
+        two_groups = len(shared.twos) == 1
+        self.ratio = _odds_ratio(Moves(block, GROUP_SIGNS), level) if two_groups else None
+        has_trend = shared.ordered and table.shape[2:] == (2, 2) and shared.data.subjects is None
+        self.trend = trend_test(block) if has_trend else None
+
+    def _table(self, inside: BoolArray | None = None) -> Floats:
+        """Count the rows by stratum, group and the states of the pair."""
+        names = (self.shared.by, *self.pair)
+        return grouped_tables(self.shared.data, names, self.given, inside)[0]
+
+    def _test(self, inside: BoolArray | None = None, groups: Sequence[int] = ()) -> Equality:
+        """Test the pair among some rows and groups; by default among all."""
+        data, rng = self.shared.data, self.shared.rng
+        groups = groups or range(len(self.shared.states(self.shared.by)))
+        table = self._table(inside)[:, list(groups)]
+        if data.subjects is None:
+            return equality_test(table, rng)
+        strata = group_rows(data.rows, map(data.domain.position, self.given))
+        columns = [data.rows[:, data.domain.position(v)] for v in (self.shared.by, *self.pair)]
         p_values = []
         for two, states in product(combinations(groups, 2), two_state_tables(table)):
-            chosen = np.ones(len(rows), dtype=bool) if inside is None else inside.copy()
+            chosen = np.ones(len(strata), dtype=bool) if inside is None else inside.copy()
             cells = strata
             for column, (low, high) in zip(columns, (two, *states), strict=True):
                 chosen &= (column == low) | (column == high)
                 cells = 2 * cells + (column == high)
-            p_values.append(paired_p(cells[chosen], subjects[chosen], self.rng))
+            p_values.append(paired_p(cells[chosen], data.subjects[chosen], rng))
         # The smallest p of all 2 x 2 x 2 tables, times their number.
         return Equality(min(1.0, len(p_values) * min(p_values)), "subjects")
 
-    def judged(self, pair: GroupPair, adjusted: float) -> GroupPair:
-        """Add the verdict, and for a pair that differs where and between which groups."""
-        pair = replace(pair, adjusted=adjusted)
-        if adjusted <= self.alpha:
-            places, between = self._places(pair), self._between(pair)
-            return replace(pair, verdict="differs", places=places, between=between)
-        if pair.p_value > self.alpha and self.data.subjects is None and self._alike(pair):
-            return replace(pair, verdict="about the same")
-        return pair
+    def judged(self, adjusted: float) -> GroupPair:
+        """Return the verdict, and for a pair that differs where and between which groups."""
+        shared = self.shared
+        differs = adjusted <= shared.alpha
+        alike = self.p_value > shared.alpha and shared.data.subjects is None and self._is_alike()
+        (i, k), (j, m) = (
+            (shared.states(name)[two[0]], shared.states(name)[two[1]])
+            for name, two in zip(self.pair, self.chosen, strict=True)
+        )
+        return GroupPair(
+            *self.pair,
+            self.given,
+            self.left_out,
+            self.p_value,
+            self.method,
+            self.odds,
+            ((i, k), (j, m)),
+            self.ratio,
+            "differs" if differs else "about the same" if alike else "undecided",
+            adjusted,
+            self._places() if differs else (),
+            self._between() if differs and len(shared.twos) > 1 else (),
+            self.trend,
+        )
 
-    def _alike(self, pair: GroupPair) -> bool:
-        """Check that all 90 % intervals of ratios of odds ratios are inside the margin."""
-        table = self._table(pair.pair, pair.given)
+    def _is_alike(self) -> bool:
+        """Check that all intervals of ratios of odds ratios are inside the margin."""
+        table, margin = self._table(), self.shared.margin
         ratios = (
-            _odds_ratio(Moves(block_of(part, states), GROUP_SIGNS), 1 - 2 * self.alpha)
-            for part in (table[:, two] for two in self.twos)
+            _odds_ratio(Moves(block_of(part, states), GROUP_SIGNS), 1 - 2 * self.shared.alpha)
+            for part in (table[:, two] for two in self.shared.twos)
             for states in two_state_tables(part)
         )
-        return all(1 / self.margin < r.low <= r.high < self.margin for r in ratios)
+        return all(1 / margin < r.low <= r.high < margin for r in ratios)
 
-    def _between(self, pair: GroupPair) -> tuple[tuple[str, str, float], ...]:
-        """Return the corrected p-value of each pair of groups, if there are more than two."""
-        if len(self.names) == 2:
-            return ()
-        p_values = [self._test(pair.pair, pair.given, groups=two).p_value for two in self.twos]
-        named = combinations(self.names, 2)
-        return tuple((*two, p) for two, p in zip(named, holm(p_values), strict=True))
+    def _between(self) -> tuple[tuple[str, str, float], ...]:
+        """Return the corrected p-value of each pair of groups."""
+        p_values = holm([self._test(groups=two).p_value for two in self.shared.twos])
+        named = combinations(self.shared.states(self.shared.by), 2)
+        return tuple((*two, p) for two, p in zip(named, p_values, strict=True))
 
-    def _places(self, pair: GroupPair) -> tuple[Place, ...]:
+    def _places(self) -> tuple[Place, ...]:
         """Test the pair in each state of what is held fixed, and where the structures differ."""
         where: list[tuple[ValueLiteral, ...]] = [
-            (ValueLiteral(name, (state,)),) for name in pair.given for state in self.states(name)
+            (ValueLiteral(name, (state,)),)
+            for name in self.given
+            for state in self.shared.states(name)
         ]
-        for one, other in combinations(self.structures[1:], 2):
-            for found in explain(one, other, pairs=[pair.pair], top=REGIONS).pairs:
+        for one, other in combinations(self.shared.structures[1:], 2):
+            for found in explain(one, other, pairs=[self.pair], top=REGIONS).pairs:
                 where += [tuple(region.literals) for region in found.regions if region.literals]
-        first, second = (
-            tuple(map(self.states(name).index, two))
-            for name, two in zip(pair.pair, pair.states, strict=True)
-        )
         places = []
         for literals in dict.fromkeys(where):
-            inside = rows_where(self.data, literals)
-            block = self._table(pair.pair, pair.given, inside)[:, :, first][..., second]
-            p_value = self._test(pair.pair, pair.given, inside).p_value
-            odds = tuple(map(_odds_ratio, _of_groups(block)))
-            places.append(Place(in_words(literals), p_value, 1.0, odds))
-        corrected = holm([place.p_value for place in places])
-        adjusted = (replace(p, adjusted=c) for p, c in zip(places, corrected, strict=True))
-        return tuple(sorted(adjusted, key=lambda place: place.adjusted))
+            inside = rows_where(self.shared.data, literals)
+            block = block_of(self._table(inside), self.chosen)
+            odds = tuple(_odds_ratio(m, 1 - self.shared.alpha) for m in _of_groups(block))
+            places.append((in_words(literals), self._test(inside).p_value, odds))
+        corrected = holm([p for _, p, _ in places])
+        found_places = (
+            Place(words, p, adjusted, odds)
+            for (words, p, odds), adjusted in zip(places, corrected, strict=True)
+        )
+        return tuple(sorted(found_places, key=lambda place: place.adjusted))
 
 
 # -- reading the groups ----------------------------------------------------------------------------
@@ -578,13 +578,13 @@ def _compared(
         for rows in run.steps([everyone, *parts], "learning")
     ]
     source = np.random.default_rng(rng)
-    tests = _PairTests(data, by, ordered, structures, alpha, margin, source)
+    shared = _Shared(data, by, ordered, structures, alpha, margin, source)
     every = list(combinations(variables.names, 2))
-    tested = [tests.tested(pair) for pair in run.steps(every, "testing pairs")]
+    tests = [_PairTest(shared, pair) for pair in run.steps(every, "testing pairs")]
     if not run.finished:
         raise OpenResult("not all pairs were tested within the time limit; allow more time")
-    pairs = [pair for pair in tested if pair is not None]
-    if not pairs:
+    tests = [test for test in tests if test.varies]
+    if not tests:
         raise ContextwiseError("there is nothing to compare: fewer than two variables vary")
     varying = [np.ptp(rows.rows, axis=0) > 0 for rows in (everyone, *parts)]
     groups = [
@@ -593,8 +593,8 @@ def _compared(
             names, parts, structures[1:], varying[1:], strict=True
         )
     ]
-    corrected = holm([pair.p_value for pair in pairs])
-    judged = [tests.judged(pair, p) for pair, p in zip(pairs, corrected, strict=True)]
+    corrected = holm([test.p_value for test in tests])
+    judged = [test.judged(p) for test, p in zip(tests, corrected, strict=True)]
     return Groups(
         by=by,
         groups=tuple(groups),

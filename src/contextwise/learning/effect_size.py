@@ -461,9 +461,9 @@ class Moves:
         value = self._root(0.0, near)
         near = value if isfinite(value) else near
         half = quantile / sqrt(information)
-        return Estimate(
-            value, self._root(quantile, near - half), self._root(-quantile, near + half)
-        )
+        low, high = self._root(quantile, near - half), self._root(-quantile, near + half)
+        # A limit beyond the largest log odds ratio is at least that far.
+        return Estimate(value, min(low, LARGEST_LOG), max(high, -LARGEST_LOG))
 
     def _root(self, quantile: float, near: float) -> float:
         """Return the delta whose score is ``quantile`` standard errors, by bounded Newton steps."""

@@ -30,8 +30,8 @@ NOT_SHOWN = (
 )
 SAME = (
     "About the same: on average over what is held fixed, the odds ratios differ by less than a "
-    "factor of {margin:g} (90 % interval; for each pair by itself). Undecided: the rows show "
-    "neither."
+    "factor of {margin:g} ({level:g} % interval; for each pair by itself). Undecided: the rows "
+    "show neither."
 )
 PLACES = "Where {pair} differs; this is not evidence that the variable of the context matters"
 
@@ -212,7 +212,7 @@ def _notes(found: Groups) -> Iterator[str]:
             f"Rows of one {found.subject} count together in the p-values; the intervals treat rows "
             "as independent."
         )
-    yield SAME.format(margin=found.margin)
+    yield SAME.format(margin=found.margin, level=round(100 - 200 * found.alpha, 6))
     yield NOT_SHOWN
 
 
@@ -237,7 +237,8 @@ def groups_parts(found: Groups, *, top: int = TOP) -> list[Part]:
     }
     rows = [(g.name, g.rows, len(g.structure.pairs())) for g in found.groups]
     parts.append(table(f"Structures of the groups, by {found.learner}", columns, rows, "groups"))
-    parts.append(Picture("Odds ratios of each group with 95 % intervals.", (), forest_of(found)))
+    level = f"{round(100 - 100 * found.alpha, 6):g} %"
+    parts.append(Picture(f"Odds ratios of each group, {level} intervals.", (), forest_of(found)))
     return parts
 
 
