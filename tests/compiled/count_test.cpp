@@ -117,13 +117,14 @@ class Case {
     for (const u32 other : blanket) {
       Context context;
       for (const u32 v : blanket)
-        if (v != other && below(2)) context[v] = {static_cast<u32>(below(rows_.cardinalities[v]))};
-      const i64 before = classes.total(), gain = classes.gain(other, {context, {}});
-      classes.merge(other, context);
-      expect(classes.is_merged(other, context), "lines are merged");
-      classes.merge(other, {});
-      expect(classes.total() == before + gain, "the gain of both contexts");
-      expect(classes.gain(other, {context, {}}) == 0, "nothing is left to gain");
+        if (v != other && below(2)) context[v] = static_cast<u32>(below(rows_.cardinalities[v]));
+      for (const Context& merged : {context, Context{}}) {
+        const i64 before = classes.total(), gain = classes.gain(other, merged);
+        classes.merge(other, merged);
+        expect(classes.is_merged(other, merged), "lines are merged");
+        expect(classes.total() == before + gain, "the gain of a context");
+        expect(classes.gain(other, merged) == 0, "nothing is left to gain");
+      }
     }
   }
 

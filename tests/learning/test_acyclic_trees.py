@@ -64,15 +64,17 @@ def best_tree(
     return best
 
 
-def scores_of(data: Data) -> Scores:
+def scores_of(data: Data, most: int) -> Scores:
     nothing = (0,) * len(data.domain)
-    return Scores(CountedRows.of(data), 1.0, Limits(nothing, nothing, nothing))
+    scores = Scores(CountedRows.of(data), 1.0, Limits(nothing, nothing, nothing))
+    scores.find_families(most, Run())
+    return scores
 
 
 @given(data=tables())
 def test_families_have_the_score_of_the_best_tree(data: Data) -> None:
     states = [np.unique(data.rows[:, v]).tolist() for v in range(len(data.domain))]
-    families = scores_of(data).families(2, Run())
+    families = scores_of(data, 2).families
     for child, family in enumerate(families):
         for mask, score in family.items():
             parents = [v for v in range(len(states)) if mask >> v & 1]
@@ -82,8 +84,8 @@ def test_families_have_the_score_of_the_best_tree(data: Data) -> None:
 
 @given(data=tables())
 def test_the_best_order_is_found(data: Data) -> None:
-    scores = scores_of(data)
-    families = scores.families(2, Run())
+    scores = scores_of(data, 2)
+    families = scores.families
     limits, run = scores.limits, Run()
     pruned = [_pruned(family, 0) for family in families]
 
@@ -114,8 +116,8 @@ def test_the_model_is_a_distribution_with_acyclic_arcs(data: Data) -> None:
 
 def test_moves_find_the_best_order_of_a_network() -> None:
     truth = cw.examples.truth("random-8#1")
-    scores = scores_of(as_data(cw.sample(truth, 2000, rng=1, array=True), truth.domain))
-    families = scores.families(3, Run())
+    scores = scores_of(as_data(cw.sample(truth, 2000, rng=1, array=True), truth.domain), 3)
+    families = scores.families
     pruned = [_pruned(family, 0) for family in families]
     values = [
         sum(families[v][mask] for v, mask in enumerate(search(pruned, scores.limits, Run())))
@@ -216,3 +218,28 @@ def test_a_time_limit_gives_the_network_so_far() -> None:
     found = AcyclicTrees().fit(rows, time_limit=0.3)
     assert not found.finished_
     assert log_partition(found.model_) == pytest.approx(0)
+
+
+@pytest.mark.parametrize("pairs", [[("v0", "v3")], [("v0", "v3"), ("v1", "v3")]])
+def test_a_time_limit_keeps_required_pairs(chain: IntArray, pairs: list[tuple[str, str]]) -> None:
+    found = AcyclicTrees(require=pairs).fit(chain, time_limit=0)
+    assert not found.finished_
+    assert found.structure_.pairs()
+    assert {*pairs} <= {*found.structure_.pairs()}
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_an_interrupt_keeps_the_network_so_far(chain: IntArray, steps: int) -> None:
+    def interrupt(done: int, total: int) -> None:
+        calls.append(done)
+        if len(calls) == steps:
+            raise KeyboardInterrupt
+
+    calls: list[int] = []
+    learner = AcyclicTrees(require=[("v0", "v3")])
+    with pytest.raises(KeyboardInterrupt):
+        learner.fit(chain, show_progress=interrupt)
+    assert not learner.finished_
+    assert learner.structure_.info["unfinished"]
+    assert ("v0", "v3") in learner.structure_.pairs()
+    assert log_partition(learner.model_) == pytest.approx(0)

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import combinations
+from itertools import combinations, compress, product
 from math import log, prod
 from operator import or_
 
@@ -42,6 +42,7 @@ from contextwise.models.directions import directions_of
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.support.arrays import FloatArray, IntArray
+from contextwise.support.effort import Deadline
 
 CANDIDATES = 10
 """The most candidate parents of a variable if there are more variables than this."""
@@ -59,10 +60,14 @@ BATCH = 2**22
 """The most numbers of an array that counts many families at once."""
 IMPOSSIBLE = -1e300
 """The score of a family without a required parent."""
+AT_LAST = 1.0
+"""Seconds to find an order after Ctrl-C."""
 TINY = 1e-9
 """A smaller gain of a move is rounding."""
 Family = tuple[int, tuple[int, ...]]
 """A variable and the parents that its tree may test."""
+Context = tuple[int, ...]
+"""For each parent, the place of the union of states to which it is restricted."""
 Local = Callable[[int, int], tuple[float, int]]
 """The best family of a variable, given the bits of its predecessors: its score and its bits."""
 
@@ -113,14 +118,18 @@ class AcyclicTrees(TreeLearner):
             raise DomainError(f"max_parents must be >= 0, got {self.max_parents}")
         limits = _limits_of(data.domain, self.order, self.require, self.forbid)
         scores = Scores(CountedRows.of(data), float(check_prior(self.prior)), limits)
-        families = scores.families(self.max_parents, run)
-        parents = best_parents(families, limits, run)
+        run.best = lambda: self._best_network(data.domain, scores, Run(Deadline.after(AT_LAST)))
+        scores.find_families(self.max_parents, run)
+        return self._best_network(data.domain, scores, run)
+
+    def _best_network(self, domain: Domain, scores: Scores, run: Run) -> LogLinear:
+        """Return the best network of the families that were scored."""
+        parents = best_parents(scores.families, scores.limits, run)
         self.trees_ = [scores.tree(child, above) for child, above in enumerate(parents)]
-        network = network_of(data.domain, self.trees_, self.prior)
+        network = network_of(domain, self.trees_, self.prior)
         arcs = [tuple(sorted({*tree.variables.tolist()} - {-1})) for tree in self.trees_]
-        directed = Structure(
-            data.domain, network.structure.features, directions=directions_of(data.domain, arcs)
-        )
+        directions = directions_of(domain, arcs)
+        directed = Structure(domain, network.structure.features, directions=directions)
         return LogLinear(directed, network.weights)
 
 
@@ -187,76 +196,80 @@ class Scores:
         most = min(MOST_SPLITS, int(table.counts.sum()) // FEWEST_ROWS)
         self.can_split = [1 < size <= max(most, 2) for size in self.sizes]
         self.choice = log(max(count - 1, 1))
+        self.families: list[dict[int, float]] = [{} for _ in range(count)]
+        """The scores of sets of parents: for each variable, by the bits of its parents."""
 
-    def families(self, most: int, run: Run) -> list[dict[int, float]]:
-        """Score sets of parents: for each variable, by the bits of its parents."""
+    def find_families(self, most: int, run: Run) -> None:
+        """Score sets of parents until the time limit, and those of required parents in any case."""
         count = len(self.sizes)
-        found: list[dict[int, float]] = [{} for _ in range(count)]
-        singles = [(v, (u,)) for v in range(count) for u in range(count) if u != v]
-        self._score([(v, ()) for v in range(count)], found, Run())  # whatever the time limit is
-        self._score(singles, found, run)
-        candidates = [self._candidates(v, found, run) for v in range(count)]
-        for size in range(2 if most > 1 else most + 1, most + 1):
-            sets = ((v, s) for v in range(count) for s in combinations(candidates[v], size))
+        required = [[u for u in range(count) if bits >> u & 1] for bits in self.limits.required]
+        self._score(
+            [
+                (v, parents)
+                for v in range(count)
+                for size in range(most + 1)
+                for parents in combinations(required[v], size)
+            ],
+            Run(),
+        )
+        if not most:
+            return
+        self._score([(v, (u,)) for v in range(count) for u in range(count) if u != v], run)
+        candidates = [self._candidates(v, run) for v in range(count)]
+        for size in range(2, most + 1):
             self._score(
-                [family for family in sets if _mask(family[1]) not in found[family[0]]], found, run
+                [(v, s) for v in range(count) for s in combinations(candidates[v], size)], run
             )
-        if most == 0:
-            return [{0: scores[0]} for scores in found]
-        return found
 
-    def _candidates(self, child: int, found: list[dict[int, float]], run: Run) -> list[int]:
+    def _candidates(self, child: int, run: Run) -> list[int]:
         """Choose the variables that may be parents of a child."""
-        alone = {mask.bit_length() - 1: score for mask, score in found[child].items() if mask}
+        scores = self.families[child]
+        alone = {bits.bit_length() - 1: s for bits, s in scores.items() if bits.bit_count() == 1}
         if len(alone) <= CANDIDATES:
             return sorted(alone)
-        ranked = sorted(alone, key=lambda v: -alone[v])
-        best = ranked[:3]
-        pairs = [(child, tuple(sorted((u, v)))) for v in best for u in alone if u != v]
-        self._score([*dict.fromkeys(pairs)], found, run)
-        gains = {u: alone[u] - found[child][0] for u in alone}
-        for v in best:
-            for u in alone:
-                together = found[child].get(1 << u | 1 << v)
-                if together is not None:
-                    gains[u] = max(gains[u], together - alone[v])
+        best = sorted(alone, key=lambda v: -alone[v])[:3]
+        self._score([(child, (u, v)) for v in best for u in alone if u != v], run)
+        gains = {u: alone[u] - scores[0] for u in alone}
+        for u, v in product(alone, best):
+            gains[u] = max(gains[u], scores.get(1 << u | 1 << v, -np.inf) - alone[v])
         required = [u for u in alone if self.limits.required[child] >> u & 1]
         chosen = sorted(gains, key=lambda u: (u not in required, -gains[u]))
         return sorted(chosen[: max(CANDIDATES, len(required))])
 
-    def _score(
-        self,
-        families: Sequence[Family],
-        found: list[dict[int, float]],
-        run: Run,
-    ) -> None:
-        """Add the scores of families, those of one shape at once, until the time limit."""
-        shapes: dict[tuple[int, ...], list[Family]] = {}
+    def _score(self, families: Iterable[Family], run: Run) -> None:
+        """Add the scores of new families, those of one shape at once, until the time limit."""
+        shapes: dict[tuple[int, ...], dict[Family, None]] = {}
         for child, parents in families:
-            if self.limits.allow(child, parents):
-                ordered = tuple(sorted(parents, key=lambda v: (self.sizes[v], v)))
-                shape = (*(self.sizes[v] for v in ordered), self.sizes[child])
-                if not parents or (
-                    shape[-1] > 1
-                    and all(self.can_split[v] for v in parents)
-                    and prod(map(_places, shape[:-1])) * shape[-1] <= CELLS
-                ):
-                    shapes.setdefault(shape, []).append((child, ordered))
+            if _mask(parents) in self.families[child] or not self.limits.allow(child, parents):
+                continue
+            ordered = self._by_size(parents)
+            shape = self._shape(child, ordered)
+            if not parents or (
+                shape[-1] > 1 and all(self.can_split[v] for v in parents) and _cells(shape) <= CELLS
+            ):
+                shapes.setdefault(shape, {})[child, ordered] = None
         batches = []
         for shape, members in shapes.items():
-            cells = max(len(self.table.rows), prod(map(_places, shape[:-1])) * shape[-1], 1)
-            size = max(1, BATCH // cells)
-            batches += [(shape, members[k : k + size]) for k in range(0, len(members), size)]
+            step = max(1, BATCH // max(len(self.table.rows), _cells(shape), 1))
+            listed = list(members)
+            batches += [(shape, listed[k : k + step]) for k in range(0, len(listed), step)]
         for shape, batch in run.steps(batches, "scoring trees"):
-            best = self._best(shape, self._leaves(shape, batch))
+            best = self._best(shape, self._leaves(shape, batch)[0])
             for place, (child, parents) in enumerate(batch):
+                forced = [bool(self.limits.required[child] >> v & 1) for v in parents]
                 index = tuple(
-                    slice(None, self.sizes[v]) if self.limits.required[child] >> v & 1 else -1
-                    for v in parents
+                    slice(None, size) if is_forced else -1
+                    for size, is_forced in zip(shape, forced, strict=False)
                 )
-                splits = [v for v in parents if self.limits.required[child] >> v & 1]
-                cost = sum(self._cost(self.sizes[v]) for v in splits)
-                found[child][_mask(parents)] = float(best[place][index].sum()) - cost
+                costs = (self._cost(size) for size in compress(shape, forced))
+                score = float(best[place][index].sum()) - sum(costs)
+                self.families[child][_mask(parents)] = score
+
+    def _by_size(self, parents: Iterable[int]) -> tuple[int, ...]:
+        return tuple(sorted(parents, key=lambda v: (self.sizes[v], v)))
+
+    def _shape(self, child: int, parents: Iterable[int]) -> tuple[int, ...]:
+        return (*(self.sizes[v] for v in parents), self.sizes[child])
 
     def _counts(self, shape: Sequence[int], batch: Sequence[Family]) -> FloatArray:
         """Count the rows of each family: an axis for the families, the parents and the child."""
@@ -270,20 +283,21 @@ class Scores:
         counts = np.bincount(cells.ravel(), weights.ravel(), minlength=len(batch) * prod(shape))
         return np.asarray(counts.reshape(len(batch), *shape), dtype=np.float64)
 
-    def _leaves(self, shape: Sequence[int], batch: Sequence[Family]) -> FloatArray:
-        """Return the score of a leaf for each context of each family."""
+    def _leaves(
+        self, shape: Sequence[int], batch: Sequence[Family]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the score of a leaf for each context of each family, and its counts."""
         from scipy.special import gammaln
 
         counts = self._counts(shape, batch)
         weight = np.array(self.prior * shape[-1])
         for axis, size in enumerate(shape[:-1], start=1):
             counts = _with_unions(counts, axis)
-            share = np.full(size, 1 / size)
-            weight = np.multiply.outer(weight, _with_unions(share, 0))
+            weight = np.multiply.outer(weight, _with_unions(np.full(size, 1 / size), 0))
         part = weight[..., None] / shape[-1]
         leaves = gammaln(weight) - gammaln(weight + counts.sum(axis=-1))
         leaves += (gammaln(part + counts) - gammaln(part)).sum(axis=-1)
-        return np.asarray(leaves)
+        return np.asarray(leaves), counts
 
     def _best(self, shape: Sequence[int], leaves: FloatArray) -> FloatArray:
         """Return the score of the best tree for each context of each family."""
@@ -304,21 +318,47 @@ class Scores:
         return self.choice + (log(size + 1) if _has_rests(size) else 0.0)
 
     def tree(self, child: int, parents: Sequence[int]) -> Tree:
-        """Return the best tree of a child over some parents."""
-        ordered = tuple(sorted(parents, key=lambda v: (self.sizes[v], v)))
-        shape = (*(self.sizes[v] for v in ordered), self.sizes[child])
-        family = [(child, ordered)]
-        leaves = self._leaves(shape, family)
+        """Return the best tree of a child over some parents, as tests "v = k" in preorder."""
+        parents = self._by_size(parents)
+        shape = self._shape(child, parents)
+        leaves, counts = self._leaves(shape, [(child, parents)])
         best = self._best(shape, leaves)[0]
-        counts = self._counts(shape, family)[0]
-        for axis in range(len(ordered)):
-            counts = _with_unions(counts, axis)
-        forced = {axis for axis, v in enumerate(ordered) if self.limits.required[child] >> v & 1}
-        nodes = _Preorder(self, ordered, leaves[0], best, counts, forced)
-        nodes.visit(tuple(_places(size) - 1 for size in shape[:-1]))
-        in_all = np.zeros((len(nodes.counts), self.table.cardinalities[child]), dtype=np.int64)
-        in_all[:, self.states[child]] = np.rint(nodes.counts)
-        return Tree(child, np.array(nodes.variables), np.array(nodes.values), in_all)
+        forced = [axis for axis, v in enumerate(parents) if self.limits.required[child] >> v & 1]
+        nodes: list[tuple[int, int]] = []
+        leaf_counts: list[FloatArray] = []
+
+        def best_split(context: Context) -> tuple[int, list[int]]:
+            """Return the axis and the parts of the best split; no parts at a leaf."""
+            for axis in forced:
+                if context[axis] == _places(shape[axis]) - 1:
+                    return axis, list(range(shape[axis]))
+            if best[context] <= leaves[0][context]:
+                return 0, []
+            values = {}
+            for axis, size in enumerate(shape[:-1]):
+                for place, parts in _splits(size):
+                    if place == context[axis]:
+                        total = sum(best[_replaced(context, axis, part)] for part in parts)
+                        values[axis, tuple(parts)] = float(total) - self._cost(size)
+            axis, chosen = max(values, key=lambda split: values[split])
+            return axis, list(chosen)
+
+        def visit(context: Context) -> None:
+            axis, parts = best_split(context)
+            if not parts:
+                nodes.append((-1, 0))
+                leaf_counts.append(counts[0][context])
+                return
+            for part in parts[:-1]:
+                nodes.append((parents[axis], int(self.states[parents[axis]][part])))
+                visit(_replaced(context, axis, part))
+            visit(_replaced(context, axis, parts[-1]))
+
+        visit(tuple(_places(size) - 1 for size in shape[:-1]))
+        in_all = np.zeros((len(leaf_counts), self.table.cardinalities[child]), dtype=np.int64)
+        in_all[:, self.states[child]] = np.rint(leaf_counts)
+        variables, values = np.array(nodes, dtype=np.int64).T
+        return Tree(child, variables, values, in_all)
 
 
 def _has_rests(size: int) -> bool:
@@ -351,62 +391,12 @@ def _splits(size: int) -> Iterator[tuple[int, list[int]]]:
     yield everything, states
 
 
-class _Preorder:
-    """Read the best tree from the scores of its contexts, as tests "v = k" in preorder."""
-
-    def __init__(
-        self,
-        scores: Scores,
-        parents: Sequence[int],
-        leaves: FloatArray,
-        best: FloatArray,
-        counts: FloatArray,
-        forced: set[int],
-    ) -> None:
-        self.scores, self.parents, self.forced = scores, parents, forced
-        self.leaves, self.best, self.table = leaves, best, counts
-        self.variables: list[int] = []
-        self.values: list[int] = []
-        self.counts: list[FloatArray] = []
-
-    def visit(self, context: tuple[int, ...]) -> None:
-        """Append the best tree of a context."""
-        axis, parts = self._split(context)
-        if not parts:
-            self.variables.append(-1)
-            self.values.append(0)
-            self.counts.append(self.table[context])
-            return
-        variable = self.parents[axis]
-        for part in parts[:-1]:
-            self.variables.append(variable)
-            self.values.append(int(self.scores.states[variable][part]))
-            self.visit(_replaced(context, axis, part))
-        self.visit(_replaced(context, axis, parts[-1]))
-
-    def _split(self, context: tuple[int, ...]) -> tuple[int, list[int]]:
-        """Return the axis and the parts of the best split; no parts at a leaf."""
-        sizes = [self.scores.sizes[v] for v in self.parents]
-        for axis in self.forced:
-            if context[axis] == _places(sizes[axis]) - 1:
-                return axis, list(range(sizes[axis]))
-        if self.best[context] <= self.leaves[context]:
-            return 0, []
-        options = [
-            (self._value(context, axis, parts), axis, parts)
-            for axis, size in enumerate(sizes)
-            for place, parts in _splits(size)
-            if place == context[axis]
-        ]
-        _, axis, parts = max(options, key=lambda option: option[0])
-        return axis, parts
-
-    def _value(self, context: tuple[int, ...], axis: int, parts: Sequence[int]) -> float:
-        cost = self.scores._cost(self.scores.sizes[self.parents[axis]])
-        return float(sum(self.best[_replaced(context, axis, part)] for part in parts)) - cost
+def _cells(shape: Sequence[int]) -> int:
+    """Return the number of counts of a family, over all its contexts."""
+    return prod(map(_places, shape[:-1])) * shape[-1]
 
 
-def _replaced(context: tuple[int, ...], axis: int, part: int) -> tuple[int, ...]:
+def _replaced(context: Context, axis: int, part: int) -> Context:
     return (*context[:axis], part, *context[axis + 1 :])
 
 

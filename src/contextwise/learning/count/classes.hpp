@@ -110,7 +110,7 @@ class Classes {
     return static_cast<std::size_t>(std::ranges::find(blanket_, v) - blanket_.begin());
   }
 
-  // The first configuration of each line: a line agrees with a context and differs in `other` alone.
+  // The first configuration of each line, which agrees with a context and differs in `other` alone.
   std::vector<std::size_t> lines(u32 other, const Context& context) const {
     std::vector<std::size_t> result{0}, longer;
     for (std::size_t k = 0; k < blanket_.size(); ++k) {

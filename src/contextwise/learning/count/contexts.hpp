@@ -4,7 +4,7 @@
 // the pair, the conditioning set S and the values of S only, so the search walks through the
 // assignments of values to sets S: a node has the rows that agree with its values, and for each
 // variable v those of them in whose graph S are neighbours of v. A leaf makes each test once and
-// deletes the edge in all rows concerned. cspc.py has a readable version.
+// deletes the edge in all rows concerned.
 #pragma once
 
 #include <atomic>
@@ -167,8 +167,7 @@ class ContextGraphs {
           nodes_(size + 1),
           set_(size),
           places_(rows_.variables(), NONE),
-          margins_(rows_.variables()),
-          above_(search.level_) {
+          margins_(rows_.variables()) {
       Node& root = nodes_[0];
       for (u32 place = 0; place < search.words_; ++place) {
         root.rows.push(place, search.all_[place]);
@@ -356,8 +355,8 @@ class ContextGraphs {
       const auto& [statistic, mean, variance, largest, rows, cells] = sums;
       if (cells == 0 || rows < search_.min_count_ * cells || variance <= 1e-12) return false;
       const double rate = mean / variance, shape = mean * rate;
-      return above_(shape, std::max(statistic, 0.0) * rate) &&
-             !above_(shape, std::max(largest, 0.0) * rate);
+      return gamma_tail(shape, statistic * rate) > search_.level_ &&
+             gamma_tail(shape, largest * rate) <= search_.level_;
     }
 
     // Σ n_ij² / (r_i c_j). The margins give the last row and the last column without counting.
@@ -394,7 +393,6 @@ class ContextGraphs {
     std::vector<CountedSet> by_value_;          // by the values of the first variable of a pair
     std::vector<std::vector<double>> margins_;  // of each variable, once it was tested
     Bits either_;
-    TailAbove above_;
   };
 
   const Rows& rows_;

@@ -18,7 +18,7 @@
 #include "tests.hpp"
 
 using namespace nanobind::literals;
-using contextwise::Array, contextwise::NewArray, contextwise::run_watched;
+using contextwise::Array, contextwise::array_of, contextwise::NewArray, contextwise::run_watched;
 using namespace contextwise::count;
 namespace nb = nanobind;
 
@@ -26,17 +26,17 @@ namespace {
 
 using Variables = std::vector<u32>;
 
-// One row per part of a test, one column per test.
-NewArray<double> matrix_of(const std::vector<Sums>& tests) {
+// Makes tests without the GIL; returns one row per part of a test, one column per test.
+template <class Make>
+NewArray<double> matrix_of(const Make& make) {
+  const std::vector<Sums> tests = [&] {
+    const nb::gil_scoped_release release;
+    return make();
+  }();
   return {nb::make_tuple(6, tests.size()), [&](double* values) {
             for (std::size_t part = 0; part < 6; ++part)
               for (const Sums& test : tests) *values++ = test[part];
           }};
-}
-
-NewArray<double> array_of(const std::vector<double>& values) {
-  return {nb::make_tuple(values.size()),
-          [&](double* result) { std::copy(values.begin(), values.end(), result); }};
 }
 
 std::vector<double> unscaled(const std::vector<i64>& scores, double scale) {
@@ -108,12 +108,8 @@ NB_MODULE(_count, module) {
           "tests",
           [](const Rows& rows, std::size_t target, const Variables& given,
              const Variables& others) {
-            std::vector<Sums> tests;
-            {
-              const nb::gil_scoped_release release;
-              tests = Tester(rows, target).tests(Refiner(rows).by(given), others);
-            }
-            return matrix_of(tests);
+            return matrix_of(
+                [&] { return Tester(rows, target).tests(Refiner(rows).by(given), others); });
           },
           "target"_a, "given"_a, "others"_a)
       .def(
@@ -128,37 +124,24 @@ NB_MODULE(_count, module) {
           "tests_on",
           [](const Rows& rows, const Array<i64>& chosen, std::size_t target,
              const Variables& others) {
-            std::vector<Sums> tests;
-            {
-              const nb::gil_scoped_release release;
+            return matrix_of([&] {
               Partition part{{chosen.data(), chosen.data() + chosen.size()}, {}};
               if (chosen.size()) part.ends.push_back(static_cast<u32>(chosen.size()));
-              tests = Tester(rows, target).tests(std::move(part), others);
-            }
-            return matrix_of(tests);
+              return Tester(rows, target).tests(std::move(part), others);
+            });
           },
           "chosen"_a, "target"_a, "others"_a)
       .def(
           "tests_without_each",
           [](const Rows& rows, std::size_t target, const Variables& blanket) {
-            std::vector<Sums> tests;
-            {
-              const nb::gil_scoped_release release;
-              tests = Tester(rows, target).without_each(blanket);
-            }
-            return matrix_of(tests);
+            return matrix_of([&] { return Tester(rows, target).without_each(blanket); });
           },
           "target"_a, "blanket"_a)
       .def(
           "tests_in_context",
           [](const Rows& rows, std::size_t target, const Variables& variables,
              const Variables& values) {
-            std::vector<Sums> tests;
-            {
-              const nb::gil_scoped_release release;
-              tests = Tester(rows, target).in_context(variables, values);
-            }
-            return matrix_of(tests);
+            return matrix_of([&] { return Tester(rows, target).in_context(variables, values); });
           },
           "target"_a, "variables"_a, "values"_a)
       .def(
