@@ -12,12 +12,9 @@ from typing import Any
 import pytest
 
 from contextwise import compare, examples
-from contextwise.comparison.question import FULLY
 from contextwise.explorer import computations
 from contextwise.explorer.job import Job, WorkError
-from contextwise.explorer.state import Ahead, Key, View, begin_ahead, library
 from contextwise.models.structure import structure_of
-from contextwise.report.comparisons import Guess
 from hard import hard_models
 
 SIX, SIX_GUESS = (structure_of(examples.load(name)) for name in ("six", "six-guess"))
@@ -29,7 +26,7 @@ def run(function: Callable[..., Any], *arguments: Any, seconds: float = 60) -> A
 
 def test_a_job_gives_what_the_function_gives() -> None:
     guess = {"a": ("guess", SIX_GUESS)}
-    found = run(computations.compare_all, SIX, guess, "fully-contextualized", 60.0)
+    found = run(computations.compare_all, SIX, guess, 60.0)
     assert found["a"].comparison.confusion == compare(SIX, SIX_GUESS).confusion
     assert found["a"].worst_pair == ("X1", "X2")
 
@@ -46,7 +43,7 @@ def test_a_mistake_of_ours_is_said_and_does_not_end_the_session() -> None:
 
 def test_a_job_that_is_late_leaves_no_process() -> None:
     true, guess = hard_models()
-    arguments = (true, {"a": ("guess", guess)}, "fully-contextualized", 600.0)
+    arguments = (true, {"a": ("guess", guess)}, 600.0)
     job = Job(computations.compare_all, *arguments, seconds=2)
     with pytest.raises(WorkError, match="within 2 seconds"):
         asyncio.run(job.result())
@@ -60,7 +57,7 @@ def test_a_job_that_is_late_leaves_no_process() -> None:
 
 def test_a_job_is_interrupted_however_early(capfd: pytest.CaptureFixture[str]) -> None:
     true, guess = hard_models()
-    arguments = (true, {"a": ("guess", guess)}, "fully-contextualized", 600.0)
+    arguments = (true, {"a": ("guess", guess)}, 600.0)
     job = Job(computations.compare_all, *arguments, seconds=60)
     job.interrupt()  # before there is a process
 
@@ -108,29 +105,3 @@ def _alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
-
-
-def test_what_a_session_will_ask_for_is_begun_once_and_given_up_for_another() -> None:
-    entries = library([("six", SIX), ("guess", SIX_GUESS)])
-
-    async def begin() -> None:
-        ahead: Ahead = {}
-        begin_ahead(View(), entries, {}, ahead)
-        [first] = ahead.values()
-        begin_ahead(View(), entries, {}, ahead)
-        assert list(ahead.values()) == [first]
-        assert first.task is not None
-        found = await first.task
-        assert found["given:1"].comparison.distance == 16
-        kept: dict[Key, Guess] = {("given:0", "given:1", FULLY): found["given:1"]}
-        other: Ahead = {}
-        begin_ahead(View(), entries, kept, other)
-        assert other == {}
-        begin_ahead(View(true="example:lung"), entries, {}, ahead)
-        [second] = ahead.values()
-        begin_ahead(View(), entries, {}, ahead)
-        assert second.task is not None
-        await asyncio.wait([second.task])
-        assert second.task.cancelled()
-
-    asyncio.run(begin())

@@ -11,7 +11,6 @@ from shiny import reactive
 
 from contextwise.explorer import app
 from contextwise.explorer.server import LARGEST_UPLOAD, ask_once, guarded
-from contextwise.explorer.state import View
 
 # -- who may connect -----------------------------------------------------------------------------
 
@@ -41,13 +40,8 @@ def _request(method: str = "GET", kind: str = "http", **headers: str) -> dict[st
     return {"type": kind, "method": method, "headers": pairs, "path": "/T/x"}
 
 
-def test_the_page_is_asked_for_once_at_the_start_and_begins_its_work(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    begun: list[View] = []
-    monkeypatch.setattr(app, "begin_ahead", lambda view, *_: begun.append(view))
+def test_the_page_is_asked_for_once_at_the_start() -> None:
     asyncio.run(ask_once(app.explorer()))
-    assert begun == [View()]
 
 
 def test_no_source_is_read_where_a_reactive_function_is_made(

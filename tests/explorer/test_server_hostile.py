@@ -297,7 +297,7 @@ def test_a_real_upload_is_read_and_a_second_one_cannot_name_another_file(
 
 # -- messages of any shape -----------------------------------------------------------------------
 
-CHOICES = ("null", "contexts", "limit", "draws", "missing", "most_edges", "tab", "theme")
+CHOICES = ("null", "limit", "missing", "most_edges", "tab", "theme")
 WRONG: list[object] = ["zz", "", 0, -1, 1.5, True, [], ["a"], {}, {"first": 1}, "\0", "x" * 9999]
 
 
@@ -358,7 +358,7 @@ def test_buttons_that_are_not_there_do_nothing(
             client.update("update", {key: 3})
         client.answers()
         session = re.findall(r'"sessionId": "(\w+)"', client.received)[0]
-        for key in ("report_html", "matrix_csv", "regions_csv", "no_such"):
+        for key in ("report_html", "matrix_csv", "edges_csv", "no_such"):
             status, text = running.request("GET", f"/{TOKEN}/session/{session}/download/{key}")
             assert status in (200, 404)
             assert len(text) < 1000

@@ -34,7 +34,6 @@ names = st.text(min_size=1, max_size=8)
         true=st.sampled_from(["", "given:0", "example:six"]),
         guesses=st.none() | st.lists(names, max_size=3).map(tuple),
         shown=st.text(max_size=5),
-        contexts=st.sampled_from(["fully-contextualized", "canonical"]),
         tab=st.sampled_from(["overview", "graph", "guesses"]),
         pair=st.none() | st.tuples(names, names),
         variable=st.none() | names,
@@ -48,7 +47,7 @@ def test_an_address_brings_its_view_back(view: View) -> None:
 
 
 def test_nonsense_in_an_address_is_left_out() -> None:
-    assert View.parse("tab=no&contexts=none&first=x&%%%") == View()
+    assert View.parse("tab=no&first=x&%%%") == View()
 
 
 def test_a_link_never_names_an_upload() -> None:

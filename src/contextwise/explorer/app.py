@@ -26,12 +26,10 @@ from contextwise.explorer.shiny_private import skip_source_references
 from contextwise.explorer.state import (
     FIRST_TAB,
     TABS,
-    Ahead,
     Entries,
     Key,
     State,
     View,
-    begin_ahead,
     library,
     true_model,
 )
@@ -57,9 +55,7 @@ def explorer(
     ``peers``, no model is true.
     """
     entries = library(models)
-    # Both are shared by all sessions, so that reloading the page does not compare again.
-    kept: dict[Key, Guess] = {}
-    ahead: Ahead = {}
+    kept: dict[Key, Guess] = {}  # by all sessions, so that reloading does not compare again
     prepare()
     skip_source_references()
 
@@ -70,14 +66,12 @@ def explorer(
         return view
 
     def page(request: Request) -> Tag:
-        view = start(request.url.query)
-        begin_ahead(view, entries, kept, ahead)
-        return _page(entries, view)
+        return _page(entries, start(request.url.query))
 
     def server(input: Inputs, output: Outputs, session: Session) -> None:
         with reactive.isolate():
             query = session.clientdata.url_search().removeprefix("?")
-        _serve(session, State(entries, kept, start(query), ahead, data))
+        _serve(session, State(entries, kept, start(query), data))
 
     return App(page, server, static_assets={"/explorer": STATIC, "/report": SCRIPTS})
 

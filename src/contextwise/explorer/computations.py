@@ -13,7 +13,7 @@ from functools import partial
 from contextwise.comparison.compare import Comparison, Interrupted, compare
 from contextwise.comparison.explain import PairExplanation, explain_comparison, explain_pair
 from contextwise.comparison.matrix import DistanceMatrix, distance_matrix
-from contextwise.comparison.question import Contexts, Pair
+from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import Roles
 from contextwise.data.columns import DataSummary
 from contextwise.data.options import FLAGS, RowOptions
@@ -57,11 +57,7 @@ def read_uploads(files: Sequence[tuple[str, str]], tell: Tell) -> list[tuple[str
 
 
 def compare_all(
-    true: Model,
-    guesses: Mapping[str, tuple[str, Model]],
-    contexts: Contexts,
-    time_limit: float,
-    tell: Tell,
+    true: Model, guesses: Mapping[str, tuple[str, Model]], time_limit: float, tell: Tell
 ) -> dict[str, Guess]:
     """Compare guesses (labels and models by key), each with the time limit; stop if interrupted."""
     compared: dict[str, Guess] = {}
@@ -75,7 +71,6 @@ def compare_all(
             comparison = compare(
                 true,
                 Structure(true.domain) if alone else model,
-                contexts=contexts,
                 time_limit=time_limit,
                 show_progress=partial(tell, text),
             )
@@ -104,7 +99,6 @@ def explain_one(
             comparison.true,
             comparison.guess,
             pairs=[pair],
-            contexts=comparison.question.contexts,
             peers=comparison.question.peers,
             time_limit=time_limit,
         )
@@ -130,7 +124,6 @@ def shares_in(
         comparison.true,
         comparison.guess,
         context=context,
-        contexts=comparison.question.contexts,
         peers=comparison.question.peers,
         time_limit=time_limit,
         show_progress=partial(tell, text),
@@ -166,15 +159,11 @@ def report_of(true: str, guesses: Sequence[Guess], time_limit: float, tell: Tell
     return report_page(true, explained)
 
 
-def distances(
-    models: Mapping[str, Model], contexts: Contexts, time_limit: float, tell: Tell
-) -> DistanceMatrix:
+def distances(models: Mapping[str, Model], time_limit: float, tell: Tell) -> DistanceMatrix:
     """Compute all pairwise distances, or bounds after a time limit."""
     what = f"Comparing {len(models)} models pairwise"
     tell(what, 0, 0)
-    return distance_matrix(
-        models, contexts=contexts, time_limit=time_limit, show_progress=partial(tell, what)
-    )
+    return distance_matrix(models, time_limit=time_limit, show_progress=partial(tell, what))
 
 
 def analyse_claims(model: Model, rows: Upload, time_limit: float, tell: Tell) -> Analysis:

@@ -16,7 +16,7 @@ from contextwise.errors import OpenResult
 from contextwise.evaluation.analysis import Analysis
 from contextwise.explorer import controls
 from contextwise.explorer.computations import explain_one, regions_of
-from contextwise.explorer.job import Background, Done, Outcome, value_of
+from contextwise.explorer.job import Background, Done, Outcome
 from contextwise.explorer.state import FIRST_TAB, State, View, context_text
 from contextwise.independence.model_claims import PairClaims
 from contextwise.models.domain import Domain
@@ -27,14 +27,13 @@ from contextwise.report.explanations import region_parts
 from contextwise.report.html import CellContent, Markup, cell_html, joined, tag
 from contextwise.report.parts import Cell, Column, Marked, Share, Style, table
 from contextwise.report.shares import Shares, neighbours
-from contextwise.support.formatting import Number, as_csv, as_json, number, plural
+from contextwise.support.formatting import Number, number, plural
 from contextwise.support.formatting import name as short
 
 TOP = 20  # regions of a pair
 LIMIT = 20.0  # seconds to find them
 GRACE = 10.0  # seconds that it may take beyond that
 MOST_NEIGHBOURS = 100
-REGION_KEYS = ("only_in", "when", "size", "share")
 KINDS: tuple[Agreement, ...] = ("tp", "fn", "fp")
 ALWAYS = "They depend in every context."
 
@@ -51,7 +50,6 @@ def panel(start: View) -> Tag:
         "One pair",
         ui.output_ui("pair_selectors"),
         tags.div(ui.output_ui("pair_counts"), ui.output_ui("regions"), aria_live="polite"),
-        ui.output_ui("pair_downloads"),
         value="pair",
     )
     around = ui.nav_panel(
@@ -233,9 +231,6 @@ def _serve_pair(state: State) -> None:
         elif not has_card():
             describing.start(key(), state.true().model, pair, *limits, seconds=2 * LIMIT + GRACE)
 
-    def explanation() -> Outcome[PairExplanation]:
-        return explaining.outcome(key())
-
     async def where() -> TagChild:
         tested, pair = state.tested(), state.pair()
         by_rows = None
@@ -243,7 +238,7 @@ def _serve_pair(state: State) -> None:
             by_rows = await asyncio.to_thread(card, tested.value, pair)
         if state.shown().one is None:
             heading = tags.h3(f"By the rows, as {short(state.true().label)} claims")
-            found = regions(explanation(), state.domain())
+            found = regions(explaining.outcome(key()), state.domain())
             return TagList(found, tags.section(heading, by_rows) if by_rows else None)
         if by_rows:
             return by_rows
@@ -254,28 +249,9 @@ def _serve_pair(state: State) -> None:
             independent_regions(describing.outcome(key()), state.domain()),
         )
 
-    def downloads() -> TagChild:
-        if not isinstance(explanation(), Done):
-            return None
-        return controls.downloads(
-            ("regions_csv", "regions (CSV)"), ("regions_json", "regions (JSON)")
-        )
-
-    def explained() -> PairExplanation:
-        return value_of(explanation(), "no pair has been explained yet")
-
-    def name() -> str:
-        return state.file_name(" ".join((*state.pair(), "regions")))
-
-    def rows() -> str:
-        return as_csv((region.record() for region in explained().regions), REGION_KEYS)
-
     controls.show("pair_selectors", lambda: pair_selectors(state.domain().names, state.pair()))
     controls.show("pair_counts", lambda: counts(state.shown(), state.pair()))
     controls.show("regions", where)
-    controls.show("pair_downloads", downloads)
-    controls.offer("regions_csv", rows, name=name)
-    controls.offer("regions_json", lambda: as_json(explained().record()), name=name)
 
 
 def _serve_variable(state: State) -> None:

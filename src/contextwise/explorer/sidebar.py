@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
-from contextwise.comparison.question import FULLY
 from contextwise.explorer import controls
 from contextwise.explorer.computations import read_uploads
 from contextwise.explorer.job import Background, Done, Outcome, Upload, Working
 from contextwise.explorer.server import LARGEST_UPLOAD
 from contextwise.explorer.state import (
-    TIME_LIMIT,
+    LONGER,
     Entries,
     Entry,
     State,
@@ -29,11 +28,6 @@ from contextwise.models.structure import Model
 from contextwise.support.files import PACKINGS
 
 READING = 120.0  # seconds for the files of one upload
-LIMITS = {"10": "10 seconds", "60": "1 minute", "600": "10 minutes"}
-CONTEXTS: dict[str, str] = {
-    FULLY: "assignments of all other variables",
-    "canonical": "assignments of all variables",
-}
 ReadFiles = list[tuple[str, Model | str]]
 """Names and models of files, or messages about what is wrong with them."""
 
@@ -41,13 +35,10 @@ TRUE = controls.Input("true", controls.text)
 GUESSES = controls.Input("guesses", controls.texts)
 SHOWN = controls.Input("shown", controls.text)
 UPLOAD = controls.Input("upload", controls.uploads)
-CONTEXT_KIND: controls.Input[str] = controls.Input(
-    "contexts", controls.choice(CONTEXTS, str), FULLY
-)
 PEERS = controls.Input("peers", controls.flag, False)
-LIMIT = controls.Input("limit", controls.choice(LIMITS, float), TIME_LIMIT)
 STOP = controls.Input("stop", controls.clicks)
 AGAIN = controls.Input("again", controls.clicks)
+AGAIN_LABEL = f"Compare again, up to {LONGER / 60:g} minutes"
 NEW_TRUE = controls.Input("new_true", controls.text)
 
 
@@ -76,6 +67,10 @@ def panel(entries: Entries, start: View) -> ui.Sidebar:
             ),
             class_="needs-several",
         ),
+        tags.div(
+            ui.input_checkbox(PEERS.key, "Treat both models alike", start.peers),
+            class_="needs-guess",
+        ),
         ui.input_file(
             UPLOAD.key,
             f"Add model files (at most {LARGEST_UPLOAD >> 20} MiB)",
@@ -84,20 +79,6 @@ def panel(entries: Entries, start: View) -> ui.Sidebar:
             placeholder="none yet",
         ),
         tags.div(ui.output_ui("uploaded"), aria_live="polite"),
-        ui.accordion(
-            ui.accordion_panel(
-                "Options",
-                ui.input_radio_buttons(
-                    CONTEXT_KIND.key, "Contexts", CONTEXTS, selected=start.contexts
-                ),
-                tags.div(
-                    ui.input_checkbox(PEERS.key, "Treat both models alike", start.peers),
-                    class_="needs-guess",
-                ),
-                ui.input_select(LIMIT.key, "Time limit for each comparison", LIMITS, selected="60"),
-            ),
-            open=False,
-        ),
         tags.div(
             tags.button("Copy link", type="button", id="copy-link", class_=controls.LINK),
             tags.p(
@@ -172,15 +153,7 @@ def _serve_choices(state: State) -> None:
             if not state.knows(key) or key == state.true().key:
                 return
         view = state.now()
-        state.go(
-            View(
-                true=key,
-                tab=view.tab,
-                contexts=view.contexts,
-                peers=view.peers,
-                all_edges=view.all_edges,
-            )
-        )
+        state.go(View(true=key, tab=view.tab, peers=view.peers, all_edges=view.all_edges))
 
     def choose_shown(key: str) -> None:
         with reactive.isolate():
@@ -198,7 +171,6 @@ def _serve_choices(state: State) -> None:
     controls.on(NEW_TRUE, choose_true)
     controls.on(SHOWN, choose_shown)
     controls.on(GUESSES, choose_guesses)
-    controls.on(CONTEXT_KIND, lambda kind: state.change(contexts=kind))
     controls.on(PEERS, lambda peers: state.change(peers=peers))
 
     def chosen() -> list[str]:
@@ -226,7 +198,6 @@ def _serve_choices(state: State) -> None:
     controls.follow(state.offered, offer_guesses)
     controls.follow(chosen, check_guesses)
     controls.follow(shown, set_options(SHOWN.key))
-    controls.mirror(CONTEXT_KIND, state.contexts, ui.update_radio_buttons)
     controls.mirror(PEERS, state.peers, ui.update_checkbox, "value")
 
 
@@ -235,11 +206,9 @@ def _serve_comparing(state: State) -> None:
 
     @reactive.effect
     def compare() -> None:
-        state.compare(time_limit=LIMIT.now())
+        state.compare()
 
-    @reactive.effect
-    def keep() -> None:
-        state.keep_results()
+    reactive.effect(state.keep_results)
 
     def working() -> Working | None:
         outcome = state.comparing.latest()
@@ -257,9 +226,7 @@ def _serve_comparing(state: State) -> None:
     def again() -> TagChild:
         if not (state.failure() or some_open()):
             return None
-        return ui.input_action_button(
-            AGAIN.key, "Compare again", class_="btn-sm mb-3", disabled=busy()
-        )
+        return ui.input_action_button(AGAIN.key, AGAIN_LABEL, class_="btn-sm mb-3", disabled=busy())
 
     def progress() -> TagChild:
         current = working()
@@ -275,7 +242,7 @@ def _serve_comparing(state: State) -> None:
     controls.show("work", progress, eager=True)
     controls.show("work_buttons", stop, eager=True)
     controls.on(STOP, lambda _: state.comparing.interrupt())
-    controls.on(AGAIN, lambda _: state.compare(time_limit=LIMIT.now(), again=True))
+    controls.on(AGAIN, lambda _: state.compare(again=True))
 
 
 def _serve_uploads(state: State) -> None:

@@ -15,17 +15,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from operator import is_
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 from shiny import reactive, req
 
-from contextwise.comparison.question import FULLY, Contexts, Pair
+from contextwise.comparison.question import Pair
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.evaluation.analysis import Analysis
 from contextwise.explorer.computations import compare_all
 from contextwise.explorer.controls import Input, Settled, quoted, uploads, warn
-from contextwise.explorer.job import Background, Done, Failed, Job, Outcome, Upload
+from contextwise.explorer.job import Background, Done, Failed, Outcome, Upload
 from contextwise.models.box import Box
 from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, write_literals
@@ -43,15 +43,14 @@ TABS = {
 """The tabs and their titles."""
 FIRST_TAB = next(iter(TABS))
 UPLOAD = "upload:"
-TIME_LIMIT = 60.0  # seconds for each guess, by default
+TIME_LIMIT, LONGER = 60.0, 600.0  # seconds for each guess, at first and on request
 GRACE = 20.0  # seconds that a comparison may take beyond its own time limit
 MOST_KEPT = 8  # comparisons of lasting models that are kept for other sessions
 
 ROWS: Input[tuple[Upload, ...]] = Input("rows", uploads, ())
 
-Key = tuple[str, str, Contexts]  # a comparison: true model, guess, contexts
-Ahead = dict[tuple[str, tuple[str, ...], Contexts], Job]
-"""Comparisons that began before their session: true model, guesses, contexts."""
+Key = tuple[str, str]
+"""A comparison: the keys of the true model and of the guess."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,6 @@ class View:
     true: str = ""
     guesses: tuple[str, ...] | None = None
     shown: str = ""
-    contexts: Contexts = FULLY
     peers: bool = False
     tab: str = FIRST_TAB
     pair: Pair | None = None
@@ -86,12 +84,11 @@ class View:
         def first(key: str) -> str:
             return values.get(key, [""])[0]
 
-        contexts, tab = first("contexts"), first("tab")
+        tab = first("tab")
         return cls(
             true=first("true"),
             guesses=tuple(filter(None, values["guess"])) if "guess" in values else None,
             shown=first("shown"),
-            contexts=contexts if contexts in get_args(Contexts) else FULLY,  # type: ignore[arg-type]
             peers=first("peers") == "yes",
             tab=tab if tab in TABS else FIRST_TAB,
             pair=(first("first"), first("second")) if first("first") and first("second") else None,
@@ -108,7 +105,6 @@ class View:
             ("true", self.true),
             *(("guess", guess) for guess in guesses),
             ("shown", self.shown),
-            ("contexts", self.contexts if self.contexts != FULLY else ""),
             ("peers", "yes" if self.peers else ""),
             ("tab", self.tab if self.tab != FIRST_TAB else ""),
             ("first", first),
@@ -123,9 +119,7 @@ class View:
     def link(self) -> View:
         """Return the view without uploaded files and whatever depends on them."""
         if self.true.startswith(UPLOAD):
-            return View(
-                tab=self.tab, contexts=self.contexts, peers=self.peers, question=self.question
-            )
+            return View(tab=self.tab, peers=self.peers, question=self.question)
         lasting = tuple(key for key in self.guesses or () if not key.startswith(UPLOAD))
         guesses = lasting or (self.guesses if self.guesses == () else None)
         shown = "" if self.shown.startswith(UPLOAD) else self.shown
@@ -248,33 +242,6 @@ def shown_guess(view: View, entries: Entries) -> Entry | None:
 # -- the state of a session ------------------------------------------------------------------------
 
 
-def begin(
-    true: Entry, missing: Mapping[str, tuple[str, Model]], contexts: Contexts, time_limit: float
-) -> Job:
-    """Begin to compare guesses, given as labels and models by key."""
-    seconds = time_limit * len(missing) + GRACE
-    arguments = (true.model, missing, contexts, time_limit)
-    return Job(compare_all, *arguments, seconds=seconds).begin()
-
-
-def begin_ahead(view: View, entries: Entries, kept: Mapping[Key, Guess], ahead: Ahead) -> None:
-    """Begin the comparisons of a view while its page is on the way to the browser."""
-    true, contexts = true_model(view, entries), view.contexts
-    missing = {
-        entry.key: (entry.label, entry.model)
-        for entry in chosen_guesses(view, entries) or [true]
-        if (true.key, entry.key, contexts) not in kept
-    }
-    wanted = (true.key, tuple(missing), contexts)
-    if not missing or wanted in ahead:
-        return
-    for job in ahead.values():  # of a page that never opened a session
-        assert job.task is not None
-        job.task.cancel()
-    ahead.clear()
-    ahead[wanted] = begin(true, missing, contexts, TIME_LIMIT)
-
-
 class State:
     """The state of a session; `go` changes it, and ``kept`` is shared with other sessions."""
 
@@ -283,7 +250,6 @@ class State:
         entries: Entries,
         kept: dict[Key, Guess],
         view: View,
-        ahead: Ahead,
         data: Path | None = None,
     ) -> None:
         self._data = None if data is None else Upload(str(data), data.name)
@@ -297,12 +263,10 @@ class State:
             for part in fields(View)
         }
         self.tab: reactive.Value[str] = self._parts["tab"]
-        self.contexts: reactive.Value[Contexts] = self._parts["contexts"]
         self.peers: reactive.Value[bool] = self._parts["peers"]
         self.question: reactive.Value[str] = self._parts["question"]
         self.all_edges: reactive.Value[bool] = self._parts["all_edges"]
         self._kept = kept
-        self._ahead = ahead
         self._compared: reactive.Value[Mapping[Key, Guess]] = reactive.value(
             dict(kept), name="compared"
         )
@@ -410,39 +374,38 @@ class State:
             self.learned[key] = (rows, analysis)
             self.entries.set(entries)
             current = self.view()
-        self.go(View(true=key, guesses=(), tab=current.tab, contexts=current.contexts, peers=True))
+        self.go(View(true=key, guesses=(), tab=current.tab, peers=True))
         return key
 
-    def compare(self, *, time_limit: float, again: bool = False) -> None:
+    def compare(self, *, again: bool = False) -> None:
         """Begin the comparisons that are missing; ``again`` includes those with open pairs."""
-        true, contexts, guesses = self.true(), self.contexts(), self.guesses()
+        true, guesses = self.true(), self.guesses()
         with reactive.isolate():
             compared = self._compared()
         missing = {}
         for entry in guesses or [true]:
-            known = compared.get((true.key, entry.key, contexts))
+            known = compared.get((true.key, entry.key))
             if known is None or (again and is_open(known)):
                 missing[entry.key] = (entry.label, entry.model)
         if not missing:
             self.comparing.drop()
             return
-        wanted = (true.key, tuple(missing), contexts)
-        job = self._ahead.pop(wanted, None) or begin(true, missing, contexts, time_limit)
-        self.comparing.adopt(wanted, job)
+        limit = LONGER if again else TIME_LIMIT
+        seconds = limit * len(missing) + GRACE
+        self.comparing.start(true.key, true.model, missing, limit, seconds=seconds)
 
     def keep_results(self) -> None:
         """Take in the comparisons that are done."""
-        outcome, key = self.comparing.latest(), self.comparing.key()
+        outcome, true = self.comparing.latest(), self.comparing.key()
         if not isinstance(outcome, Done):
             return
-        assert isinstance(key, tuple)
-        true, _, contexts = key
-        new = {(true, name, contexts): guess for name, guess in outcome.value.items()}
+        assert isinstance(true, str)
+        new = {(true, name): guess for name, guess in outcome.value.items()}
         with reactive.isolate():
             self._compared.set({**self._compared(), **new})
             entries = self.entries()
         for known, guess in new.items():
-            if entries[known[0]].lasting and entries[known[1]].lasting:
+            if all(entries[key].lasting for key in known):
                 self._kept[known] = guess
         while len(self._kept) > MOST_KEPT:
             # A dict keeps the order of insertion, so the oldest goes first.
@@ -454,8 +417,8 @@ class State:
 
     def results(self) -> list[Guess]:
         """Return the chosen guesses that are compared."""
-        true, contexts, compared = self.true(), self.contexts(), self._compared()
-        keys = [(true.key, entry.key, contexts) for entry in self.guesses()]
+        true, compared = self.true(), self._compared()
+        keys = [(true.key, entry.key) for entry in self.guesses()]
         return [self._named(true, compared[key]) for key in keys if key in compared]
 
     def _named(self, true: Entry, guess: Guess) -> Guess:
@@ -471,7 +434,7 @@ class State:
     def _current(self) -> Guess | None:
         true = self._true()
         guess = self._guess() or true
-        known = self._compared().get((true.key, guess.key, self.contexts()))
+        known = self._compared().get((true.key, guess.key))
         return None if known is None else self._named(true, known)
 
     def shown(self) -> Guess:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Hashable, Sequence
-from typing import Any
+from functools import partial
 
 from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, req, ui
@@ -32,13 +32,14 @@ from contextwise.report.shares import (
     select_edges,
 )
 from contextwise.report.shares import View as Side
-from contextwise.support.formatting import as_csv, as_json, plural
+from contextwise.support.formatting import as_csv, plural
 
 LIMIT = 20.0  # seconds for the shares in a context
 GRACE = 10.0  # seconds that they may take beyond that
 MOST_SELECTORS = 12  # variables that all have a selector
 ALL_SHOWN = 100  # dependencies that are all drawn
 RANKED = 20  # differences that are listed
+FILES: dict[Side, str] = {"both": "graph", "true": "true", "guess": "guess"}
 EDGE_KEYS = ("first", "second", "tp", "fp", "fn")
 MOST_DIFFERENCES = 40  # edges that are drawn at first
 MOST_EDGES = {"40": "40 edges", "100": "100 edges", "250": "250 edges"}
@@ -159,12 +160,6 @@ def graphs(
     all_edges |= alone
     selection = selection_of(edges, all_edges=all_edges, most=most)
     still_open = shares.open_pairs()
-    sides: dict[Side, str] = {"both": "Both models"}
-    if alone:
-        sides = {"both": true}
-    elif all_edges:
-        roles = ("", "") if guess.comparison.roles.peers else (" (true)", " (guess)")
-        sides = {"true": f"{true}{roles[0]}", "guess": f"{guess.title}{roles[1]}"}
     where = places(guess, shares, selection, all_edges=all_edges, most=most)
     arcs = arcs_of(guess.comparison.true) if alone else frozenset()
     return TagList(
@@ -180,12 +175,22 @@ def graphs(
         tags.div(
             *(
                 _figure(label, picture(selection, where, context, side=side, arcs=arcs))
-                for side, label in sides.items()
+                for side, label in sides(true, guess, all_edges=all_edges).items()
             ),
             tags.div(dependencies(edges) if alone else differences(edges)),
             class_="graphs",
         ),
     )
+
+
+def sides(true: str, guess: Guess, *, all_edges: bool) -> dict[Side, str]:
+    """Return the graphs that are drawn, with their labels."""
+    if guess.one is not None:
+        return {"both": true}
+    if not all_edges:
+        return {"both": "Both models"}
+    roles = ("", "") if guess.comparison.roles.peers else (" (true)", " (guess)")
+    return {"true": f"{true}{roles[0]}", "guess": f"{guess.title}{roles[1]}"}
 
 
 def picture(
@@ -346,35 +351,24 @@ def _serve_files(state: State, outcome: Callable[[], Outcome[Shares]]) -> None:
         arcs = arcs_of(state.shown().comparison.true) if alone else frozenset()
         return picture(selection, where, state.context(), side=side, arcs=arcs)
 
-    def records() -> list[dict[str, Any]]:
-        return [
+    def edges() -> str:
+        records = (
             dict(zip(EDGE_KEYS, (*edge.pair, edge.tp, edge.fp, edge.fn), strict=True))
             for edge in shares().edges()
-        ]
+        )
+        return as_csv(records, EDGE_KEYS)
 
     def links() -> TagChild:
         if not isinstance(outcome(), Done):
             return None
-        pictures = [("graph_one_svg", "graph (SVG)")]
-        if state.shown().one is None:
-            pictures = [
-                ("graph_svg", "differences (SVG)"),
-                ("graph_true_svg", f"{state.true().label} (SVG)"),
-                ("graph_guess_svg", f"{state.shown().title} (SVG)"),
-            ]
-        edges = (("edges_csv", "edges (CSV)"), ("edges_json", "edges (JSON)"))
-        return controls.downloads(*pictures, *edges)
+        drawn = sides(state.true().label, state.shown(), all_edges=state.all_edges())
+        pictures = [(f"graph_{side}_svg", f"{label} (SVG)") for side, label in drawn.items()]
+        return controls.downloads(*pictures, ("edges_csv", "edges (CSV)"))
 
-    def offer(key: str, what: str, content: Callable[[], str]) -> None:
-        def name() -> str:
-            return state.file_name(f"{context_text(state.context())} {what}")
-
-        controls.offer(key, content, name=name)
+    def name(what: str) -> str:
+        return state.file_name(f"{context_text(state.context())} {what}")
 
     controls.show("context_downloads", links)
-    offer("graph_svg", "differences", lambda: drawn("both"))
-    offer("graph_one_svg", "graph", lambda: drawn("both"))
-    offer("graph_true_svg", "true", lambda: drawn("true"))
-    offer("graph_guess_svg", "guess", lambda: drawn("guess"))
-    offer("edges_csv", "edges", lambda: as_csv(records(), EDGE_KEYS))
-    offer("edges_json", "edges", lambda: as_json({"context": state.context(), "edges": records()}))
+    for side, what in FILES.items():
+        controls.offer(f"graph_{side}_svg", partial(drawn, side), name=partial(name, what))
+    controls.offer("edges_csv", edges, name=partial(name, "edges"))

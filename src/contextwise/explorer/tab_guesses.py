@@ -132,7 +132,7 @@ def _serve_distances(state: State) -> None:
 
     def models() -> Hashable:
         guesses = state.guesses()
-        return (state.true(), tuple(guesses), state.contexts()) if len(guesses) > 1 else None
+        return (state.true(), tuple(guesses)) if len(guesses) > 1 else None
 
     def outcome() -> Outcome[DistanceMatrix]:
         return counting.outcome(models())
@@ -149,9 +149,8 @@ def _serve_distances(state: State) -> None:
         with reactive.isolate():
             if counting.key() == wanted:
                 return
-            true, guesses, contexts = state.true(), state.guesses(), state.contexts()
-        named = {entry.label: entry.model for entry in (true, *guesses)}
-        counting.start(wanted, named, contexts, COUNTING, seconds=COUNTING + GRACE)
+            named = {entry.label: entry.model for entry in (state.true(), *state.guesses())}
+        counting.start(wanted, named, COUNTING, seconds=COUNTING + GRACE)
 
     show("between", lambda: between(outcome()))
     offer("matrix_csv", lambda: as_csv(records()), name=_name(state, "distances"))

@@ -11,7 +11,7 @@ import numpy as np
 from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
-from contextwise.comparison.compare import PAIR_KEYS, Comparison, comparison_record, pair_records
+from contextwise.comparison.compare import PAIR_KEYS, Comparison, pair_records
 from contextwise.evaluation.analysis import Analysis
 from contextwise.explorer import controls, pair_card
 from contextwise.explorer.computations import analyse_claims
@@ -37,7 +37,7 @@ from contextwise.report.pictures import (
 )
 from contextwise.report.plots import plot_pairs
 from contextwise.report.plots.style import encoded
-from contextwise.support.formatting import as_csv, as_json
+from contextwise.support.formatting import as_csv
 
 WORST = 10  # pairs and variables that are listed
 MOST_CLAIMS = 200  # claims that are listed
@@ -67,11 +67,7 @@ def panel(start: View, variables: int) -> TagList:
             ui.output_ui("worst"),
             tags.div(
                 controls.downloads(
-                    ("comparison_json", "comparison (JSON)"),
-                    ("comparison_csv", "comparison (CSV)"),
-                    ("pairs_csv", "all pairs (CSV)"),
-                    ("pairs_json", "all pairs (JSON)"),
-                    ("heat_svg", "heat map (SVG)"),
+                    ("pairs_csv", "all pairs (CSV)"), ("heat_svg", "heat map (SVG)")
                 ),
                 class_="needs-guess",
             ),
@@ -259,19 +255,13 @@ def _serve_text(state: State) -> None:
         guess = state.shown()
         return worst(guess) if guess.one is None else claims(guess, tested())
 
-    def record() -> dict[str, Any]:
-        return dict(comparison_record(state.shown().comparison))
-
-    def pairs() -> Iterable[Mapping[str, object]]:
-        return pair_records(state.shown().comparison)
+    def pairs() -> str:
+        return as_csv(pair_records(state.shown().comparison), PAIR_KEYS)
 
     controls.show("summary", lambda: summary(state.shown(), tested()))
     controls.show("worst", below)
     files: dict[str, tuple[str, Callable[[], str]]] = {
-        "comparison_json": ("comparison", lambda: as_json(record())),
-        "comparison_csv": ("comparison", lambda: as_csv([record()])),
-        "pairs_csv": ("pairs", lambda: as_csv(pairs(), PAIR_KEYS)),
-        "pairs_json": ("pairs", lambda: as_json(list(pairs()))),
+        "pairs_csv": ("pairs", pairs),
         "claims_csv": ("claims", lambda: as_csv(claim_records())),
         "one_html": ("report", one_page),
         "dependence_csv": ("pairs", lambda: as_csv(dependence(state.shown().comparison))),
