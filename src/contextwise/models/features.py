@@ -211,15 +211,6 @@ class Features:
             self.cardinalities, starts, self.variables[literals], self.values[literals], pairs
         )
 
-    def allowing(self, variable: int, state: int) -> npt.NDArray[np.bool_]:
-        """Return a mask of the features that are compatible with a state of a variable."""
-        literals = np.flatnonzero(self.variables == variable)
-        allowed = self.values[literals, state // 64] >> np.uint64(state % 64) & np.uint64(1)
-        compatible = np.ones(len(self), dtype=bool)
-        # The feature of a literal is the last one that starts at or before it.
-        compatible[np.searchsorted(self.starts, literals[allowed == 0], side="right") - 1] = False
-        return compatible
-
 
 def no_features(cardinalities: npt.ArrayLike) -> Features:
     """Return the empty set of features."""

@@ -15,7 +15,7 @@ those of the generator ``[ABC]`` and of ``[AB][BC][AC]``.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -277,8 +277,7 @@ class Structure:
     ) -> Structure:
         """Rename some variables and states; see `Domain.renamed`."""
         domain = self.domain.renamed(names, states=states)
-        info = self._info_with(lambda numbers: numbers.renamed(names, states=states))
-        return type(self)(domain, self.features, info=info, directions=self.directions)
+        return self._realigned(alignment(self.domain, domain, align="position"))[0]
 
     def aligned_to(self, domain: Domain, *, align: Align = "names") -> Structure:
         """Return the same structure over another domain.
@@ -325,13 +324,10 @@ class Structure:
     def _realigned(self, over: Alignment) -> tuple[Structure, IntArray]:
         features, places = realigned(self.features, over)
         directions = self.directions and self.directions.aligned(over)
-        info = self._info_with(lambda numbers: numbers._realigned(over))
+        info, numbers = self.info, self.info.get("numbers")
+        if numbers is not None:
+            info = {**info, "numbers": numbers._realigned(over)}
         return type(self)(over.target, features, info=info, directions=directions), places
-
-    def _info_with(self, change: Callable[[LogLinear], LogLinear]) -> Mapping[str, Any]:
-        """Return ``info``, with a change of the numbers that the claims were read from."""
-        numbers = self.info.get("numbers")
-        return self.info if numbers is None else {**self.info, "numbers": change(numbers)}
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -432,7 +428,8 @@ class LogLinear:
         states: Mapping[str, Mapping[State, State] | Sequence[State]] | None = None,
     ) -> LogLinear:
         """Rename some variables and states; see `Domain.renamed`."""
-        return LogLinear(self.structure.renamed(names, states=states), self.weights)
+        domain = self.domain.renamed(names, states=states)
+        return self._realigned(alignment(self.domain, domain, align="position"))
 
     def aligned_to(self, domain: Domain, *, align: Align = "names") -> LogLinear:
         """Return the same model over another domain; see `Structure.aligned_to`."""
