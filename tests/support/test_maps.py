@@ -12,7 +12,7 @@ import pytest
 
 from contextwise.errors import ContextwiseError, require
 from contextwise.support.effort import Effort
-from contextwise.support.maps import TRIES, choose_map
+from contextwise.support.maps import choose_map
 from contextwise.support.store import Store, Unit, run_units
 
 
@@ -48,25 +48,10 @@ def test_every_unit_is_done(jobs: int) -> None:
 def test_a_unit_that_fails_is_reported_and_the_rest_goes_on(jobs: int) -> None:
     done = {unit.item: unit for unit in choose_map(n_jobs=jobs)(refuses_seven, range(10))}
     assert done[7].error == "ValueError: seven"
-    assert done[7].tries == 1
     assert isinstance(done[7].problem, ValueError)
     if jobs == 2:  # an exception loses its traceback on the way here
         assert 'raise ValueError("seven")' in done[7].problem.__notes__[0]
     assert all(done[k].value == k for k in range(10) if k != 7)
-
-
-def fails_twice(folder: str) -> int:
-    """A file system that is slow to show a file."""
-    tries = len(list(Path(folder).iterdir()))
-    (Path(folder) / str(tries)).touch()
-    if tries < 2:
-        raise OSError("not yet")
-    return tries
-
-
-def test_an_error_of_the_system_is_tried_again(tmp_path: Path) -> None:
-    (done,) = choose_map()(fails_twice, [str(tmp_path)])
-    assert (done.value, done.tries) == (2, TRIES)
 
 
 class Stubborn(Exception):

@@ -14,7 +14,7 @@ from contextwise.models.structure import structure_of
 from contextwise.truths.named import truth_named
 
 NAMES = (
-    *("paper", "grown-6-1", "grown-13-2", "grown-30-3", "grown-9-2-three", "grown-12-3-nested"),
+    *("paper", "grown-6-1", "grown-13-2", "grown-30-3", "grown-9-2-three"),
     *("random-8", "random-30", "lung", "survey"),
 )
 
@@ -55,14 +55,6 @@ def test_the_third_value_of_a_flag_silences_its_group() -> None:
     assert not structure.restrict({"X0": 2}).pairs()
     assert not [f for f in structure.restrict({"X0": 2}) if f]
     assert structure.restrict({"X0": 0}).pairs()
-
-
-def test_nested_flags_speak_only_where_those_before_are_0() -> None:
-    structure = _weighted("grown-9-2-nested").structure
-    inside = structure.restrict({"X0": 0})
-    outside = structure.restrict({"X0": 1})
-    assert ("X1", "X2") in inside.pairs()
-    assert all("X1" not in pair for pair in outside.pairs())
 
 
 def test_a_random_truth_is_a_bayesian_network() -> None:

@@ -98,12 +98,12 @@ def from_ldag(
         what = f"the label of {edge[0]!r} -> {edge[1]!r}"
         for cube in cubes_of(domain, outcomes, what, others, "is not another parent"):
             cubes.setdefault(child, []).append((parent, cube))
-    stages = (_labelled(domain, v, parents[v], cubes.get(v, [])) for v in parents)
+    stages = (labelled_stages(domain, v, parents[v], cubes.get(v, [])) for v in parents)
     return _from_stages(domain, stages)
 
 
-def _labelled(
-    domain: Domain, child: int, parents: Iterable[int], labels: list[tuple[int, CubeMap]]
+def labelled_stages(
+    domain: Domain, child: int, parents: Iterable[int], labels: Sequence[tuple[int, CubeMap]]
 ) -> Stages:
     """Merge the stages of a child that its labels join, until nothing changes."""
     stages = _all_different(domain, child, sorted(parents))

@@ -244,11 +244,10 @@ class Effort:
     ) -> Iterator[tuple[T, R]]:
         """Yield items with their values as workers finish them; raise if one fails at ``what``."""
         for done in self.map(function, items):
-            if done.problem is not None and not isinstance(done.problem, OSError):
+            if done.problem is not None:
                 raise done.problem
             if done.error is not None:
-                text = f"{what} failed {done.tries} times: {done.error}"
-                raise ContextwiseError(text) from done.problem
+                raise ContextwiseError(f"{what} failed: {done.error}")
             value: Any = done.value
             yield done.item, value
 

@@ -2,9 +2,9 @@
 
 A **map** is a function of (function, items) that yields a `Done` for each item, in the order in
 which they finish. An item that raises is reported as failed, with its exception, and the others
-continue. Only an `OSError` and the death of a worker deserve another try, three in all. Stopping
-the iteration (Ctrl-C included) cancels what has not started and ends the processes. The function
-and the items must be picklable.
+continue. An item whose worker died gets another one, three in all. Stopping the iteration (Ctrl-C
+included) cancels what has not started and ends the processes. The function and the items must be
+picklable.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ class Done(Generic[T, R]):
     item: T
     value: R | None = None
     error: str | None = None
-    tries: int = 1
     problem: Exception | None = field(default=None, compare=False)
     """The exception, if the item raised one; from other processes with its traceback as a note."""
 
@@ -73,19 +72,14 @@ def _here(
 
 
 def _attempt(function: Callable[[T], R], item: T) -> Done[T, R]:
-    """Try one item; after an `OSError`, such as a slow file system, again."""
-    tries = 1
-    while True:
-        try:
-            return Done(item, function(item), tries=tries)
-        except Exception as problem:
-            if not isinstance(problem, OSError) or tries == TRIES:
-                return Done(item, None, f"{type(problem).__name__}: {problem}", tries, problem)
-        tries += 1
+    try:
+        return Done(item, function(item))
+    except Exception as problem:
+        return Done(item, None, f"{type(problem).__name__}: {problem}", problem)
 
 
 def _attempt_there(function: Callable[[T], R], item: T) -> Done[T, R]:
-    """Try one item in another process: exceptions lose their tracebacks on the way back."""
+    """Do one item in another process: exceptions lose their tracebacks on the way back."""
     done = _attempt(function, item)
     problem = done.problem
     if problem is None:
@@ -239,5 +233,5 @@ def _result(future: Future[Done[T, R]], item: T, deaths: int) -> Done[T, R] | No
         # Dask raises KilledWorker after several workers died over an item.
         if deaths < TRIES and type(problem).__name__ != "KilledWorker":
             return None
-        error = f"no worker could do it: {type(problem).__name__}: {problem}"
-        return Done(item, error=error, tries=deaths)
+        what = f"{type(problem).__name__}: {problem}"
+        return Done(item, error=f"{deaths} workers died over it, the last by {what}")

@@ -58,8 +58,7 @@ class Outcome:
         if self.before:
             text += f", {self.before} {'was' if self.before == 1 else 'were'} there before"
         for unit in self.failed:
-            times = f" {unit.tries} times" if unit.tries > 1 else ""
-            text += f"\nfailed{times}: {unit.item.key}: {unit.error}"
+            text += f"\nfailed: {unit.item.key}: {unit.error}"
         return text
 
 

@@ -4,7 +4,6 @@
 ``paper``             the model of the paper's experiment, complete under X0=0 and a star under X0=1
 ``grown-N-F``         that model grown to N variables with F flags, F from 1 to 3
 ``grown-N-F-three``   the same with flags of three values; under the third nothing interacts
-``grown-N-F-nested``  the same with nested flags: each one applies where those before it are 0
 ``random-N``          a random Bayesian network of N variables with context-specific tables
 ``states-N``          N variables of two to five states; each edge is a random table, a third of
                       them only in some states of another variable
@@ -43,7 +42,7 @@ from contextwise.models.features import members
 from contextwise.models.structure import LogLinear, Model, Structure, numbers_of, structure_of
 from contextwise.truths.outside import NAMES, outside_truth
 
-TRUTHS = ("paper", "grown-N-F", "grown-N-F-three", "grown-N-F-nested", "random-N", "states-N")
+TRUTHS = ("paper", "grown-N-F", "grown-N-F-three", "random-N", "states-N")
 """The names of our own truths, with letters for numbers; `NAMES` has those of others."""
 GROUP = 5
 """The size of the largest group, as in the paper."""
@@ -74,8 +73,8 @@ def truth_named(
     if match := re.fullmatch(r"states-(\d+)", kind):
         _check_size(name, int(match[1]))
         return _states(int(match[1]), interaction, rng)
-    if match := re.fullmatch(r"grown-(\d+)-(\d+)(-three|-nested)?", kind):
-        structure = _grown(name, int(match[1]), int(match[2]), (match[3] or "-")[1:])
+    if match := re.fullmatch(r"grown-(\d+)-(\d+)(-three)?", kind):
+        structure = _grown(name, int(match[1]), int(match[2]), 3 if match[3] else 2)
         return strong_weights(structure, interaction=interaction, rng=rng)
     if kind not in ("paper", *EXAMPLES) and not Path(kind).exists():
         raise ContextwiseError(
@@ -121,41 +120,28 @@ def _check_size(name: str, count: int) -> None:
         )
 
 
-def _grown(name: str, count: int, flags: int, kind: str) -> Structure:
+def _grown(name: str, count: int, flags: int, values: int) -> Structure:
     _check_size(name, count)
     if not 1 <= flags <= MOST_FLAGS or count < 2 * flags + 1:
         raise ContextwiseError(
             f"{name!r}: the number of flags must be 1 to {MOST_FLAGS}, got {flags}"
         )
-    values = 3 if kind == "three" else 2
     domain = Domain({f"X{v}": values if v < flags else 2 for v in range(count)})
     features = [f"X{f}={a} & X{f + 1}={b}" for f in range(flags - 1) for a, b in _table(values)]
     groups = np.array_split(np.arange(flags, count), -(-(count - flags) // GROUP))
     for place, group in enumerate(groups):
-        members_of = [f"X{v}" for v in group.tolist()]
-        contexts = _contexts(place % flags, flags, kind == "nested")
-        for flag, where_one, where_zero in contexts:
-            features += [f"{where_one} & {x}={a}" for x in members_of for a in range(2)]
-            if flag == "last":
-                features += [
-                    f"{where_zero} & {x}={a} & {y}={b}"
-                    for x, y in combinations(members_of, 2)
-                    for a, b in _table(2)
-                ]
+        members_of, flag = [f"X{v}" for v in group.tolist()], f"X{place % flags}"
+        features += [f"{flag}=1 & {x}={a}" for x in members_of for a in range(2)]
+        features += [
+            f"{flag}=0 & {x}={a} & {y}={b}"
+            for x, y in combinations(members_of, 2)
+            for a, b in _table(2)
+        ]
     return Structure(domain, features)
 
 
 def _table(values: int) -> list[tuple[int, int]]:
     return [(a, b) for a in range(values) for b in range(values)]
-
-
-def _contexts(flag: int, flags: int, nested: bool) -> list[tuple[str, str, str]]:
-    """Return for each flag of a group: is it the last, the context where it is 1, and all are 0."""
-    if not nested:
-        return [("last", f"X{flag}=1", f"X{flag}=0")]
-    zeros = [" & ".join(f"X{f}=0" for f in range(k)) for k in range(flags + 1)]
-    ones = [" & ".join(filter(None, (zeros[k], f"X{k}=1"))) for k in range(flags)]
-    return [("last" if k == flags - 1 else "outer", ones[k], zeros[flags]) for k in range(flags)]
 
 
 # -- variables of several states -------------------------------------------------------------------

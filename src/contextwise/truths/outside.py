@@ -37,6 +37,7 @@ from typing import Literal
 import numpy as np
 
 from contextwise.convert.by_values import by_values
+from contextwise.convert.directed import labelled_stages
 from contextwise.convert.undirected import from_graph
 from contextwise.data.rows import Data, as_data, by_position
 from contextwise.distributions.fitting import fit
@@ -146,26 +147,17 @@ def _stored() -> dict[str, dict[str, list[str]]]:
 
 
 def _labelled_dag() -> Stages:
-    """Merge the stages that labels join, until nothing changes."""
+    domain = Domain.of_cardinalities([2] * len(PARENTS))
     stages = {}
     for child, parents in PARENTS.items():
-        table = np.arange(2 ** len(parents)).reshape([2] * len(parents))
         labels = [
-            (parents.index(parent), context)
+            (parent - 1, {v - 1: 1 << state for v, state in context.items()})
             for (parent, labelled), contexts in LABELS.items()
             for context in contexts
             if labelled == child
         ]
-        before = None
-        while before is None or (table != before).any():
-            before = table.copy()
-            for axis, context in labels:
-                place = tuple(
-                    slice(context[p], context[p] + 1) if p in context else slice(None)
-                    for p in parents
-                )
-                table[place] = table[place].min(axis=axis, keepdims=True)
-        stages[child - 1] = [p - 1 for p in parents], table
+        found = labelled_stages(domain, child - 1, [p - 1 for p in parents], labels)
+        stages[child - 1] = found.parents, found.table
     return stages
 
 
