@@ -10,8 +10,7 @@ import pytest
 
 import commands
 import contextwise as cw
-from contextwise.cli.cmd_learn import RULES
-from contextwise.learning import DEFAULT_LEARNER, LEARNERS, Trees, learner_named, selection
+from contextwise.learning import DEFAULT_LEARNER, LEARNERS, Trees, learner_named
 from contextwise.learning.base import MANNERS
 from contextwise.learning.parameters import parameters_of
 from contextwise.models.structure import structure_of
@@ -45,10 +44,6 @@ def test_every_learner_is_listed_and_has_help_for_every_option() -> None:
         assert described.keys() >= learner_named(name).defaults().keys() - MANNERS - constraints
         for parameter in described.values():
             assert parameter.help, f"{name}: no text for {parameter.name}"
-
-
-def test_the_rules_are_those_there_are() -> None:
-    assert RULES == selection.RULES
 
 
 def test_an_interrupt_writes_the_best_so_far(
@@ -131,16 +126,11 @@ def test_a_grid_is_tried_and_the_best_is_written(train: str, tmp_path: Path) -> 
     assert cw.read(out) == Trees(penalty=1, min_count=5).fit(train).model_
     said = run(train, "--learner", "trees", "--out", str(out), "--grid", "penalty=1000,1").stderr
     assert "pseudo-likelihood BIC" in said.splitlines()[0]
-    stable = ["--grid", "penalty=1000", "--select-by", "stability"]
-    said = run(train, "--learner", "trees", "--out", str(out), *stable).stderr
-    assert "only a structure without dependencies is stable at 0.05" in said
 
 
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        (["--select-by", "bic"], "--select-by needs a --grid"),
-        (["--grid", "penalty=1", "--select-by", "pseudo-likelihood"], "add --valid"),
         (["--grid", "colour=1"], "the parameters are penalty, min_count"),
         (["--grid", "penalty"], "--grid needs a parameter and its value, as in penalty=1,5,25"),
         (["--grid", "penalty=1,5", "--set", "penalty=3"], "--set and --grid both set penalty"),

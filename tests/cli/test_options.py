@@ -80,7 +80,7 @@ class TestCompletion:
             (["compare", "lung", "lung", "--engine"], "enu", {"enumerate"}),
             (["info"], "six-", {"six-guess", "six-graph"}),
             (["learn", "d.csv", "--learner"], "tr", {"trees"}),
-            (["learn", "d.csv"], "--sel", {"--select-by"}),
+            (["learn", "d.csv"], "--gri", {"--grid"}),
         ],
     )
     def test_words_are_completed(

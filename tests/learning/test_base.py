@@ -13,7 +13,7 @@ import pytest
 import contextwise as cw
 from contextwise.data.rows import Data
 from contextwise.errors import ContextwiseError, DomainError, OpenResult, ParseError
-from contextwise.learning import ChowLiu, Independent, Trees, as_data
+from contextwise.learning import AcyclicTrees, ChowLiu, Independent, PairBlocks, Trees, as_data
 from contextwise.learning.adapters import OtherPackage
 from contextwise.learning.base import Run, as_learner
 from hard import LATE
@@ -191,3 +191,9 @@ def test_a_learner_of_another_package_is_stopped_in_time(
     assert learned.finished_
     with pytest.raises(ValueError, match="wrong"):
         Chatty(wrong=True).fit(ROWS, time_limit=LATE)
+
+
+@pytest.mark.parametrize("learner", [PairBlocks, AcyclicTrees])
+def test_a_required_pair_with_one_state_is_an_error(learner: Any) -> None:
+    with pytest.raises(DomainError, match="C has one state and depends on nothing"):
+        learner(require=[("A", "C")]).fit(ROWS[:, [0, 3]] * [1, 0], domain={"A": 2, "C": 1})

@@ -140,9 +140,6 @@ def test_the_chain_is_found_and_scores_are_those_of_the_regressions() -> None:
     seen: list[tuple[int, int]] = []
     SparsePairs().fit(rows, show_progress=lambda done, total: seen.append((done, total)))
     assert seen == [(k, 5) for k in range(1, 6)]
-    loss = sum(own.optimum.loss for own in found.regressions_)
-    assert found.conditional_score(rows) == pytest.approx(-loss / len(rows))
-    assert found.score(rows) <= found.conditional_score(rows)  # they may disagree, it may not
 
 
 def test_strange_data() -> None:
@@ -188,9 +185,6 @@ def test_a_wide_target_has_the_same_optimum(
     assert found.pairs_ == searched.pairs_
     assert found.objective_ == pytest.approx(searched.objective_, rel=1e-5)
     assert found.gap_ <= 1e-6
-    columns = Columns.of(data)
-    for target, regression in enumerate(searched.regressions_):
-        assert columns.is_alone(target, l1) == (not regression.weights[1:].any())
 
 
 def test_wide_columns_make_no_table_of_their_product() -> None:

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from contextwise.learning.parameters import Parameter
     from contextwise.models.structure import Model
 
-RULES = ("pseudo-likelihood", "bic", "stability")
-"""The names in `contextwise.learning.selection.RULES`, without importing it."""
-
 GRACE = 1.0
 """Seconds after the time limit in which weights have to be fitted."""
 
@@ -150,13 +147,8 @@ def learner_options(default: str | None = DEFAULT_LEARNER) -> options.Decorator:
     "--grid",
     multiple=True,
     metavar="NAME=VALUE,...",
-    help="Try these values of a parameter and keep the best; repeatable.",
-)
-@click.option(
-    "--select-by",
-    type=options.words(RULES),
-    help="With --grid: how to choose; bic is that of the pseudo-likelihood.  "
-    "[default: pseudo-likelihood with --valid, bic without]",
+    help="Try these values of a parameter and keep the best, by the pseudo-likelihood of --valid, "
+    "or else by its BIC; repeatable.",
 )
 @options.jobs
 @options.time_limit()
@@ -175,7 +167,6 @@ def learn(
     domain_from: str | None,
     valid: str | None,
     grid: tuple[str, ...],
-    select_by: str | None,
     n_jobs: int,
     time_limit: float | None,
     row_options: RowOptions,
@@ -189,7 +180,7 @@ def learn(
     The parameters of a learner: contextwise learn --learner NAME --help.
 
     Exit codes: 0 done, 2 error, 3 stopped by the time limit; the best structure so far is written.
-    The default learner writes it on Ctrl-C, too.
+    The default learner and acyclic-trees write it on Ctrl-C, too.
 
     \b
     Examples:
@@ -217,9 +208,9 @@ def learn(
     fitted = learner_named(learner)(**settings)
     deadline = Deadline.after(time_limit)
     all_tried, interrupted = True, False
-    if grid or select_by:
+    if grid:
         values = _parse_grid(type(fitted), grid, parameters)
-        fitted, all_tried = _select(fitted, values, select_by, rows, held_out, deadline.left())
+        fitted, all_tried = _select(fitted, values, rows, held_out, deadline.left())
     else:
         try:
             fitted.fit(rows, time_limit=deadline.left(), show_progress=True)
@@ -250,20 +241,16 @@ def learn(
 def _select(
     learner: Learner,
     grid: dict[str, list[Any]],
-    select_by: str | None,
     rows: Data,
     valid: Data | None,
     time_limit: float | None,
 ) -> tuple[Learner, bool]:
     """Return the best learner, and whether the time was enough for all of the grid."""
-    by: Any = select_by or ("bic" if valid is None else "pseudo-likelihood")
-    if by == "pseudo-likelihood" and valid is None:
-        raise click.UsageError("selection by pseudo-likelihood needs held-out rows; add --valid")
     selection = cw.learning.selection.select(
-        learner, grid, rows, valid=valid, by=by, time_limit=time_limit, show_progress=True
+        learner, grid, rows, valid=valid, time_limit=time_limit, show_progress=True
     )
     names = list(selection.candidates[0].parameters)
-    table = [[*names, "features", selection.label, ""]]
+    table = [[*names, "features", selection.by, ""]]
     for candidate in selection.candidates:
         value = "–" if candidate.value is None else f"{candidate.value:.6g}"
         size = "–" if candidate.value is None else f"{candidate.features:g}"
@@ -272,8 +259,8 @@ def _select(
     click.echo(columns(table, ">" * (len(names) + 2) + "<"), err=True)
     if selection.note:
         click.echo(selection.note, err=True)
-    missing = any(candidate.value is None for candidate in selection.candidates)
-    return selection.learner, by == "stability" or not missing
+    finished = all(candidate.value is not None for candidate in selection.candidates)
+    return selection.learner, finished
 
 
 def make_learner(name: str, settings: Sequence[str]) -> Learner:
@@ -291,8 +278,6 @@ def _parse_grid(
     learner: type[Learner], texts: Sequence[str], fixed: Sequence[str]
 ) -> dict[str, list[Any]]:
     """Parse the values of each parameter of ``--grid``, written ``NAME=VALUE,...``."""
-    if not texts:
-        raise click.UsageError("--select-by needs a --grid, such as --grid penalty=1,5,25")
     grid = {
         parameter.name: [parameter.parse(value) for value in values.split(",")]
         for parameter, values in _split_settings(learner, texts, "--grid", "penalty=1,5,25")

@@ -65,6 +65,7 @@ REMOVED: dict[str, dict[str, str]] = {
         "--probabilities": "contextwise compare TRUE ENSEMBLE --probabilities",
         "--store": "--folder FOLDER",
     },
+    "learn": {"--select-by": "--grid with --valid ROWS, or without for BIC; or stability"},
     "explain": {"--data": "--contexts-of ROWS"},
     "check": {"--draws": "check without it: the p-values need no draws"},
     "stability": {

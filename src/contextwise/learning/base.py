@@ -504,8 +504,12 @@ def check_prior(prior: float) -> float:
 def pairs_of(
     domain: Domain, require: Sequence[tuple[str, str]], forbid: Sequence[tuple[str, str]]
 ) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-    """Return the positions of required and of forbidden pairs; raise if a pair is both."""
+    """Return the positions of required and of forbidden pairs; raise if a pair is impossible."""
     required, forbidden = ({domain.pair(pair) for pair in pairs} for pairs in (require, forbid))
+    for v in sorted({v for pair in required for v in pair}):
+        if domain.cardinalities[v] == 1:
+            name = domain.names[v]
+            raise DomainError(f"{name} has one state and depends on nothing; require no pair of it")
     for a, b in sorted(required & forbidden):
         both = f"{domain.names[a]} and {domain.names[b]}"
         raise DomainError(f"{both} are both required and forbidden; drop one of them")

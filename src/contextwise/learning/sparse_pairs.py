@@ -33,7 +33,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from contextwise.data.rows import Data, DataLike
+from contextwise.data.rows import Data
 from contextwise.distributions.fitting import ConvergenceWarning, check_penalties
 from contextwise.distributions.potentials import distinct_rows
 from contextwise.distributions.proximal_newton import (
@@ -42,7 +42,6 @@ from contextwise.distributions.proximal_newton import (
     Options,
     Penalty,
     minimise,
-    relative_gap,
 )
 from contextwise.errors import ContextwiseError
 from contextwise.learning.base import Learner, Run, threads_of
@@ -146,39 +145,6 @@ class Columns:
         logs = np.log(np.maximum(self.totals(target), UNSEEN))
         intercept: FloatArray = logs[1:] - logs[0]
         return intercept
-
-    def optimum_alone(self, target: int, weights: FloatArray) -> Optimum:
-        """Return the optimum if the best intercept is one."""
-        totals = self.totals(target)
-        smoothed = np.maximum(totals, UNSEEN)
-        bound, loss = (
-            float(totals @ (np.log(n.sum()) - np.log(np.where(n > 0, n, 1.0))))
-            for n in (totals, smoothed)
-        )
-        return Optimum(weights.ravel(), loss, loss, relative_gap(loss, bound, 0.0), 0, True)
-
-    def is_alone(self, target: int, l1: float) -> bool:
-        """Return whether the best intercept is the optimum: no table's gradient exceeds its price.
-
-        The gradient is the table of observed minus expected counts; only observed cells are made.
-        """
-        of_target, totals = self.rows[:, target], self.totals(target)
-        for other, states in enumerate(self.cardinalities):
-            if other == target:
-                continue
-            of_other = self.rows[:, other]
-            sums = self.totals(other) / self.counts.sum()
-            inner = (of_target > 0) & (of_other > 0)  # value 0 has no weights
-            codes = of_target[inner] * states + of_other[inner]
-            cells, number = np.unique(codes, return_inverse=True)
-            observed = np.bincount(number, self.counts[inner], len(cells))
-            expected = totals[cells // states] * sums[cells % states]
-            # Σ (o - e)² = Σ e² + Σ o (o - 2e), where the last sum needs only cells that occur.
-            square = (totals[1:] @ totals[1:]) * (sums[1:] @ sums[1:])
-            square += observed @ (observed - 2 * expected)
-            if square > l1**2 * (len(totals) - 1) * (states - 1):
-                return False
-        return True
 
     def penalty(self, target: int, l1: float, l2: float, *, penalise_intercept: bool) -> Penalty:
         """Return the penalties of the intercept and of each other variable's table."""
@@ -293,8 +259,6 @@ class SparsePairs(Learner):
             return Regression(target, weights, Optimum(weights, inf, inf, inf, 0, False))
         if not self.penalise_intercept and columns.needs_start(target):
             weights[0] = columns.intercept(target)
-            if self.l2 == 0 and columns.is_alone(target, self.l1):
-                return Regression(target, weights, columns.optimum_alone(target, weights[others]))
         optimum = minimise(
             columns.loss(target),
             columns.penalty(target, self.l1, self.l2, penalise_intercept=self.penalise_intercept),
@@ -307,21 +271,6 @@ class SparsePairs(Learner):
             run.is_late()
         weights[others] = optimum.weights.reshape(len(others), weights.shape[1])
         return Regression(target, weights, optimum)
-
-    def conditional_score(self, rows: DataLike) -> float:
-        """Return the mean over rows of Σ_t log P(x_t | the others) of the regressions.
-
-        Parameters
-        ----------
-        rows : frame, array, list of rows, path, or Data
-        """
-        data = self._rows_to_score(rows)
-        columns = Columns.of(data)
-        total = 0.0
-        for regression in self.regressions_:
-            weights = regression.weights[columns.others(regression.target)].ravel()
-            total -= columns.loss(regression.target).at(weights).value
-        return total / len(data)
 
 
 def kept_pairs(
