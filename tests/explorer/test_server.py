@@ -10,7 +10,7 @@ import pytest
 from shiny import reactive
 
 from contextwise.explorer import app
-from contextwise.explorer.server import LARGEST_UPLOAD, ask_once, guarded
+from contextwise.explorer.server import LARGEST_UPLOAD, guarded
 
 # -- who may connect -----------------------------------------------------------------------------
 
@@ -38,10 +38,6 @@ def _answer(scope: dict[str, Any], host: str = "127.0.0.1") -> Any:
 def _request(method: str = "GET", kind: str = "http", **headers: str) -> dict[str, Any]:
     pairs = [(key.replace("_", "-").encode(), value.encode()) for key, value in headers.items()]
     return {"type": kind, "method": method, "headers": pairs, "path": "/T/x"}
-
-
-def test_the_page_is_asked_for_once_at_the_start() -> None:
-    asyncio.run(ask_once(app.explorer()))
 
 
 def test_no_source_is_read_where_a_reactive_function_is_made(

@@ -297,7 +297,7 @@ def test_a_real_upload_is_read_and_a_second_one_cannot_name_another_file(
 
 # -- messages of any shape -----------------------------------------------------------------------
 
-CHOICES = ("null", "limit", "missing", "most_edges", "tab", "theme")
+CHOICES = ("null", "missing", "tab", "theme")
 WRONG: list[object] = ["zz", "", 0, -1, 1.5, True, [], ["a"], {}, {"first": 1}, "\0", "x" * 9999]
 
 

@@ -159,6 +159,5 @@ def _send_view(session: Session, state: State) -> None:
                 "rows": state.rows() is not None,
                 "several": len(state.guesses()) > 1,
                 "pairs": len(state.domain()) > 1,
-                "many": current is not None and tab_graph.is_large(current),
             },
         )

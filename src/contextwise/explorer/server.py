@@ -59,7 +59,6 @@ def serve(
             if open_browser:
                 page = _redirect(address, Path(stack.enter_context(tempfile.TemporaryDirectory())))
                 threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
-            await ask_once(app)
 
         server = Server(guarded(app, host=host, token=token), ready)
         stack.enter_context(suppress(KeyboardInterrupt))
@@ -97,28 +96,6 @@ def _redirect(address: str, folder: Path) -> str:
         f'<a href="{address}">Open the explorer</a>\n'
     )
     return page.as_uri()
-
-
-async def ask_once(app: ASGIApp) -> None:
-    """Request the page while the browser starts, so that its modules are loaded."""
-    scope: Scope = {
-        "type": "http",
-        "http_version": "1.1",
-        "method": "GET",
-        "scheme": "http",
-        "path": "/",
-        "root_path": "",
-        "query_string": b"",
-        "headers": [],
-    }
-
-    async def receive() -> Message:
-        return {"type": "http.request"}
-
-    async def send(message: Message) -> None:
-        """Nobody reads it."""
-
-    await app(scope, receive, send)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -79,13 +79,10 @@ def panel(entries: Entries, start: View) -> ui.Sidebar:
             placeholder="none yet",
         ),
         tags.div(ui.output_ui("uploaded"), aria_live="polite"),
-        tags.div(
-            tags.button("Copy link", type="button", id="copy-link", class_=controls.LINK),
-            tags.p(
-                "The address of the page restores this view, without uploaded files, while the "
-                "explorer runs.",
-                class_="note",
-            ),
+        tags.p(
+            "The address of the page restores this view, without uploaded files, while the "
+            "explorer runs.",
+            class_="note",
         ),
         width=290,
         title="Models",

@@ -37,19 +37,16 @@ from contextwise.support.formatting import as_csv, plural
 LIMIT = 20.0  # seconds for the shares in a context
 GRACE = 10.0  # seconds that they may take beyond that
 MOST_SELECTORS = 12  # variables that all have a selector
-ALL_SHOWN = 100  # dependencies that are all drawn
+MOST_DIFFERENCES, MOST_EDGES = 40, 100  # edges that are drawn
 RANKED = 20  # differences that are listed
 FILES: dict[Side, str] = {"both": "graph", "true": "true", "guess": "guess"}
 EDGE_KEYS = ("first", "second", "tp", "fp", "fn")
-MOST_DIFFERENCES = 40  # edges that are drawn at first
-MOST_EDGES = {"40": "40 edges", "100": "100 edges", "250": "250 edges"}
 KEYS = "Plus and minus zoom, arrow keys move the picture, 0 shows everything."
 
 STATE = controls.Input("chosen_state", controls.texts_named("variable", "state"))
 NODE = controls.Input("chosen_node", controls.text)
 LITERAL = controls.Input("chosen_literal", controls.text)
 ALL_EDGES = controls.Input("all_edges", controls.flag, False)
-EDGE_COUNT = controls.Input("most_edges", controls.choice(MOST_EDGES, int), MOST_DIFFERENCES)
 
 
 def panel(start: View) -> TagList:
@@ -61,9 +58,6 @@ def panel(start: View) -> TagList:
         ),
         tags.div(
             ui.output_ui("literal_search"),
-            tags.div(
-                ui.input_select(EDGE_COUNT.key, "Show at most", MOST_EDGES), class_="needs-many"
-            ),
             tags.div(
                 ui.input_checkbox(ALL_EDGES.key, "Also show where they agree", start.all_edges),
                 class_="needs-guess",
@@ -113,22 +107,14 @@ def context_states(domain: Domain, context: Context) -> Tag:
     return tags.div(*selectors, class_="selectors")
 
 
-def selection_of(edges: Sequence[Edge], *, all_edges: bool, most: int = 40) -> Selection:
+def selection_of(edges: Sequence[Edge], *, all_edges: bool) -> Selection:
     """Select the edges that are drawn: the largest differences, or the strongest of all."""
     which: Which = "strongest" if all_edges else "differences"
-    if all_edges and len(edges) <= ALL_SHOWN:
-        most = ALL_SHOWN
+    most = MOST_EDGES if all_edges else MOST_DIFFERENCES
     return select_edges(edges, which=which, most_edges=most, most_nodes=max(most, MOST_NODES))
 
 
-def is_large(guess: Guess) -> bool:
-    """Return whether the number of edges to draw is a choice."""
-    return len(guess.shares.pairs) > (ALL_SHOWN if guess.one is not None else MOST_DIFFERENCES)
-
-
-def places(
-    guess: Guess, shares: Shares, selection: Selection, *, all_edges: bool, most: int = 40
-) -> Positions:
+def places(guess: Guess, shares: Shares, selection: Selection, *, all_edges: bool) -> Positions:
     """Place the variables; a variable keeps its place when a state is chosen.
 
     A few variables have one layout for every context. Of many, only those with an edge are drawn,
@@ -140,7 +126,7 @@ def places(
         return filling(graph_layout(everywhere.names, pairs))
     base = selection
     if shares is not everywhere:
-        base = selection_of(everywhere.edges(), all_edges=all_edges, most=most)
+        base = selection_of(everywhere.edges(), all_edges=all_edges)
     positions = filling(graph_of(base).positions)
     return placed_beside(positions, [edge.pair for edge in selection.edges])
 
@@ -152,15 +138,14 @@ def graphs(
     context: Context,
     *,
     all_edges: bool,
-    most: int = 40,
 ) -> TagList:
     """Show the graphs in a context, and the list of differences; ``true`` is a label."""
     edges = shares.edges()
     alone = guess.one is not None
     all_edges |= alone
-    selection = selection_of(edges, all_edges=all_edges, most=most)
+    selection = selection_of(edges, all_edges=all_edges)
     still_open = shares.open_pairs()
-    where = places(guess, shares, selection, all_edges=all_edges, most=most)
+    where = places(guess, shares, selection, all_edges=all_edges)
     arcs = arcs_of(guess.comparison.true) if alone else frozenset()
     return TagList(
         controls.notice(f"{still_open:,} pairs were not decided in time and are left out.")
@@ -295,7 +280,6 @@ def _serve_graphs(state: State, outcome: Callable[[], Outcome[Shares]]) -> None:
             known.value,
             state.context(),
             all_edges=state.all_edges(),
-            most=EDGE_COUNT(),
         )
 
     controls.show("literal_search", lambda: literal_search(state.domain()))
@@ -345,9 +329,9 @@ def _serve_files(state: State, outcome: Callable[[], Outcome[Shares]]) -> None:
 
     def drawn(side: Side) -> str:
         alone = state.shown().one is not None
-        every, most = alone or side != "both", EDGE_COUNT()
-        selection = selection_of(shares().edges(), all_edges=every, most=most)
-        where = places(state.shown(), shares(), selection, all_edges=every, most=most)
+        every = alone or side != "both"
+        selection = selection_of(shares().edges(), all_edges=every)
+        where = places(state.shown(), shares(), selection, all_edges=every)
         arcs = arcs_of(state.shown().comparison.true) if alone else frozenset()
         return picture(selection, where, state.context(), side=side, arcs=arcs)
 

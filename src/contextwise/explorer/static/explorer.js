@@ -61,18 +61,6 @@ document.addEventListener("click", (event) => {
   body.append(...(rising ? rows : rows.reverse()));
 });
 
-document.addEventListener("click", async (event) => {
-  const button = event.target.closest("#copy-link");
-  if (!button) return;
-  try {
-    await navigator.clipboard.writeText(window.location.href);
-    button.textContent = "Copied";
-  } catch {
-    window.prompt("The link to this view:", window.location.href);
-  }
-  setTimeout(() => { button.textContent = "Copy link"; }, 1500);
-});
-
 // -- graphs that zoom and pan: the view box of the picture changes -----------------------------------
 
 class PanZoom {
@@ -237,6 +225,6 @@ document.addEventListener("DOMContentLoaded", () => {
   });
   Shiny.addCustomMessageHandler("present", (present) => {
     Object.assign(document.body.dataset, present);
-    $(".needs-comparison, .needs-guess, .needs-several, .needs-one, .needs-offer, .needs-rows, .needs-pairs, .needs-many").trigger("shown"); // Shiny looks again
+    $(".needs-comparison, .needs-guess, .needs-several, .needs-one, .needs-offer, .needs-rows, .needs-pairs").trigger("shown"); // Shiny looks again
   });
 });
