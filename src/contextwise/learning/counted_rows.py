@@ -6,7 +6,7 @@ so it never makes a table of all configurations. Tests compare it with readable 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,7 @@ from contextwise.convert.undirected import maximal_cliques as cliques_of
 from contextwise.data.rows import Data
 from contextwise.distributions.potentials import distinct, distinct_rows
 from contextwise.errors import ContextwiseError
+from contextwise.models.features import rows_in
 from contextwise.support.arrays import BoolArray, IntArray
 from contextwise.support.loading import why_not_compiled
 
@@ -75,6 +76,19 @@ class CountedRows:
     def take(self, chosen: BoolArray | IntArray) -> CountedRows:
         """Return the table of some of the distinct rows."""
         return replace(self, rows=self.rows[chosen], counts=self.counts[chosen])
+
+    @cached_property
+    def _masks(self) -> dict[tuple[int, int], BoolArray]:
+        return {}
+
+    def inside(self, literals: Iterable[tuple[int, int]]) -> BoolArray:
+        """Mask the distinct rows in which all literals hold; many regions share literals."""
+        mask = np.ones(len(self.rows), dtype=bool)
+        for literal in literals:
+            if literal not in self._masks:
+                self._masks[literal] = rows_in(self.rows, [literal])
+            mask &= self._masks[literal]
+        return mask
 
     def groups(self, variables: Sequence[int]) -> tuple[IntArray, int]:
         """Group the rows by some variables; return the group of each row and the number."""

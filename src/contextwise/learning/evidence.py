@@ -59,7 +59,6 @@ from contextwise.models.evidence import (
     Evidence,
     Kind,
 )
-from contextwise.models.features import rows_in
 from contextwise.models.structure import Model, Structure, structure_of
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 from contextwise.support.effort import NEVER, Deadline
@@ -413,8 +412,8 @@ class _Judged:
         for dependent in (False, True)[: 1 + self.dependencies]:
             kind = [claim for claim in claims if claim.dependent == dependent]
             if len(kind) > self.regions:
-                inside = [rows_in(self.table.rows, claim.literals) for claim in kind]
-                sizes = np.array([self.table.counts[rows].sum() for rows in inside])
+                counts = self.table.counts
+                sizes = np.array([counts[self.table.inside(c.literals)].sum() for c in kind])
                 self.regions_left_out += len(kind) - self.regions
                 largest = np.argsort(-sizes, kind="stable")[: self.regions]
                 kind = [kind[k] for k in largest.tolist()]
@@ -424,7 +423,7 @@ class _Judged:
         """Group the rows of a claim by the blankets of its variables, and keep the tables."""
         inside, rows, smaller = self.every, self.total, False
         if claim.literals:
-            inside = np.flatnonzero(rows_in(self.table.rows, claim.literals))
+            inside = np.flatnonzero(self.table.inside(claim.literals))
             rows = int(self.table.counts[inside].sum())
         blankets = [list(claim.given or ())]
         if claim.given is None:
@@ -493,7 +492,7 @@ class _Judged:
 
     def _by_subject(self, place: _Place, subjects: IntArray) -> tuple[float, float]:
         """Test a claim between subjects; also return how much larger its variance is."""
-        rows = rows_in(self.table.rows, place.claim.literals)
+        rows = self.table.inside(place.claim.literals)
         inside = self.table.rows[rows]
         groups = group_rows(inside, place.given)
         first, second = (inside[:, v] for v in place.claim.pair)

@@ -39,16 +39,19 @@ inline std::vector<double> tables_within(const Rows& rows, std::span<const i64> 
     for (std::size_t k = 0; k < codes.size(); ++k) codes[k] = codes[k] * size + column[chosen[k]];
     groups *= size;
   };
-  for (const u32 variable : given) {
-    append(variable);
-    if (groups <= 4 * codes.size() + 64) continue;
+  const auto renumber = [&] {
     std::vector<u64> seen = codes;
     std::ranges::sort(seen);
     seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
     for (u64& code : codes)
       code = static_cast<u64>(std::ranges::lower_bound(seen, code) - seen.begin());
     groups = seen.size();
+  };
+  for (const u32 variable : given) {
+    if (groups > (u64{1} << 62) / rows.cardinalities[variable]) renumber();
+    append(variable);
   }
+  if (groups > 4 * codes.size() + 64) renumber();
   const u64 strata = groups;
   append(first);
   append(second);
