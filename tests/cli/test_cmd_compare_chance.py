@@ -55,18 +55,3 @@ def test_chance(folder: Path) -> None:
     assert record["chance_verdict"] == found.verdict
     rows = run(folder, "@true.json", "@guess1.json", "--csv", *question).output
     assert next(csv.DictReader(io.StringIO(rows)))["chance_verdict"] == found.verdict
-
-
-def test_pairs_beside_chance(folder: Path) -> None:
-    words = ["@true.json", "@guess1.json", "--chance", "--draws", "19", "--per-pair"]
-    found = {c.pair: c for c in chance(TRUE, GUESSES[1], draws=19).pair_chances()}
-    record = json.loads(run(folder, *words, "--json").output)
-    rows = list(csv.DictReader(io.StringIO(run(folder, *words, "--csv").output)))
-    assert len(rows) == len(record["per_pair"]) > 0
-    for row, own in zip(rows, record["per_pair"], strict=True):
-        beside = found[own["first"], own["second"]]
-        assert own["chance_skill"] == beside.skill
-        assert own["chance_p_value"] == beside.p_value
-        assert row["chance_p_value"] == ("" if beside.p_value is None else str(beside.p_value))
-    plain = run(folder, "@true.json", "@guess1.json", "--per-pair", "--csv").output
-    assert "chance" not in plain.splitlines()[0]

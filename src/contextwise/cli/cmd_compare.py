@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -342,35 +342,24 @@ def _nested(guess: Guess, top: int, per_pair: bool) -> dict[str, object]:
         numbers = 4 * len(guess.comparison.pairs)
         guess.comparison.unions.require_memory(8 * numbers, "use --csv, which prints as it goes")
     strengths, worst = guess.comparison.strengths, guess.comparison.worst_places(top)
+    records = cw.comparison.compare.pair_records
     return {
         **({"labels": guess.comparison.roles.labels} if guess.comparison.roles.peers else {}),
         **({} if strengths is None else {"strengths": strengths.records()}),
         **({} if guess.scores is None else {"missing_scores": guess.scores.missing}),
-        "worst_pairs": list(cw.comparison.compare.pair_records(guess.comparison, worst)),
+        "worst_pairs": list(records(guess.comparison, worst)),
         "open": list(cw.comparison.compare.open_pair_records(guess.comparison)),
         "counted": {**guess.comparison.unions.counted},
         "seconds": {**guess.comparison.unions.seconds},
-        **({"per_pair": list(_pair_records(guess))} if per_pair else {}),
+        **({"per_pair": list(records(guess.comparison))} if per_pair else {}),
     }
 
 
 def _print_pairs(guesses: Sequence[Guess]) -> None:
     header = ["guess", *cw.comparison.compare.PAIR_KEYS]
-    if any(guess.chance is not None for guess in guesses):
-        from contextwise.evaluation.chance import PAIR_KEYS
-
-        header += [f"chance_{key}" for key in PAIR_KEYS]
-    rows = ({"guess": g.name, **record} for g in guesses for record in _pair_records(g))
+    records = cw.comparison.compare.pair_records
+    rows = ({"guess": g.name, **record} for g in guesses for record in records(g.comparison))
     options.print_csv(rows, header)
-
-
-def _pair_records(guess: Guess) -> Iterator[dict[str, object]]:
-    chances = {}
-    if guess.chance is not None:
-        chances = {chance.pair: chance.record() for chance in guess.chance.pair_chances()}
-    for record in cw.comparison.compare.pair_records(guess.comparison):
-        pair = str(record["first"]), str(record["second"])
-        yield {**record, **chances.get(pair, {})}
 
 
 # -- many models -----------------------------------------------------------------------------------

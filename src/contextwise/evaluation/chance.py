@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -23,7 +23,7 @@ import numpy as np
 
 from contextwise.comparison.compare import Comparison, compare
 from contextwise.comparison.confusion import Number, ratio
-from contextwise.comparison.question import Pair, Question, Restriction, active_pairs
+from contextwise.comparison.question import Question, Restriction, active_pairs
 from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.extraction import FEWER_PAIRS, covered_pairs
 from contextwise.counting.pair_counts import PairCounts, count_rows
@@ -32,7 +32,7 @@ from contextwise.formats import ModelLike
 from contextwise.models.features import WORD, Features
 from contextwise.models.structure import Structure
 from contextwise.support.arrays import IntArray, ObjectArray, WordArray
-from contextwise.support.effort import NEVER, Deadline, Effort, OutOfTime, Progress
+from contextwise.support.effort import Deadline, Effort, OutOfTime, Progress
 from contextwise.support.formatting import Printed, number
 
 if TYPE_CHECKING:
@@ -42,8 +42,6 @@ __all__ = ["Chance", "ChanceInterrupted", "chance"]
 
 ALPHA = 0.05
 """A p-value up to this counts as better than chance in the verdict."""
-PAIR_KEYS = ("expected", "skill", "p_value")
-"""What `PairChance` adds to the counts of a pair."""
 LATE = "chance was not computed within the time limit; allow more time"
 
 PairShares = Mapping[tuple[int, int], Fraction]
@@ -92,21 +90,6 @@ class Skeleton:
         return max(0, self.true + self.guess - self.pairs) < min(self.true, self.guess)
 
 
-@dataclass(frozen=True)
-class PairChance:
-    """One pair compared with chance; p is None where all random guesses are equally far."""
-
-    pair: Pair
-    distance: Number
-    expected: Fraction
-    skill: float | None
-    p_value: float | None
-
-    def record(self) -> dict[str, object]:
-        """Return the numeric fields, keyed with the prefix ``chance_``."""
-        return {f"chance_{key}": getattr(self, key) for key in PAIR_KEYS}
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Chance(Printed):
     """A comparison next to random guesses.
@@ -126,11 +109,7 @@ class Chance(Printed):
     context_pairs: int  #: number of pairs whose contexts can be right or wrong
     context_skill: float | None  #: the skill over these pairs, with the states relabelled
     skeleton: Skeleton  #: the test of the graphs alone
-    pairs: IntArray  #: positions of the pairs of `pair_chances`: shape (p, 2)
-    pair_distances: ObjectArray  #: their distances
-    pair_expected: tuple[Fraction, ...]  #: their expected distances
     distances: tuple[Number, ...] = ()  #: distance of each draw, exact
-    as_near_pairs: IntArray | None = None  #: draws at least as near; -1 where all are equally far
 
     @property
     def draws(self) -> int:
@@ -161,17 +140,6 @@ class Chance(Printed):
     def p_value(self) -> float | None:
         """The share of draws at least as near, the guess included; None without draws."""
         return (1 + self.nearer + self.as_near) / (1 + self.draws) if self.draws else None
-
-    def pair_chances(self) -> Iterator[PairChance]:
-        """Yield one result per pair of variables."""
-        names = self.comparison.domain.names
-        for k, (i, j) in enumerate(self.pairs.tolist()):
-            distance, expected = self.pair_distances[k], self.pair_expected[k]
-            p_value = None
-            if self.as_near_pairs is not None and self.as_near_pairs[k] >= 0:
-                p_value = (1 + int(self.as_near_pairs[k])) / (1 + self.draws)
-            skill = skill_of(distance, expected)
-            yield PairChance((names[i], names[j]), distance, expected, skill, p_value)
 
     @property
     def verdict(self) -> str:
@@ -314,15 +282,6 @@ def chance(
         raise DomainError("no row agrees with the context, so there is nothing to compare")
     if len(comparison.unions.open_places) or deadline.passed:
         raise OpenResult(LATE)
-    result = without_draws(comparison, deadline)
-    return _with_draws(result, draws, rng, deadline, show_progress) if draws else result
-
-
-# -- in closed form --------------------------------------------------------------------------------
-
-
-def without_draws(comparison: Comparison, deadline: Deadline = NEVER) -> Chance:
-    """Compare a guess with chance in closed form: expected distance, skills and the graphs."""
     question = comparison.question
     pairs = question.asked_pairs
     # Exact numbers of each pair, also in the kernel.
@@ -331,25 +290,24 @@ def without_draws(comparison: Comparison, deadline: Deadline = NEVER) -> Chance:
     shares = _shares(comparison, deadline)
     density = _densities(comparison.domain.cardinalities, shares, pairs)
     dependent = _of_pairs(comparison, comparison.unions.lower[:, 0], pairs)
-    expected = tuple(
-        t + (n - 2 * t) * g
-        for t, n, g in zip(dependent, question.sizes(pairs), density, strict=True)
+    parts = list(zip(dependent, question.sizes(pairs), density, strict=True))
+    expected = sum((t + (n - 2 * t) * g for t, n, g in parts), start=Fraction(0))
+    result = Chance(
+        comparison, expected, *_context_skill(comparison, shares), _skeleton(comparison)
     )
-    errors = comparison.counts[:, 1] + comparison.counts[:, 2]
-    context_pairs, context_skill = _context_skill(comparison, shares)
-    return Chance(
-        comparison=comparison,
-        expected=sum(expected, start=Fraction(0)),
-        context_pairs=context_pairs,
-        context_skill=context_skill,
-        skeleton=_skeleton(comparison),
-        pairs=pairs,
-        pair_distances=_of_pairs(comparison, errors, pairs),
-        pair_expected=expected,
-    )
+    if not draws:
+        return result
+    # Draws are equally far on pairs that never depend, or always.
+    fixed = sum(n - t if g else t for t, n, g in parts if g in (0, 1))
+    places = np.flatnonzero([0 < g < 1 for g in density])
+    plan = _DrawPlan(question, pairs[places], dependent[places], fixed, engine, deadline)
+    return _with_draws(result, plan, draws, rng, show_progress)
 
 
-def _shares(comparison: Comparison, deadline: Deadline = NEVER) -> PairShares:
+# -- in closed form --------------------------------------------------------------------------------
+
+
+def _shares(comparison: Comparison, deadline: Deadline) -> PairShares:
     """Return in which share of all contexts the guess has each pair depend."""
     question, counted = comparison.question, comparison
     if question.pair_size is not None or question.asked is not None:
@@ -477,41 +435,24 @@ def _relabelled(features: Features, generator: np.random.Generator) -> WordArray
 
 
 def _with_draws(
-    result: Chance, draws: int, rng: Seed, deadline: Deadline, show_progress: bool | Progress
+    result: Chance, plan: _DrawPlan, draws: int, rng: Seed, show_progress: bool | Progress
 ) -> Chance:
     """Add the distances of random guesses."""
-    comparison = result.comparison
-    shares = _shares(comparison, deadline)
-    density = _densities(comparison.domain.cardinalities, shares, result.pairs)
-    # Draws are equally far on pairs that never depend, or always.
-    places = np.flatnonzero([0 < g < 1 for g in density])
-    dependent = _of_pairs(comparison, comparison.unions.lower[:, 0], result.pairs)
-    plan = _DrawPlan(
-        comparison.question, result.pairs[places], dependent[places], comparison.engine, deadline
-    )
-    guessed = result.pair_distances[places]
-    fixed = comparison.distance - sum(guessed.tolist())
-    as_near = np.zeros(len(places), dtype=np.int64)
     distances: list[Number] = []
     source, interrupted = np.random.default_rng(rng), False
     try:
         with Effort(show_progress=show_progress).showing("drawing guesses") as shown:
             for done in range(1, draws + 1):
-                deadline.check()
-                drawn = plan.draw(source.spawn(1)[0])
-                as_near += np.array(drawn <= guessed, dtype=bool)
-                distances.append(fixed + sum(drawn.tolist()))
+                plan.deadline.check()
+                distances.append(plan.distance(source.spawn(1)[0]))
                 shown.report(done, draws)
-    except deadline.out_of_time:
+    except plan.deadline.out_of_time:
         pass
     except KeyboardInterrupt:
         if not distances:
             raise
         interrupted = True
-    if distances:
-        of_pairs = np.full(len(result.pairs), -1, dtype=np.int64)
-        of_pairs[places] = as_near
-        result = replace(result, distances=tuple(distances), as_near_pairs=of_pairs)
+    result = replace(result, distances=tuple(distances))
     if interrupted:
         raise ChanceInterrupted(result)
     if result.draws < draws:
@@ -526,11 +467,12 @@ class _DrawPlan:
     question: Question
     pairs: IntArray  # those whose distance a draw can change
     dependent: ObjectArray  # in how many contexts each of them depends in the true model
+    fixed: Number  # the distance on the other pairs
     engine: str
     deadline: Deadline
 
-    def draw(self, generator: np.random.Generator) -> ObjectArray:
-        """Return the distance of one draw in each pair."""
+    def distance(self, generator: np.random.Generator) -> Number:
+        """Return the distance of one draw."""
         drawn, place = _draw_moved(self.question.structures[1].features, generator)
         covered, counts = self._covered
         code = (len(place), 1)
@@ -542,7 +484,8 @@ class _DrawPlan:
             distances[in_pairs] = counts[in_moved]
             in_pairs = in_pairs[self.dependent[in_pairs] != 0]
         distances[in_pairs] = self._distances(drawn, self.pairs[in_pairs])
-        return distances
+        total: Number = self.fixed + sum(distances.tolist())
+        return total
 
     @cached_property
     def _covered(self) -> tuple[IntArray, ObjectArray | None]:
