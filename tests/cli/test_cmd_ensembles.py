@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import contextwise as cw
@@ -43,8 +42,6 @@ def test_matrices_of_probabilities_need_an_option(files: Path) -> None:
     Path("edges.csv").write_text("\n".join([",".join(names), *rows]) + "\n")
     document = json.loads(run("compare", "six", "edges.csv", "--probabilities", "--json").stdout)
     assert document["guesses"][0]["brier"] == 0.25
-    np.save("graphs.npy", np.ones((3, 6, 6)) - np.eye(6))
-    assert "graphs.npy has the Brier score" in run("compare", "six", "graphs.npy").stdout
 
 
 def test_reports_and_pictures_take_ensembles(files: Path) -> None:

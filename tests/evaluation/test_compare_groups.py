@@ -194,7 +194,6 @@ def test_other_measures() -> None:
         ({"measure": "skill"}, "unknown measure 'skill'; use one of normalized, "),
         ({"measure": "distance"}, "unknown measure 'distance'"),
         ({"training_share": 1.0}, "training_share must be between 0 and 1, got 1.0"),
-        ({"confidence": 1}, "confidence must be between 0 and 1, got 1"),
         ({"groups": {"a": guesses([1]), "b": guesses([1, 2])}, "paired": True}, "a: 1, b: 2"),
     ],
 )

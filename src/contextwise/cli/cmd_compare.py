@@ -98,9 +98,9 @@ def compare(
     of each group with its interval, and a test for each pair of groups. If the groups have equally
     many guesses, the k-th ones are taken to be from the same data set.
 
-    A GUESS can be an ensemble: a folder of models, a .json file of stability --ensemble, a .npy
-    array of graphs, or, with --probabilities, a .csv matrix. Then all guesses get the Brier score,
-    the expected distance, the spread, and the distance of the medoid.
+    A GUESS can be an ensemble: a folder of models, a .json file of stability --ensemble, or, with
+    --probabilities, a .csv matrix. Then all guesses get the Brier score, the expected distance and
+    the spread.
 
     Exit codes: 0 done, 1 a guess differs (only with --exit-code), 2 error, 3 stopped before the
     end.

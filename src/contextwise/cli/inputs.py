@@ -100,7 +100,7 @@ def load_true(name: str, format: str | None = None, by_values: float | None = No
 def holds_ensembles(names: Sequence[str], probabilities: bool) -> bool:
     """Return whether some of the files hold ensembles, without loading what reads them."""
     if not probabilities and not any(
-        name.endswith((".json", ".npy")) or os.path.isdir(name) for name in names
+        name.endswith(".json") or os.path.isdir(name) for name in names
     ):
         return False
     return any(cw.evaluation.ensembles.is_ensemble_file(name, probabilities) for name in names)

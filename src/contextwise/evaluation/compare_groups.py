@@ -116,7 +116,6 @@ class GroupComparison(Printed):
     differences: tuple[GroupDifference, ...]  #: one for each pair of groups
     measure: str  #: the measure that is tested
     paired: bool  #: whether the k-th replicates of all groups are from the same data set
-    confidence: float  #: of the intervals
     training_share: float | None  #: share of common rows of each replicate, if they overlap
     alpha: float  #: level of the tests in the verdict
 
@@ -158,7 +157,7 @@ class GroupComparison(Printed):
         average = f"mean {self.label} {rate(mean.mean or 0.0)}"
         if mean.low is not None and mean.high is not None and len(best) == 1:
             interval = f"{rate(mean.low)} to {rate(mean.high)}"
-            average += f", {100 * self.confidence:g} % interval {interval}"
+            average += f", 95 % interval {interval}"
         if len(self.groups) == 1:
             return f"{best[0].name}: {average}."
         names = listed([group.name for group in best])
@@ -206,7 +205,6 @@ def compare_groups(
     measure: str = "normalized",
     paired: bool | None = None,
     training_share: float | None = None,
-    confidence: float = 0.95,
     alpha: float = 0.05,
     rng: Seed = 0,
 ) -> GroupComparison:
@@ -221,7 +219,6 @@ def compare_groups(
         True by default if the groups have equally many.
     training_share : the share of common rows that each replicate learned from, if they overlap
         Then there are intervals, but no tests.
-    confidence : of the intervals
     alpha : level of the tests in the verdict
     rng : generator or seed, for tests with too many ways to try all
 
@@ -240,7 +237,7 @@ def compare_groups(
     near is nearest to the truth (mean normalized distance 0.3333). near cannot be distinguished
     from far (p = 0.5).
     """
-    _check(groups, measure, paired, training_share, confidence)
+    _check(groups, measure, paired, training_share)
     sizes = {len(comparisons) for comparisons in groups.values()}
     paired = len(sizes) == 1 if paired is None else paired
     keys = list(dict.fromkeys([measure, *shown_in("groups")]))
@@ -255,7 +252,6 @@ def compare_groups(
             {
                 key: mean_with_interval(
                     [value for value in values[key][name] if value is not None],
-                    confidence=confidence,
                     training_share=training_share,
                     within=MEASURES[key].range,
                 )
@@ -264,12 +260,9 @@ def compare_groups(
         )
         for name, comparisons in groups.items()
     )
-    differences = _differences(
-        values[measure], paired, training_share, confidence, np.random.default_rng(rng)
-    )
-    return GroupComparison(
-        summaries, differences, measure, paired, confidence, training_share, alpha
-    )
+    source = np.random.default_rng(rng)
+    differences = _differences(values[measure], paired, training_share, source)
+    return GroupComparison(summaries, differences, measure, paired, training_share, alpha)
 
 
 def _check(
@@ -277,15 +270,12 @@ def _check(
     measure: str,
     paired: bool | None,
     training_share: float | None,
-    confidence: float,
 ) -> None:
     if training_share is not None and not 0 < training_share < 1:
         raise ContextwiseError(
             f"training_share must be between 0 and 1, got {training_share}; it is the share of "
             "the rows that each replicate learned from"
         )
-    if not 0 < confidence < 1:
-        raise ContextwiseError(f"confidence must be between 0 and 1, got {confidence}")
     if measure not in TESTED:
         raise ContextwiseError(f"unknown measure {measure!r}; use one of {', '.join(TESTED)}")
     if measure in BY_GADJID:
@@ -322,11 +312,10 @@ def values_of(key: str, comparisons: Sequence[Comparison]) -> list[float | None]
 def mean_with_interval(
     values: Sequence[float],
     *,
-    confidence: float = 0.95,
     training_share: float | None = None,
     within: tuple[float, float] = (-inf, inf),
 ) -> Mean:
-    """Compute the mean of some values with its interval, cut at the ends of ``within``.
+    """Compute the mean of some values with its 95 % interval, cut at the ends of ``within``.
 
     >>> mean_with_interval([1, 2, 3])
     Mean(count=3, mean=2.0, low=-0.484..., high=4.484...)
@@ -341,7 +330,7 @@ def mean_with_interval(
 
     overlap = 0.0 if training_share is None else (1 - training_share) / training_share
     error = float(x.std(ddof=1)) * sqrt(1 / len(x) + overlap)
-    half = float(t.ppf((1 + confidence) / 2, len(x) - 1)) * error
+    half = float(t.ppf(0.975, len(x) - 1)) * error
     least, most = within
     return Mean(len(x), mean, max(mean - half, least), min(mean + half, most))
 
@@ -357,7 +346,6 @@ def _differences(
     values: Mapping[str, Sequence[float | None]],
     paired: bool,
     training_share: float | None,
-    confidence: float,
     rng: np.random.Generator,
 ) -> tuple[GroupDifference, ...]:
     """Test each pair of groups, with Holm's correction over all of them."""
@@ -367,9 +355,7 @@ def _differences(
         if paired:
             rows = zip(values[first], values[second], strict=True)
             apart = np.array([a - b for a, b in rows if a is not None and b is not None])
-            mean = mean_with_interval(
-                apart.tolist(), confidence=confidence, training_share=training_share
-            )
+            mean = mean_with_interval(apart.tolist(), training_share=training_share)
             if training_share is None and len(apart):
                 p_value, attainable = sign_test(apart, rng), 2.0 ** (1 - len(apart))
         else:

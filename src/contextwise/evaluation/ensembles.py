@@ -25,7 +25,7 @@ from contextwise.comparison.matrix import distance_matrix
 from contextwise.comparison.question import pose
 from contextwise.convert.undirected import from_graph
 from contextwise.data.rows import DomainLike
-from contextwise.errors import ContextwiseError, DomainError, ParseError
+from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import FORMATS, ModelLike, encode
 from contextwise.formats.reading import Source
 from contextwise.models.domain import Domain
@@ -177,35 +177,10 @@ class Ensemble:
         return cls(structures, weights)
 
     @classmethod
-    def from_graphs(cls, graphs: Any, domain: DomainLike | None = None) -> Ensemble:
-        """Make an ensemble of draws from adjacency matrices.
-
-        Parameters
-        ----------
-        graphs : array of shape (draws, n, n), or path of a .npy file; symmetric, not 0 for an edge
-        domain : the variables and their states; by default v0, v1, … with two states each
-
-        Examples
-        --------
-        >>> Ensemble.from_graphs([[[0, 1], [1, 0]], [[0, 0], [0, 0]]])
-        Ensemble(2 draws, 2 distinct structures)
-        """
-        if isinstance(graphs, str | os.PathLike):
-            graphs = _numbers(graphs)
-        stack = np.asarray(graphs)
-        if stack.ndim != 3 or stack.shape[1] != stack.shape[2] or not len(stack):
-            raise DomainError(f"the graphs must have the shape (draws, n, n), got {stack.shape}")
-        known = _domain_of(None, stack.shape[1], domain)
-        distinct, places = np.unique(stack != 0, axis=0, return_inverse=True)
-        structures = [from_graph(graph, known, by="edges") for graph in distinct]
-        return cls([structures[k] for k in places.ravel().tolist()])
-
-    @classmethod
     def read(cls, path: str | os.PathLike[str], domain: DomainLike | None = None) -> Ensemble:
-        """Read an ensemble from a folder of model files, or a .json, .csv or .npy file.
+        """Read an ensemble from a folder of model files, which are draws, or a .json or .csv file.
 
-        A .csv file holds probabilities of edges, a .npy file these or adjacency matrices;
-        ``domain`` has their variables. The files of a folder are draws.
+        A .csv file holds probabilities of edges; ``domain`` has their variables.
         """
         place = Path(path)
         if place.is_dir():
@@ -218,9 +193,6 @@ class Ensemble:
             if not files:
                 raise ContextwiseError(f"{path}: there are no model files in this folder")
             return cls(files)
-        if place.suffix == ".npy":
-            array = _numbers(place)
-            return (cls.from_probabilities if array.ndim == 2 else cls.from_graphs)(array, domain)
         if place.suffix == ".csv":
             return cls.from_probabilities(place, domain)
         return _from_json(read_bytes(path), os.fspath(path))
@@ -282,7 +254,7 @@ def is_ensemble_file(path: str | os.PathLike[str], probabilities: bool = False) 
     if place.is_dir():
         return True
     if place.suffix != ".json":
-        return place.suffix == ".npy" or (probabilities and place.suffix == ".csv")
+        return probabilities and place.suffix == ".csv"
     if not place.is_file():
         return False
     with place.open("rb") as file:
@@ -314,13 +286,6 @@ def _checked_weights(weights: Sequence[Any], count: int) -> tuple[Fraction, ...]
             f"weights must sum to 1, got {float(total):.6g}; divide each by their sum"
         )
     return tuple(weight / total for weight in exact)
-
-
-def _numbers(path: str | os.PathLike[str]) -> Any:
-    try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise ParseError(f"not an array of numbers: {error}", path=path) from None
 
 
 def _read_matrix(matrix: Any) -> tuple[list[str] | None, list[list[Any]]]:

@@ -22,7 +22,7 @@ Ensembles with weights are scored as they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm, sqrt
@@ -144,7 +144,7 @@ def score(true: Model, guess: Model, *, rows: Any = None, kl: bool = False) -> S
 
 # -- ensembles -------------------------------------------------------------------------------------
 
-ENSEMBLE_SCORES = ("brier", "expected_distance", "spread", "medoid_distance")
+ENSEMBLE_SCORES = ("brier", "expected_distance", "spread")
 MOST = 4_000
 """The most distinct structures of an ensemble: all pairs of them are counted."""
 GROUPS = 10
@@ -160,8 +160,6 @@ class EnsembleScore(Printed):
     brier: Fraction  #: the proper score, fair for draws
     expected_distance: Fraction  #: the mean distance of a structure to the truth
     spread: Fraction  #: the mean distance of two structures, of two different draws
-    medoid: Structure  #: the structure with the least mean distance to the others
-    medoid_distance: Fraction  #: its distance to the truth
     total: Number  #: the number of assertions
 
     def record(self) -> dict[str, object]:
@@ -184,32 +182,21 @@ class EnsembleScores(Printed, list[EnsembleScore]):
 
     @property
     def verdict(self) -> str:
-        """Which guess is best by the Brier score, and whether the expected distance disagrees."""
-        by_brier, by_distance = self._best("brier"), self._best("expected_distance")
+        """The guess that is best by the Brier score, or the scores of the only guess."""
         if len(self) == 1:
             (score,) = self
             return (
                 f"{score.name} has the Brier score {rate(float(score.brier))} and the expected "
                 f"distance {rate(float(score.expected_distance))}."
             )
-        text = f"{_are_best(by_brier)} by the Brier score ({rate(float(by_brier[0].brier))})"
-        if by_brier == by_distance:
-            return f"{text}, and by the expected distance."
-        other = _are_best(by_distance)
-        return f"{text}. By the expected distance, which rewards overconfidence, {other}."
-
-    def _best(self, key: str) -> list[EnsembleScore]:
-        least = min(getattr(score, key) for score in self)
-        return [score for score in self if getattr(score, key) == least]
+        least = min(score.brier for score in self)
+        best = [score.name for score in self if score.brier == least]
+        verb = "are equally good" if best[1:] else "is best"
+        return f"{listed(best)} {verb} by the Brier score ({rate(float(least))})."
 
     def records(self) -> list[dict[str, object]]:
         """Return one flat mapping per guess."""
         return [score.record() for score in self]
-
-
-def _are_best(scores: Sequence[EnsembleScore]) -> str:
-    names = listed([score.name for score in scores])
-    return f"{names} are equally good" if scores[1:] else f"{names} is best"
 
 
 def score_ensembles(
@@ -229,7 +216,6 @@ def score_ensembles(
     ----------
     true : model, path of a model file, or name of a bundled example
     guesses : models or ensembles, or paths of them, by name
-        An .npy array of graphs or of probabilities gets the true domain.
     probabilities : whether .csv files have probabilities of edges; else they are models
     time_limit : seconds; then raises `OpenResult`
     n_jobs, cluster, show_progress : as in `distance_matrix`
@@ -299,21 +285,11 @@ def _score(
     scale = lcm(*(weight.denominator for weight in weights))  # so that sums are sums of ints
     scaled = np.array([int(weight * scale) for weight in weights], dtype=object)
     to_truth, between = distances[0, 1:], distances[1:, 1:]
-    sums = between @ scaled
-    medoid = int(sums.argmin())
     expected = Fraction(scaled @ to_truth) / scale
-    spread = Fraction(scaled @ sums) / scale**2 * guess.correction
+    spread = Fraction(scaled @ between @ scaled) / scale**2 * guess.correction
     total = question.total
-    return EnsembleScore(
-        name,
-        guess,
-        (expected - spread / 2) / total,
-        expected / total,
-        spread / total,
-        question.structures[1 + medoid],
-        Fraction(to_truth[medoid]) / total,
-        total,
-    )
+    brier = (expected - spread / 2) / total
+    return EnsembleScore(name, guess, brier, expected / total, spread / total, total)
 
 
 # -- reliability -----------------------------------------------------------------------------------

@@ -169,7 +169,6 @@ OF_SCORES = {
     "brier": "Brier score",
     "expected_distance": "expected distance",
     "spread": "spread",
-    "medoid_distance": "medoid",
 }
 FAIR = (
     "Scores of draws are corrected for their number (fair): they estimate the scores of what was "
@@ -189,10 +188,7 @@ def ensemble_scores_parts(scores: EnsembleScores, *, top: int = TOP) -> list[Par
         (score.name, len(score.guess.distinct), *(getattr(score, key) for key in OF_SCORES))
         for score in scores
     ]
-    note = (
-        "All are shares of the assertions; smaller is better, except for the spread. Medoid: the "
-        "distance of the most typical structure."
-    )
+    note = "All are shares of the assertions; smaller is better, except for the spread."
     if any(score.guess.correction != 1 for score in scores):
         note += f" {FAIR}"
     return [
@@ -265,7 +261,7 @@ def guess_groups_parts(found: GroupComparison, *, top: int = TOP) -> list[Part]:
         if found.training_share is None:
             columns["p after Holm" if len(found.differences) > 1 else "p"] = "probability"
     rows = [tuple(_group_cells(found, group, best)) for group in found.groups]
-    title = f"Means of the groups, with {100 * found.confidence:g} % intervals of the {found.label}"
+    title = f"Means of the groups, with 95 % intervals of the {found.label}"
     return [
         Note("verdict", found.verdict),
         table(title if tested.count > 1 else "Means of the groups", columns, rows, "groups"),
