@@ -165,7 +165,6 @@ def test_rows_of_gibbs_chains_say_so_and_how_well_they_mixed(folder: Path) -> No
     many = run("sample", folder / "true.json", "-n", 4000, "--method", "gibbs")
     assert "400 Gibbs chains" in many.stderr
     assert "the largest R-hat is 1.0" in many.stderr
-    assert "of 4,000" in many.stderr
     assert "have not mixed" not in many.stderr
 
 

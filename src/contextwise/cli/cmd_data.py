@@ -158,23 +158,13 @@ def sample(model: str, count: int, out: str, format_name: str | None, **keywords
 
 def _mixing(drawn: Drawn) -> str:
     assert drawn.chains is not None
-    chains, draws, _ = drawn.chains.shape
-    head = f"the rows come from {plural(chains, 'Gibbs chain')} and are not independent"
-    try:
-        diagnosis = drawn.diagnosis
-    except ContextwiseError as problem:  # the rows are written anyway
-        return f"{head}; cannot report how well the chains mixed: {problem}"
-    if diagnosis is None:
+    chains = plural(len(drawn.chains), "Gibbs chain")
+    head = f"the rows come from {chains} and are not independent"
+    if drawn.worst_mixing is None:
         return f"{head}; too few rows to report how well the chains mixed"
-    if not diagnosis:
-        return f"{head}; no variable ever changes"
-    worst = max(diagnosis, key=lambda mixing: mixing.r_hat)
-    fewest = min(mixing.effective_size for mixing in diagnosis)
-    head += (
-        f": the largest R-hat is {worst.r_hat:.3f} (of {worst.variable}), the smallest effective "
-        f"number of rows {fewest:,.0f} of {chains * draws:,}"
-    )
-    if worst.r_hat > MIXED:
+    variable, largest = drawn.worst_mixing
+    head += f": the largest R-hat is {largest:.3f} (of {variable})"
+    if largest > MIXED:
         head += "; the chains have not mixed: raise --burn-in and --thin"
     return head
 

@@ -1,7 +1,7 @@
 """Sample from a model: exactly where the treewidth allows, otherwise with Gibbs chains.
 
-`draw` reports which of the two it used; `Drawn.diagnosis` reports how well chains mixed. Quantities
-computed from samples are `Estimate` objects with a standard error.
+`draw` reports which of the two it used; `Drawn.worst_mixing` reports how well chains mixed.
+Quantities computed from samples are `Estimate` objects with a standard error.
 
 Many **Gibbs chains** run at once. Variables that share no feature are drawn together: a greedy
 colouring groups them, and one step redraws a colour in every chain. Each chain keeps the number of
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cached_property
 from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
@@ -89,12 +88,24 @@ class Drawn:
         """The rows as labels."""
         return labels_of(self.domain, self.positions)
 
-    @cached_property
-    def diagnosis(self) -> list[Mixing] | None:
-        """How well the chains mixed; None without chains or with too few."""
+    @property
+    def worst_mixing(self) -> tuple[str, float] | None:
+        """The variable with the largest split R-hat, and that; None if it cannot be computed.
+
+        It is near 1 (usually below 1.01) where the halves of all chains agree.
+        """
         if self.chains is None or self.chains.shape[0] < 2 or self.chains.shape[1] < 4:
             return None
-        return diagnose(self.domain, self.chains)
+        size = self.chains.shape[1] // 2
+        halves = np.concatenate([self.chains[:, :size], self.chains[:, -size:]])
+        within = halves.var(axis=1, ddof=1).mean(axis=0)
+        between = halves.mean(axis=1).var(axis=0, ddof=1)
+        if not between.any():  # no variable moves
+            return None
+        with np.errstate(divide="ignore", invalid="ignore"):
+            r_hat = np.sqrt((size - 1) / size + between / within)
+        worst = int(np.nanargmax(r_hat))
+        return self.domain.names[worst], float(r_hat[worst])
 
 
 def sample(
@@ -267,31 +278,6 @@ def gibbs_chains(
             if progress:
                 progress(done + 1, draws)
     return box.several.outside(kept.transpose(1, 0, 2))
-
-
-class Mixing(NamedTuple):
-    """How well the chains of a variable mixed.
-
-    R-hat near 1 (usually below 1.01) means that the chains agree. The effective size is the
-    equivalent number of independent rows.
-    """
-
-    variable: str
-    r_hat: float
-    effective_size: float
-
-
-def diagnose(domain: Domain, chains: IntArray) -> list[Mixing]:
-    """Compute R-hat and effective size of each variable that moves, with ArviZ."""
-    stats = require("arviz_stats.base", "diagnostics").array_stats
-    if chains.shape[0] < 2 or chains.shape[1] < 4:
-        raise DomainError("a diagnosis needs at least two chains of four draws")
-    mixing = []
-    for variable in np.flatnonzero(chains.reshape(-1, len(domain)).std(axis=0) > 0).tolist():
-        draws = chains[:, :, variable].astype(np.float64)
-        r_hat, size = (f(draws, chain_axis=0, draw_axis=1) for f in (stats.rhat, stats.ess))
-        mixing.append(Mixing(domain.names[variable], float(r_hat), float(size)))
-    return mixing
 
 
 def labels_of(domain: Domain, positions: IntArray) -> Rows:
