@@ -52,23 +52,13 @@ def facts(analysis: Analysis) -> list[tuple[str, str]]:
 
 
 def _independencies(analysis: Analysis) -> str:
-    """Say how many claims of independence the rows contradict, of those that could be tested."""
-    evidence = analysis.evidence
-    independent = [c for c in evidence.claims if c.claim == "independent"]
-    tested = [c for c in independent if c.verdict != UNTESTABLE]
-    if not independent:
-        return "" if evidence.unfinished else "It claims no independence."
-    claims = plural(len(independent), "claim")
-    if not tested:
-        return f"None of its {claims} of independence could be tested."
-    wrong = sum(c.verdict == CONTRADICTED for c in tested)
-    part = len(tested) < len(independent)
-    could = " that could be tested" if part else ""
-    if len(tested) == 1:
-        which = f"the one of its {claims}" if part else "its claim"
-        return f"The rows {'' if wrong else 'do not '}contradict {which} of independence{could}."
-    some = f"the {len(tested):,} of its {claims}" if part else f"its {claims}"
-    return f"The rows contradict {wrong or 'none'} of {some} of independence{could}."
+    """Say how many claims of independence the rows contradict, and how many were not tested."""
+    verdicts = [c.verdict for c in analysis.evidence.claims if c.claim == "independent"]
+    if not verdicts:
+        return "" if analysis.evidence.unfinished else "It claims no independence."
+    wrong, open_claims = verdicts.count(CONTRADICTED), verdicts.count(UNTESTABLE)
+    text = f"Claims of independence: {len(verdicts):,}. The rows contradict {wrong or 'none'}"
+    return f"{text}; {open_claims:,} could not be tested." if open_claims else f"{text}."
 
 
 def _rows_text(analysis: Analysis) -> str:
@@ -212,8 +202,6 @@ def cautions(analysis: Analysis, smallest_shown: int) -> list[str]:
             "Each row must be a separate observation. If people have several rows, name the "
             "column: `--subject COLUMN`."
         )
-    if rare := _rarest(analysis):
-        told.append(rare)
     return told[:5]
 
 
@@ -253,22 +241,6 @@ def _not_held_fixed(analysis: Analysis) -> list[str]:
                 "either, and the rows are too few to test that."
             ]
     return []
-
-
-def _rarest(analysis: Analysis) -> str:
-    data, rows = analysis.data, len(analysis.data)
-    columns = zip(data.domain.names, data.domain.states, data.counts(), strict=True)
-    rare = [
-        (int(count), name, state)
-        for name, states, counts in columns
-        for state, count in zip(states, counts, strict=True)
-        if len(states) == 2 and max(1, analysis.smallest_count) <= count < 0.06 * rows
-    ]
-    if not rare:
-        return ""
-    count, name, state = min(rare)
-    text = f"{name} = {state} is rare: {count:,} of {rows:,} rows."
-    return f"{text} Claims about {name} rest on them."
 
 
 def methods(analysis: Analysis, release: str) -> str:

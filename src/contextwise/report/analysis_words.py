@@ -110,8 +110,10 @@ def _few_names(names: Sequence[str]) -> Phrase:
     return (f"{len(names)} variables",) if len(names) > MOST_LISTED else _names(names)
 
 
-def _pairs(findings: Iterable[PairFinding]) -> Phrase:
-    return _listed((Name(f.pair[0]), " with ", Name(f.pair[1])) for f in findings)
+def _pairs(findings: Sequence[PairFinding], most: int = MOST_LISTED) -> Phrase:
+    pairs: list[Phrase] = [(Name(f.pair[0]), " with ", Name(f.pair[1])) for f in findings[:most]]
+    more = len(findings) - most
+    return _listed([*pairs, (f"{more} more",)] if more > 0 else pairs)
 
 
 def context_phrase(finding: PairFinding) -> Phrase:
@@ -136,17 +138,15 @@ def first_sentence(analysis: Analysis) -> Phrase:
         return (f"{variables} variables are too many to look at each pair of them.",)
     if variables == 2:
         return _two_variables(findings[0])
-    others = "the third is" if variables == 3 else "the rest are" if outcome else "the others are"
-    if variables == 4 and outcome is None:
-        others = "the other two are"
-    held = f" when {others} held fixed"
+    held = f" when {'the third is' if variables == 3 else 'the rest are'} held fixed"
     associated = [f for f in findings if f.associated]
     if not associated:
-        return (*_none_associated(findings, outcome, variables, held), ".")
-    start = _some_pairs(associated, findings, variables, held)
+        return (*_none_associated(findings, outcome, held), ".")
     if outcome is not None:
         start = _some_of_outcome(associated, len(findings), outcome, held)
-    return (*start, *_exceptions(associated, outcome), *_untested(findings, outcome), ".")
+    else:
+        start = _some_pairs(associated, findings, variables, held)
+    return (*start, *_exceptions(associated, outcome), *_untested(findings), ".")
 
 
 def _two_variables(finding: PairFinding) -> Phrase:
@@ -160,34 +160,15 @@ def _two_variables(finding: PairFinding) -> Phrase:
     return ("The rows show no association of ", *both, ".")
 
 
-def _none_associated(
-    findings: Sequence[PairFinding], outcome: str | None, variables: int, held: str
-) -> Phrase:
-    """Say that no association is shown, and in how many pairs one could have been."""
-    every = len(findings)
+def _none_associated(findings: Sequence[PairFinding], outcome: str | None, held: str) -> Phrase:
+    of: Phrase = () if outcome is None else (" of ", Name(outcome), " with another variable")
     tested = sum(f.kind != "skipped" and not f.undecided for f in findings)
-    claimed = sum(f.kind == "not shown" for f in findings)
-    of: Phrase = () if outcome is None else (" of ", Name(outcome))
-    pairs: Phrase = (
-        (" pairs of variables",) if not of else (" pairs", *of, " with another variable")
-    )
-    if not tested:
-        tried = sum(f.undecided for f in findings)
-        if not tried:
-            return (f"None of the {every:,}", *pairs, " was tested")
-        count = f"{tried:,} of {every:,}" if tried < every else f"{every:,}"
-        return (f"The rows cannot show an association in any of the {count}", *pairs)
-    if claimed:
-        one = claimed == 1
-        count = "one association" if one else f"{claimed:,} associations"
-        shown = f"{held}, which {'does' if one else 'do'} not show in the tests"
-        return (f"The model has {count}", *of, shown, *_untested(findings, outcome))
-    if tested < every:
-        verb = "could be" if any(f.undecided for f in findings) else "were"
-        text = f" {verb} tested; the rows show no association there{held}"
-        return (f"Only {tested:,} of the {every:,}", *pairs, text)
-    rest = " with any other variable" if of else f" between any of the {variables} variables"
-    return ("The rows show no association", *of, rest, held)
+    if tested < len(findings):
+        which = f"{tested:,} of the" if tested else "None of the"
+        verb = "could be" if any(f.undecided for f in findings) else "were" if tested else "was"
+        shown = f"; the rows show no association there{held}" if tested else ""
+        return (f"{which} {len(findings):,} pairs", *of, f" {verb} tested{shown}")
+    return (f"The rows show no association in any of the {tested:,} pairs", *of, held)
 
 
 def _some_pairs(
@@ -197,7 +178,7 @@ def _some_pairs(
     if count == every:
         return (f"Every pair of the {variables} variables is associated{held}",)
     if every - count <= 2 < count:
-        others = _pairs(f for f in findings if not f.associated)
+        others = _pairs([f for f in findings if not f.associated])
         return ("All pairs of variables but ", *others, f" are associated{held}")
     verb = "is" if count == 1 else "are"
     start = f"{count:,} of the {every:,} pairs of variables {verb} associated{held}"
@@ -233,27 +214,12 @@ def _exceptions(associated: Sequence[PairFinding], outcome: str | None) -> Phras
     return tuple(words)
 
 
-def _untested(findings: Sequence[PairFinding], outcome: str | None) -> Phrase:
+def _untested(findings: Sequence[PairFinding]) -> Phrase:
     """Count the pairs that could not be tested, and those that were not."""
-    words: list[str] = []
-    for verb, chosen in (
-        ("could not be tested", [f for f in findings if f.undecided]),
-        ("not tested", [f for f in findings if f.kind == "skipped"]),
-    ):
-        count = len(chosen)
-        if not count:
-            continue
-        words.append(", " if words else "; ")
-        if outcome is None:
-            told: Phrase = (plural(count, "pair"),)
-        elif count <= MOST_LISTED:
-            others = _names(n for f in chosen for n in f.pair if n != outcome)
-            told = (plural(count, "pair"), " (with ", *others, ")")
-        else:
-            told = (f"its pairs with {count} others",)
-        be = "" if verb.startswith("could") else "was " if count == 1 else "were "
-        words += [*told, f" {be}{verb}"]
-    return tuple(words)
+    undecided = sum(f.undecided for f in findings)
+    skipped = sum(f.kind == "skipped" for f in findings)
+    words = [f"; {plural(undecided, 'pair')} could not be tested"] if undecided else []
+    return (*words, *([f"; {plural(skipped, 'pair')} not tested"] if skipped else []))
 
 
 def next_sentences(analysis: Analysis) -> list[Phrase]:
@@ -321,46 +287,22 @@ def gap_phrase(card: Card, shares: Standardised) -> Phrase:
 
 def disagreement_sentence(analysis: Analysis) -> Phrase:
     """Name the pairs about which model and rows disagree; empty if there are none."""
-    left_out = [f for f in analysis.ranked if f.kind == "left out"]
-    wider = [f for f in analysis.ranked if f.wider]
-    absent = [f for f in analysis.ranked if f.kind == "not shown"]
-    untested = [f for f in analysis.ranked if f.kind == "untested" and f.in_all_rows]
-    sentences: list[Phrase] = []
-    if left_out:
-        one = len(left_out) == 1
-        noun = "One association was" if one else f"{len(left_out)} associations were"
-        text = f"{noun} left out by the model, but the rows show {'it' if one else 'them'}"
-        sentences.append((text, *_such_as(left_out)))
-    if wider:
-        where = " in more contexts than the model does."
-        sentences.append(("The rows show ", *_pairs(wider[:2]), where))
-    if absent:
-        one = len(absent) == 1
-        noun = (
-            "One association of the model does"
-            if one
-            else f"{len(absent)} associations of the model do"
-        )
-        text = f"{noun} not show in the rows of the tests"
-        sentences.append((text, *_such_as(absent)))
-        seen = sum(f.in_all_rows for f in absent)
-        if seen:
-            which = f"{seen} of them" if seen > 1 else "one of them"
-            if seen == len(absent):
-                which = "it" if one else "they"
-            sentences.append((f"In all rows {which} can be seen.",))
-    if untested:
-        one = len(untested) == 1
-        noun = "One association" if one else f"{len(untested)} associations"
-        text = f"{noun} of the model could not be tested, but can be seen in all rows"
-        sentences.append((text, *_such_as(untested)))
-    return tuple(text for sentence in sentences for text in (" ", *sentence))[1:]
-
-
-def _such_as(findings: Sequence[PairFinding]) -> Phrase:
-    if len(findings) >= MOST_LISTED:
-        return (", such as ", *_pairs(findings[:2]), ".")
-    return (": ", *_pairs(findings), ".")
+    ranked = analysis.ranked
+    kinds = {
+        "Left out by the model, but shown by the rows": [f for f in ranked if f.kind == "left out"],
+        "Shown by the rows in more contexts than the model says": [f for f in ranked if f.wider],
+        "In the model, but not shown by the tests": [
+            f for f in ranked if f.kind == "not shown" and not f.in_all_rows
+        ],
+        "In the model and seen in all rows, but not shown by the tests": [
+            f for f in ranked if f.kind in ("not shown", "untested") and f.in_all_rows
+        ],
+    }
+    words: list[str] = []
+    for text, findings in kinds.items():
+        if findings:
+            words += [" ", f"{text}: ", *_pairs(findings, most=MOST_LISTED - 1), "."]
+    return tuple(words[1:])
 
 
 # -- captions and notes ----------------------------------------------------------------------------
@@ -387,6 +329,7 @@ STRENGTH_CAPTION = (
 )
 VANISHES = ". The association differs between groups, so that little of it is left on average."
 KINDS = {
+    "associated": "associated",
     "left out": "associated, left out by the model",
     "none": "no association shown",
     "not shown": "not shown by the tests",
@@ -397,7 +340,7 @@ KINDS = {
 
 def finding_text(finding: PairFinding) -> str:
     """Return what a pair is, in a few words."""
-    return "could not be tested" if finding.undecided else KINDS.get(finding.kind, finding.kind)
+    return KINDS["untested" if finding.undecided else finding.kind]
 
 
 def remark(finding: PairFinding) -> str:
@@ -405,8 +348,7 @@ def remark(finding: PairFinding) -> str:
     if finding.kind == "left out":
         return "left out by the model"
     if finding.in_all_rows:
-        tests = "could not be tested" if finding.undecided else "not shown by the tests"
-        return f"seen in all rows, {tests}"
+        return f"seen in all rows, {finding_text(finding)}"
     return plain(context_phrase(finding)) if finding.associated else finding_text(finding)
 
 
@@ -419,21 +361,14 @@ def cards_lede(analysis: Analysis) -> str:
     return f"Pairs with {analysis.outcome} first. {order}" if analysis.outcome else order
 
 
-CARD_STARTS = {
-    "left out": "The model has no association here; the rows contradict it. ",
-    "not shown": "The model has an association here; the tests do not show it. ",
-    "untested": "The tests cannot decide about this pair. ",
-    "none": "The rows show no association. ",
-    "skipped": "This pair was not tested. ",
-}
-
-
 def card_sentence(card: Card) -> Phrase:
     """Return the sentence of a card: the largest gap, or how groups differ."""
     finding, shares = card.finding, card.whole
-    kind = "untested" if finding.undecided else finding.kind
-    start: Phrase = (CARD_STARTS[kind],) if kind in CARD_STARTS else ()
-    if finding.wider:
+    start: Phrase = ()
+    if finding.kind == "left out" or not finding.associated:
+        text = finding_text(finding)
+        start = (f"{text[:1].upper()}{text[1:]}: ",)
+    elif finding.wider:
         start = ("The model limits the association; the rows show it elsewhere too. ",)
     elif finding.partly:
         first, *rest = context_phrase(finding)
@@ -442,7 +377,7 @@ def card_sentence(card: Card) -> Phrase:
     if finding.differs and groups and groups[-1].points < 0 < groups[0].points:
         return (*start, *_groups_phrase(groups[0], groups[-1]))
     if shares is None or shares.gap is None:
-        return start
+        return (*start[:-1], start[-1].removesuffix(": ")) if start else ()
     ends = shares.gap.points
     end = "." if ends.low > 0 or not finding.associated else VANISHES
     interval = f"{points(ends.value)} points ({points(ends.low)} to {points(ends.high)})"
