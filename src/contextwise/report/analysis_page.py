@@ -24,7 +24,7 @@ from contextwise.report import analysis_notes as notes
 from contextwise.report import analysis_words as words
 from contextwise.report.analysis_pictures import graph_of_findings, matrix_of_findings
 from contextwise.report.analysis_words import Name, Phrase, percent
-from contextwise.report.html import Markup, as_html, filled, joined, static
+from contextwise.report.html import Markup, as_html, filled, full_page, joined
 from contextwise.report.parts import Column, Section, Table, parts_of
 from contextwise.support.formatting import name as short
 from contextwise.support.formatting import plural
@@ -37,14 +37,6 @@ MOST_GROUPS = 8  # groups of rows of one claim
 MOST_PANELS, MOST_STATES = 6, 12
 MOST_CLAIMS, MOST_LISTED = 40, 2_000  # claims above the fold, and at all
 MOST_PAIRS = 500  # rows of the table of all pairs
-
-PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><title>{}</title><style>{}{}</style></head>
-<body><main class="findings">{}</main><script>{}</script></body></html>
-"""
-
 
 def analysis_page(
     analysis: Analysis, *, command: str = "", model: str = "", made: datetime | None = None
@@ -68,9 +60,9 @@ def analysis_page(
         _folded(analysis, release, command, model),
         filled("<footer>{}</footer>", f"Made by contextwise {release} on {date}."),
     ]
-    styles = static("findings.css"), static("analysis.css")
+    main = filled('<main class="findings">{}</main>', joined(body))
     title = f"{analysis.title}: what goes with what"
-    return filled(PAGE, title, *styles, joined(body), static("unfold.js"))
+    return full_page(title, main, "findings.css", "analysis.css")
 
 
 def phrase_html(phrase: Phrase) -> Markup:

@@ -97,29 +97,28 @@ def static(name: str) -> Markup:
 
 
 def page_html(title: str, body: str, made: Iterable[tuple[str, str]]) -> str:
-    """Return a page that needs no other file; ``made`` tells how it was made."""
+    """Return a page with a heading; ``made`` tells how it was made."""
     entries = [
         tag("li", f"{label}: ", tag("code", value) if label == "command" else value)
         for label, value in made
     ]
+    origin = tag("h2", "How this page was made"), tag("ul", *entries)
+    return full_page(title, tag("main", tag("h1", title), Markup(body), *origin), "page.css")
+
+
+def full_page(title: str, main: Markup, *styles: str) -> str:
+    """Return a page that needs no other file, with the style sheets and scripts it needs."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
         tag("title", title),
-        tag("style", static("page.css")),
+        tag("style", *map(static, styles)),
     )
-    main = tag(
-        "main",
-        tag("h1", title),
-        Markup(body),
-        tag("h2", "How this page was made"),
-        tag("ul", *entries),
-    )
-    script = tag("script", static("heatmap.js")) if 'class="map"' in body else None
-    unfold = tag("script", static("unfold.js")) if "<details" in body else None
-    html = tag("html", head, tag("body", main, script, unfold), lang="en")
-    return f"<!DOCTYPE html>\n{html}\n"
+    needed = {"heatmap.js": 'class="heat-map"', "unfold.js": "<details"}
+    scripts = [tag("script", static(name)) for name, sign in needed.items() if sign in main]
+    return f"<!DOCTYPE html>\n{tag('html', head, tag('body', main, *scripts), lang='en')}\n"
 
 
 def notebook_html(parts: Iterable[Part]) -> str:
