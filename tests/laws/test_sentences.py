@@ -190,7 +190,6 @@ def check_verdict(lines: list[str], pairs: Mapping[Pair, Counts]) -> None:
         assert shown
         assert abs(float(shown[1]) - kappa) <= max(0.006, 0.06 * abs(kappa))
         assert (shown[1] == "0") == math.isclose(kappa, 0, abs_tol=1e-12)
-    check_carriers(rest, wrong)
     named = re.fullmatch(r"(.*) of (.*) pairs? differs?(.*)\.", last)
     assert named
     assert (number_of(named[1]), number_of(named[2])) == (len(wrong), len(pairs))
@@ -202,15 +201,6 @@ def check_verdict(lines: list[str], pairs: Mapping[Pair, Counts]) -> None:
         everywhere = sum(count == sum(pairs[pair]) for pair, count in wrong.items())
         words = f", {everywhere:,} of them in every context" if everywhere else ""
         assert named[3] == words
-
-
-def check_carriers(text: str, wrong: Mapping[Pair, int]) -> None:
-    if found := re.search(r"([^ ]+ %) of the errors involve (.*)\.", text):
-        variables = set(re.split(", | or ", found[2]))
-        carried = sum(count for pair, count in wrong.items() if variables.intersection(pair))
-        assert reads_as(found[1], Fraction(carried, sum(wrong.values())))
-    if found := re.search(r"The errors are spread over (.*) variables", text):
-        assert number_of(found[1]) == len({name for pair in wrong for name in pair})
 
 
 def check_measures(parts: Sequence[Part], pairs: Mapping[Pair, Counts]) -> None:

@@ -9,15 +9,12 @@ from hypothesis import strategies as st
 
 from contextwise.report.layout import (
     cut_names,
-    distinct_names,
     filling,
     fitted_to,
     graph_layout,
-    hop_distances,
     place_labels,
     placed_beside,
     planar,
-    shared_parts,
 )
 from contextwise.support.arrays import FloatArray
 
@@ -32,12 +29,6 @@ class TestLayout:
         found = planar(apart)
         again = np.linalg.norm(found[:, None] - found[None, :], axis=2)
         assert np.abs(again - apart).max() < 0.05
-
-    def test_hops_of_a_path_with_a_stranger(self) -> None:
-        adjacent = np.zeros((4, 4), dtype=bool)
-        for i, j in ((0, 1), (1, 2)):
-            adjacent[i, j] = adjacent[j, i] = True
-        assert hop_distances(adjacent)[0].tolist() == [0, 1, 2, np.inf]
 
     @given(st.integers(0, 9).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, 40)))))
     @settings(max_examples=60, deadline=None)
@@ -62,20 +53,11 @@ class TestLayout:
 
 @given(NAMES, st.integers(5, 20))
 def test_short_forms_differ_where_names_do(names: list[str], most: int) -> None:
-    for short in (distinct_names(names, most), cut_names(names, most)):
-        assert all(short)
-        for k, own in enumerate(names):
-            for j in range(k):
-                assert (short[k] == short[j]) == (own == names[j])
-
-
-@given(NAMES)
-def test_what_is_shared_is_at_both_ends(names: list[str]) -> None:
-    begin, end = shared_parts(names)
-    for name in names:
-        assert name.startswith(begin)
-        assert name.endswith(end)
-        assert len(name) > len(begin) + len(end)
+    short = cut_names(names, most)
+    assert all(short)
+    for k, own in enumerate(names):
+        for j in range(k):
+            assert (short[k] == short[j]) == (own == names[j])
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -125,11 +107,5 @@ def test_examples_of_places_and_names() -> None:
     places = placed_beside({"A": (0.5, 0.5), "Z": (0, 0)}, [("A", "B"), ("C", "D")])
     assert (places["A"], sorted(places)) == ((0.5, 0.5), ["A", "B", "C", "D"])
     assert filling({"A": (0.0, 0.5), "B": (1.0, 0.5), "C": (0.5, 0.1)})["C"] == (0.5, 0.06)
-    files = [f"runs/nltcs.{learner}.mn" for learner in ("cl", "dt-ps10", "dt-ps50")]
-    assert distinct_names(files) == ["cl", "dt-ps10", "dt-ps50"]
     long = ["x" * 30 + digit + "y" * 30 for digit in "12"]
     assert cut_names(["smoker", *long], most=9) == ["smoker", "…xx1yyyy…", "…xx2yyyy…"]
-    assert shared_parts(files) == ("runs/nltcs.", ".mn")
-    assert shared_parts(["smoker", "smokes"]) == ("", "")
-    assert distinct_names(["titanic.json", "titanic-cl.json"]) == ["titanic", "titanic-cl"]
-    assert distinct_names(["é.mn", "ü.mn"]) == ["é", "ü"]

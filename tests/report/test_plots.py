@@ -234,13 +234,6 @@ class TestMatrix:
         assert order in ("ABCDE", "EDCBA")
         assert len(tree.lines) == 4
 
-    def test_names_without_what_they_share(self) -> None:
-        names = [f"runs/nltcs.{learner}.mn" for learner in ("cl", "dt-ps1", "dt-ps10", "bn", "lr")]
-        _, matrix = plot_models(names, LINE).axes
-        labels = [label.get_text() for label in matrix.get_yticklabels()]
-        assert sorted(labels) == ["bn", "cl", "dt-ps1", "dt-ps10", "lr"]
-        assert matrix.get_title() == "normalized distance, runs/nltcs.*.mn"
-
     def test_the_tree_ends_at_the_rows_of_the_matrix(self) -> None:
         tree, matrix = plot_models(list("ABCDE"), LINE).axes
         _draw(tree)

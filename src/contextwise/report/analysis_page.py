@@ -38,6 +38,7 @@ MOST_PANELS, MOST_STATES = 6, 12
 MOST_CLAIMS, MOST_LISTED = 40, 2_000  # claims above the fold, and at all
 MOST_PAIRS = 500  # rows of the table of all pairs
 
+
 def analysis_page(
     analysis: Analysis, *, command: str = "", model: str = "", made: datetime | None = None
 ) -> str:

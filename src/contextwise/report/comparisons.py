@@ -28,7 +28,6 @@ from contextwise.comparison.confusion import (
 )
 from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import ALONE, TRUE_AND_GUESS, Roles
-from contextwise.counting.pair_counts import exact_sum
 from contextwise.report.parts import (
     SHORT,
     TOP,
@@ -193,14 +192,8 @@ def summary(comparison: Comparison, chance: Chance | None = None) -> str:
         verdict = "" if chance is None else f"\n{chance.verdict}"
         every = "the only assertion" if c.total == 1 else f"all {number(c.total)} assertions"
         return f"The models agree on {every}.{verdict}"
-    sentences = [_kappa_text(c) if chance is None else chance.verdict]
-    if len(comparison.differing[1]) > FEW_PAIRS:
-        sentences.append(_carriers(comparison))
-    lines = [
-        _errors_text(comparison),
-        " ".join(filter(None, sentences)),
-        _pairs_text(comparison),
-    ]
+    against = _kappa_text(c) if chance is None else chance.verdict
+    lines = _errors_text(comparison), against, _pairs_text(comparison)
     return "\n".join(filter(None, lines))
 
 
@@ -237,22 +230,6 @@ def _pairs_text(comparison: Comparison) -> str:
         return f"{text}."
     how_many = "all" if opposite == len(errors) else f"{opposite:,}"
     return f"{text}, {how_many} of them in every context."
-
-
-def _carriers(comparison: Comparison) -> str:
-    """Name up to three variables with the most errors, if they exceed the next one."""
-    variables = comparison.unit_variables
-    errors = [variable.errors for variable in variables] + [0]
-    clear = [k for k in (1, 2, 3) if errors[k - 1] > errors[k]]
-    if not clear:
-        noun = comparison.roles.noun
-        return f"The {noun} are spread over {sum(map(bool, errors)):,} variables."
-    named = [variable.variable for variable in variables[: clear[-1]]]
-    places, counts = comparison.differing
-    positions = [comparison.domain.position(variable) for variable in named]
-    inside = np.isin(comparison.pairs[places], positions).any(axis=1)
-    share = percent(exact_sum(counts[inside]), exact_sum(counts))
-    return f"{share} of the {comparison.roles.noun} involve {listed(named, 'or')}."
 
 
 # -- one guess, and several ----------------------------------------------------------------------

@@ -117,7 +117,6 @@ def stability_parts(stability: Stability, *, top: int = TOP) -> list[Part]:
     weakest = "Claims of independence that the fewest resamples agree with"
     parts: list[Part] = [
         Note("finding", f"{stability.verdict} {_resamples(stability)}"),
-        _instability(stability),
         *([table(title, {"": "text"}, claims, "claims")] if claims else []),
         *([table(weakest, {"": "text"}, independent, "independencies")] if independent else []),
         *_listed("Learned from all rows, but from fewer than half of the resamples", weak, top),
@@ -140,19 +139,6 @@ def _resamples(stability: Stability) -> str:
         "all assertions on average. This shows what the learner finds again, which need not be "
         "true; what all rows say is next to each claim."
     )
-
-
-def _instability(stability: Stability) -> Entries:
-    features = plural(len(stability.medoid), "feature")
-    medoid = f"medoid ({features}), mean normalized distance"
-    instability = "Share of assertions in which two resamples differ: the mean of 2θ(1 - θ)."
-    typical = "Mean normalized distance of the most typical resample to all resamples."
-    rows = [
-        ("instability", "instability", stability.instability, instability),
-        ("medoid_distance", medoid, stability.medoid_distance, typical),
-    ]
-    measures = (Entry(key, label, value, "rate", text) for key, label, value, text in rows)
-    return Entries((tuple(measures),))
 
 
 def _listed(title: str, supports: Sequence[PairSupport], top: int) -> list[Part]:

@@ -1,21 +1,18 @@
-"""Place points and labels: graph layouts, maps of distances, and short names.
+"""Place points and labels of graphs, and shorten names.
 
 Points minimise the **stress**, the sum over pairs of w·(|x - y| - d)², by majorisation: each step
 solves a linear system and cannot increase the stress (Gansner, Koren and North, "Graph drawing by
-stress majorization", 2004). For a graph, d is the length of a shortest path and w is 1/d², the
-energy of Kamada and Kawai. Nothing is random. For n points it takes O(n²) memory, one inverse in
-O(n³), and O(n²) a step.
+stress majorization", 2004). Here d is the length of a shortest path and w is 1/d², the energy of
+Kamada and Kawai. Nothing is random. For n points it takes O(n²) memory, one inverse in O(n³), and
+O(n²) a step.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from itertools import takewhile
 from math import sqrt
 
 import numpy as np
-import numpy.typing as npt
 
 from contextwise.comparison.question import Pair
 from contextwise.support.arrays import FloatArray
@@ -37,11 +34,18 @@ GAP = 0.8  # the distance between parts of a graph; an edge is about 1 long
 
 def graph_layout(names: Sequence[str], edges: Iterable[Pair]) -> Positions:
     """Place nodes in the unit square: connected parts of least stress, side by side."""
+    from scipy.sparse.csgraph import shortest_path
+
+    if not names:
+        return {}
     place = {name: k for k, name in enumerate(names)}
-    adjacent = np.zeros((len(names), len(names)), dtype=bool)
+    adjacent = np.zeros((len(names), len(names)))
     for first, second in edges:
-        adjacent[place[first], place[second]] = adjacent[place[second], place[first]] = True
-    fitted = in_unit_square(_side_by_side(adjacent))
+        adjacent[place[first], place[second]] = 1
+    hops = shortest_path(adjacent, directed=False, unweighted=True)
+    points = _side_by_side(hops)
+    low, high = points.min(axis=0), points.max(axis=0)
+    fitted = (points - (low + high) / 2) / max(float((high - low).max()), 1e-12) + 0.5
     return {name: (float(x), float(y)) for name, (x, y) in zip(names, fitted, strict=True)}
 
 
@@ -78,19 +82,16 @@ def _free_place(near: FloatArray, taken: FloatArray) -> tuple[float, float]:
     return float(x), float(y)
 
 
-def _side_by_side(adjacent: npt.NDArray[np.bool_]) -> FloatArray:
+def _side_by_side(hops: FloatArray) -> FloatArray:
     """Place each connected part; the largest first, the others in columns next to it."""
-    if not len(adjacent):
-        return np.zeros((0, 2))
-    hops = hop_distances(adjacent)
     first = np.isfinite(hops).argmax(axis=1)  # of its part, the first node
     parts = [np.flatnonzero(first == node) for node in np.unique(first)]
-    points = np.zeros((len(adjacent), 2))
+    points = np.zeros((len(hops), 2))
     left = top = width = tallest = 0.0
     for part in sorted(parts, key=len, reverse=True):
         placed = _placed(hops[np.ix_(part, part)])
         across, along = (np.ptp(placed, axis=0) + GAP).tolist()
-        tallest = max(tallest, along, sqrt(len(adjacent)) / 2)
+        tallest = max(tallest, along, sqrt(len(hops)) / 2)
         if top + along > tallest + EXACT:  # the column is full: begin the next one
             left, top, width = left + width, 0.0, 0.0
         points[part] = placed - placed.min(axis=0) + [left, -top - along]
@@ -104,9 +105,7 @@ def _placed(hops: FloatArray) -> FloatArray:
     middle = int(adjacent.sum(axis=1).argmax())
     leaves = np.flatnonzero(adjacent[middle])
     if len(leaves) < 3 or adjacent.sum() != 2 * len(leaves) or len(hops) != len(leaves) + 1:
-        with np.errstate(divide="ignore"):
-            # Infinite on the diagonal, which `planar` sets to 0.
-            return planar(hops, weights=1.0 / hops**2)
+        return planar(hops)
     points = np.zeros((len(hops), 2))
     points[leaves] = circle(len(leaves)) * max(1.0, SPOKE * len(leaves) / (2 * np.pi))
     return points
@@ -118,28 +117,12 @@ def circle(count: int) -> FloatArray:
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
-def hop_distances(adjacent: npt.NDArray[np.bool_]) -> FloatArray:
-    """Return the lengths of the shortest paths, infinite where there is no path."""
-    # NumPy multiplies floats by BLAS, but bools in a plain loop.
-    edges = adjacent.astype(np.float32)
-    reached = np.eye(len(adjacent), dtype=bool)
-    hops = np.full(adjacent.shape, np.inf)
-    frontier, steps = reached, 0
-    while frontier.any():
-        hops[frontier] = steps
-        frontier = (frontier.astype(np.float32) @ edges > 0) & ~reached
-        reached = reached | frontier
-        steps += 1
-    return hops
-
-
-def planar(distances: FloatArray, *, weights: FloatArray | None = None) -> FloatArray:
-    """Return points of small stress, centred at the origin; ``weights`` are 1 by default."""
+def planar(distances: FloatArray) -> FloatArray:
+    """Return points of small stress, centred at the origin."""
     n = len(distances)
     if n < 2:
         return np.zeros((n, 2))
-    w = np.ones((n, n)) if weights is None else weights.copy()
-    np.fill_diagonal(w, 0.0)
+    w = np.divide(1.0, distances**2, out=np.zeros((n, n)), where=distances > 0)
     laplacian = np.diag(w.sum(axis=1)) - w
     inverse = np.linalg.inv(laplacian + 1.0 / n)  # on centred points, the pseudoinverse
     points = _start(distances)
@@ -154,16 +137,6 @@ def planar(distances: FloatArray, *, weights: FloatArray | None = None) -> Float
         points = inverse @ (points * pull.sum(axis=1)[:, None] - pull @ points)
         points -= points.mean(axis=0)
     return points
-
-
-def in_unit_square(points: FloatArray) -> FloatArray:
-    """Shift and scale points, the same in both directions, to fill the unit square."""
-    if not len(points):
-        return points
-    low, high = points.min(axis=0), points.max(axis=0)
-    scale = max(float((high - low).max()), 1e-12)
-    fitted: FloatArray = (points - (low + high) / 2) / scale + 0.5
-    return fitted
 
 
 def filling(positions: Positions) -> Positions:
@@ -247,13 +220,6 @@ STEP = 3.0  # the distance between the points of a line that labels avoid
 # -- short names ---------------------------------------------------------------------------------
 
 
-def distinct_names(names: Sequence[str], most: int = 20) -> list[str]:
-    """Shorten names: drop the words that all share, and keep different names different."""
-    lines = [printable(name) for name in names]
-    begin, end = shared_parts(lines)
-    return cut_names([line[len(begin) : len(line) - len(end)] for line in lines], most)
-
-
 def cut_names(names: Sequence[str], most: int = 20) -> list[str]:
     """Cut long names; two different names are never cut to the same text."""
     lines = [printable(name) for name in names]
@@ -264,35 +230,6 @@ def cut_names(names: Sequence[str], most: int = 20) -> list[str]:
         for k, window in zip(alike, windows, strict=True):
             cut[k] = window
     return cut if len(set(cut)) == len(set(lines)) else lines
-
-
-def shared_parts(names: Sequence[str]) -> tuple[str, str]:
-    """Return the words that all names begin with, and those that all end with.
-
-    A letter or a digit is left of each name.
-
-    >>> shared_parts(["nltcs.cl.mn", "nltcs.dt-ps1.mn"]), shared_parts(["a.json", "a-cl.json"])
-    (('nltcs.', '.mn'), ('', '.json'))
-    """
-    words = [re.split(r"([\W_]+)", name) for name in names]
-    if len(set(names)) < 2:
-        return "", ""
-    most = _equal_places(words)
-    for first in range(most, -1, -1):
-        inner = [split[first:] for split in words]
-        last = _equal_places([split[::-1] for split in inner])
-        ends = [len(split) - last for split in words]
-        if all(
-            any(map(str.isalnum, "".join(split[first:end])))
-            for split, end in zip(words, ends, strict=True)
-        ):
-            return "".join(words[0][:first]), "".join(words[0][ends[0] :])
-    return "", ""
-
-
-def _equal_places(words: Sequence[Sequence[str]]) -> int:
-    """Return how many words all lists begin with."""
-    return len(list(takewhile(lambda place: len(set(place)) == 1, zip(*words, strict=False))))
 
 
 def _where_they_differ(texts: Sequence[str], most: int) -> list[str]:

@@ -12,7 +12,7 @@ from contextwise.comparison.confusion import ratio
 from contextwise.comparison.roles import Agreement
 from contextwise.errors import DomainError
 from contextwise.evaluation.compare_groups import mean_with_interval
-from contextwise.report.layout import cut_names, distinct_names, shared_parts
+from contextwise.report.layout import cut_names
 from contextwise.report.parts import COLOURS
 from contextwise.report.plots.style import (
     COLUMN,
@@ -127,7 +127,7 @@ def _draw_errors(axes: Axes, by_name: Mapping[str, Comparison]) -> None:
             label=roles.only[kind] if kind == "fn" or not roles.peers else "only in the other",
         )
         left += shares
-    _name_rows(axes, distinct_names(list(by_name), 24))
+    _name_rows(axes, cut_names(list(by_name), 24))
     axes.set_xlabel(f"{roles.noun} as a share of all assertions")
     axes.set_xlim(left=0)
     axes.spines[["top", "right"]].set_visible(False)
@@ -207,7 +207,7 @@ def plot_models(
 
     Parameters
     ----------
-    names : of the models; what all of them share is shown once
+    names : of the models
     distances : array of shape (models, models)
         Symmetric; normalized distances.
 
@@ -230,9 +230,8 @@ def plot_models(
     arranged = distances[np.ix_(order, order)]
     _draw_matrix(matrix, [names[k] for k in order], arranged)
     matrix.set_aspect("auto")  # as high as the tree, whose leaves are its rows
-    shared = "*".join(shared_parts(names))
-    shown = DISTANCE if n <= WITH_NUMBERS else ""  # more models have a bar with this name
-    matrix.set_title(", ".join(filter(None, [shown, shared if shared != "*" else ""])))
+    if n <= WITH_NUMBERS:  # more models have a bar with this name
+        matrix.set_title(DISTANCE)
     if title:
         figure.suptitle(title, fontsize="medium")
     return figure
@@ -240,7 +239,7 @@ def plot_models(
 
 def _draw_matrix(axes: Axes, names: Sequence[str], distances: FloatArray) -> None:
     """Draw the matrix of distances as shades; few models show their numbers."""
-    n, short = len(names), distinct_names(names)
+    n, short = len(names), cut_names(names)
     largest = float(distances.max(initial=0)) or 1.0
     image = axes.imshow(distances, cmap="cividis_r", vmin=0, vmax=largest)
     if n <= WITH_NUMBERS:
