@@ -18,7 +18,7 @@ from contextwise.report.analysis_words import (
     plain,
     v_text,
 )
-from contextwise.report.group_parts import groups_verdict
+from contextwise.report.evaluations import groups_verdict
 from contextwise.support.formatting import listed, plural
 
 SMALL = 5  # counts below this are mentioned in a caution

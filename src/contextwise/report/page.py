@@ -23,6 +23,7 @@ from contextwise.report.claims import explanation_parts as model_parts
 from contextwise.report.comparisons import (
     Guess,
     comparison_parts,
+    explanation_parts,
     guesses_parts,
     scope_text,
 )
@@ -30,7 +31,6 @@ from contextwise.report.evaluations import (
     chance_parts,
     guess_groups_parts,
 )
-from contextwise.report.explanations import explanation_parts
 from contextwise.report.html import as_html, page_html, tag
 from contextwise.report.parts import TOP, Note, Part, Section, Style, Table, table
 from contextwise.report.pictures import arcs_of, graph_picture, pairs_picture

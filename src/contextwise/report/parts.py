@@ -23,12 +23,9 @@ if TYPE_CHECKING:
     from contextwise.report.shares import Graph
 
 Number = int | Fraction
-Style = Literal[
-    "name", "text", "count", "rate", "share", "counted", "mean", "score", "probability", "bits"
-]
+Style = Literal["name", "text", "count", "rate", "share", "counted", "mean", "score", "probability"]
 """Content of a column or measure: a name, plain words, an exact count, a rate, a share of contexts
-without or with its counts, a mean of counts, a score of any size, a p-value, or information in
-bits."""
+without or with its counts, a mean of counts, a score of any size, or a p-value."""
 UNKNOWN = "–"
 LONGEST_TIP = 400  # digits
 TOP = 10  # default number of entries of a list to show
@@ -188,8 +185,8 @@ Part: TypeAlias = Note | Entries | Table | Legend | Picture | Section
 
 PARTS = {
     "comparison.compare.Comparison": "report.comparisons.comparison_parts",
-    "comparison.explain.Explanation": "report.explanations.difference_parts",
-    "comparison.explain.PairExplanation": "report.explanations.region_parts",
+    "comparison.explain.Explanation": "report.comparisons.difference_parts",
+    "comparison.explain.PairExplanation": "report.comparisons.region_parts",
     "comparison.matrix.Comparisons": "report.comparisons.comparisons_parts",
     "comparison.matrix.DistanceMatrix": "report.comparisons.distances_parts",
     "comparison.strengths.Strengths": "report.comparisons.strengths_parts",
@@ -199,8 +196,8 @@ PARTS = {
     "evaluation.scores.EnsembleScore": "report.evaluations.ensemble_score_parts",
     "evaluation.scores.EnsembleScores": "report.evaluations.ensemble_scores_parts",
     "evaluation.scores.Reliability": "report.evaluations.reliability_parts",
-    "evaluation.groups.Groups": "report.group_parts.groups_parts",
-    "evaluation.groups.GroupsOfColumns": "report.group_parts.columns_parts",
+    "evaluation.groups.Groups": "report.evaluations.groups_parts",
+    "evaluation.groups.GroupsOfColumns": "report.evaluations.columns_parts",
     "evaluation.stability.Stability": "report.evaluations.stability_parts",
     "independence.model_claims.ModelExplanation": "report.claims.explanation_parts",
     "models.evidence.Evidence": "report.claims.evidence_parts",
@@ -256,8 +253,6 @@ def cell_text(cell: Cell, style: Style) -> str:
             return f"{float(value):.6g}"
         case "probability":
             return f"{float(value):.2g}" if value else "<1e-300"
-        case "bits":
-            return f"{round(float(value), 4) + 0.0:.4f}"  # never -0.0000
     return number(value if isinstance(value, int) else Fraction(value))
 
 

@@ -15,9 +15,9 @@ from contextwise.report.plots.plot_guesses import (
     plot_groups,
     plot_guesses,
     plot_models,
+    plot_odds,
     plot_reliability,
 )
-from contextwise.report.plots.plot_odds import plot_odds
 from contextwise.report.plots.plot_pairs import (
     plot_graphs,
     plot_pairs,
