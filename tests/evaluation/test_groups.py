@@ -293,3 +293,13 @@ def test_levels_of_intervals_follow_alpha() -> None:
     assert strict.pairs[0].odds[0].low < usual.pairs[0].odds[0].low
     assert "(98 % interval;" in written(strict)
     assert "(90 % interval;" in written(usual)
+
+
+def test_an_analysis_refuses_bad_groups_before_it_learns() -> None:
+    class Never:
+        def __call__(self, data: Any) -> Any:
+            raise AssertionError("nothing must be learned")
+
+    rows = rows_of(["x"] * 60 + ["y"] * 5)
+    with pytest.raises(ContextwiseError, match="fewer than 20 rows: 'y'"):
+        cw.analyse(rows, by="v0", learner=Never(), resamples=2)

@@ -26,7 +26,7 @@ from contextwise.data.rows import Data, DataLike, as_advised, units_of
 from contextwise.errors import DomainError, OpenResult, TooLargeError
 from contextwise.evaluation import pair_rows
 from contextwise.evaluation.check import check
-from contextwise.evaluation.groups import GroupsOfColumns, for_groups, groups
+from contextwise.evaluation.groups import GroupsOfColumns, for_groups, grouped, groups
 from contextwise.evaluation.pair_rows import Estimate, Group, Groups, Standardised
 from contextwise.independence.claims import Claim, agrees, group_rows
 from contextwise.learning import DEFAULT_LEARNER
@@ -443,6 +443,8 @@ def analyse(
     if outcome is not None and outcome == options.subject:
         raise DomainError(f"outcome and subject are the same column: {outcome!r}")
     _check(data, outcome)
+    for column in columns:  # refuse bad groups before anything is learned
+        grouped(data, column)
     train, test = split(data, holdout, seed)
     configured = as_learner(DEFAULT_LEARNER if learner is None else learner)
     configured.fit(train, time_limit=effort.deadline.left(), show_progress=effort.show_progress)

@@ -446,7 +446,7 @@ def read_grouped(
     return rows
 
 
-def _grouped(data: Data, by: str) -> tuple[Data, bool]:
+def grouped(data: Data, by: str) -> tuple[Data, bool]:
     """Return the rows with the groups that occur, in their order, and whether that is a scale."""
     domain, column = data.domain, data.domain.position(by)
     states, sizes = domain.states[column], data.counts()[column]
@@ -565,7 +565,7 @@ def groups(
 def _compared(
     data: Data, by: str, learner: Any, alpha: float, margin: float, rng: Any, effort: Effort
 ) -> Groups:
-    data, ordered = _grouped(data, by)
+    data, ordered = grouped(data, by)
     column = data.domain.position(by)
     variables = data.domain.without([column])
     everyone = Data(variables, np.delete(data.rows, column, axis=1), data.weights)
