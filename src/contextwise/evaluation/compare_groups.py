@@ -324,7 +324,7 @@ def mean_with_interval(
     if not len(x):
         return Mean(0, None, None, None)
     mean = float(x.mean())
-    if len(x) == 1 or _are_equal(x):
+    if len(x) == 1 or np.ptp(x) <= ROUNDING * np.abs(x).max():
         return Mean(len(x), mean, None, None)
     from scipy.stats import t
 
@@ -333,10 +333,6 @@ def mean_with_interval(
     half = float(t.ppf(0.975, len(x) - 1)) * error
     least, most = within
     return Mean(len(x), mean, max(mean - half, least), min(mean + half, most))
-
-
-def _are_equal(x: FloatArray) -> bool:
-    return float(np.ptp(x)) <= ROUNDING * float(np.abs(x).max())
 
 
 # -- tests -----------------------------------------------------------------------------------------

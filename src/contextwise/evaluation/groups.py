@@ -16,7 +16,8 @@ p-value is larger, and the interval of the ratio of odds ratios (90 % if alpha i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations, product
@@ -432,16 +433,23 @@ def for_groups(options: RowOptions, by: Sequence[str]) -> RowOptions:
     )
 
 
-def read_grouped(
-    read: Callable[[RowOptions], Data], options: RowOptions, by: Sequence[str]
-) -> Data:
-    """Read rows with the columns of the groups."""
+@contextmanager
+def by_named() -> Iterator[None]:
+    """Say ``by`` in an error about a column that is no category because it does not exist."""
     try:
-        rows = read(for_groups(options, by))
+        yield
     except DomainError as error:
         if not str(error).startswith("category: there is no column"):
             raise
         raise DomainError(f"by{str(error).removeprefix('category')}") from None
+
+
+def read_grouped(
+    read: Callable[[RowOptions], Data], options: RowOptions, by: Sequence[str]
+) -> Data:
+    """Read rows with the columns of the groups."""
+    with by_named():
+        rows = read(for_groups(options, by))
     find_names(by, rows.domain.names, "by")
     return rows
 

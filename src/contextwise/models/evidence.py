@@ -135,16 +135,12 @@ class ClaimEvidence:
             "informative_rows": self.informative,
             "groups": self.groups,
             "silent_groups": self.silent,
-            "freedom": self.freedom,
-            "p": self.p,
-            "adjusted": self.adjusted,
-            "smallest_p": self.smallest_p,
-            "method": self.method,
-            "effect": effect.measure if effect else None,
-            "value": effect.value if effect else None,
-            "low": effect.low if effect else None,
-            "high": effect.high if effect else None,
-            "differs": effect.differs if effect else None,
+            **{
+                key: getattr(self, key)
+                for key in ("freedom", "p", "adjusted", "smallest_p", "method")
+            },
+            "effect": effect and effect.measure,
+            **{key: effect and getattr(effect, key) for key in ("value", "low", "high", "differs")},
             "bits": self.bits,
             "could_show": self.could_show,
             "reason": self.reason,
