@@ -14,7 +14,7 @@ from contextwise.data.options import row_options
 from contextwise.data.text import text_table
 from contextwise.errors import ContextwiseError
 
-pytestmark = pytest.mark.skipif(reading._cells is None, reason="the splitter was not built")
+pytestmark = pytest.mark.skipif(reading._splitter is None, reason="the splitter was not built")
 
 CELLS = st.sampled_from(
     [
@@ -53,11 +53,11 @@ def result(text: str, separator: str | None) -> Any:
 
 def check_both(text: str, separator: str | None = None) -> None:
     fast = result(text, separator)
-    with patch.object(reading, "_cells", None):
+    with patch.object(reading, "_splitter", None):
         assert fast == result(text, separator)
 
 
-@given(TABLES, st.sampled_from([",", ";", "\t"]), st.sampled_from(["", "\n", "\n\n"]))
+@given(TABLES, st.sampled_from([",", ";", "\t", " "]), st.sampled_from(["", "\n", "\n\n"]))
 def test_tables_are_read_in_both_ways_alike(
     rows: list[list[str]], separator: str, end: str
 ) -> None:
@@ -75,12 +75,12 @@ def test_any_text_is_read_in_both_ways_alike(text: str) -> None:
 
 def test_plain_tables_are_read_by_compiled_code() -> None:
     text = 'a,"b c",d\n' + "".join(f'{k % 3},"x{k}",\n' for k in range(1_000))
-    coded, labels = reading._cells.coded_columns(text, ",")
+    coded, labels = reading._splitter.coded_columns(text, ",")
     assert coded.shape == (3, 1_001)
     assert [len(names) for names in labels] == [4, 1_001, 2]
     check_both(text)
     for strange in ('a,b\n1"2,3\n', "a,b\n1\n", "a,b\n,\n", "a\n1\n", "", "\n", 'a,"b\nc"\n1,2\n'):
-        assert reading._cells.coded_columns(strange, ",") is None
+        assert reading._splitter.coded_columns(strange, ",") is None
 
 
 ORANGE = """size\tcolour\tripe

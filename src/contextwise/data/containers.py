@@ -18,7 +18,7 @@ import numpy as np
 
 from contextwise.data.options import RowOptions
 from contextwise.data.table import Column, Sheet, column_of, frame_table, is_empty, label_of
-from contextwise.data.text import rows_table, text_table
+from contextwise.data.text import sheet_table, text_table
 from contextwise.errors import ContextwiseError, ParseError, require
 from contextwise.formats.r_files import RArray, r_objects
 from contextwise.support.files import unpacked
@@ -76,7 +76,7 @@ def _zip(content: bytes, name: str, how: RowOptions) -> Sheet:
     notes = ["Excel"]
     if len(filled) > 1:
         notes.append(f"only the sheet {title!r} was read, of {', '.join(map(repr, filled))}")
-    return rows_table(rows, name, how, notes)
+    return sheet_table(rows, name, how, notes)
 
 
 def _cells_of(sheet: Any) -> list[list[str]]:

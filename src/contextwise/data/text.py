@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 from unicodedata import normalize
@@ -32,11 +32,11 @@ from contextwise.models.domain import Domain, listed
 from contextwise.support.arrays import IntArray
 from contextwise.support.formatting import plural
 
-_cells: Any
+_splitter: Any
 try:
-    from contextwise.data import _cells
+    from contextwise.data import _cells as _splitter
 except ImportError:  # the extension was not built
-    _cells = None
+    _splitter = None
 
 TOKENS = frozenset({"", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "?", "#N/A"})
 """Cells that are missing values, unless a domain has a state of that name."""
@@ -103,47 +103,60 @@ def text_table(content: bytes, name: str, how: RowOptions) -> Sheet:
         notes.append(SEPARATORS[separator])
     if separator == " ":
         text = _without_edges(text)
-    cells = _Cells.of(text, name, separator)
-    if not len(cells.lines):
-        raise ParseError("there are no rows in this file", path=name)
-    if how.domain is None or how.learned is not None:
-        cells = _without_titles(cells, notes)
-    table = _with_header(cells, name, how, notes)
+    columns = _coded(text, separator)
+    if columns is None:
+        rows, lines = _cells(text, name, separator)
+        if not rows:
+            raise ParseError("there are no rows in this file", path=name)
+        if how.domain is None or how.learned is not None:
+            rows, lines = _without_titles(rows, lines, notes)
+        table = _rows_table(rows, lines, name, how, notes)
+    else:
+        lines = np.arange(1, len(columns[0].codes) + 1)
+        _rectangle([_line(columns, 0)], lines, name, how)
+        table = _with_header(columns, lines, name, how, notes)
     if separator == ",":
         table.columns[:] = map(_without_thousands, table.columns)
     return table
 
 
-def rows_table(rows: list[list[str]], name: str, how: RowOptions, notes: list[str]) -> Sheet:
-    """Return the table of rows of text, such as those of a sheet."""
-    cells = _Cells(rows, np.arange(len(rows)), np.arange(1, len(rows) + 1))
-    return _with_header(_without_titles(cells, notes), name, how, notes)
+def sheet_table(rows: list[list[str]], name: str, how: RowOptions, notes: list[str]) -> Sheet:
+    """Return the table of the rows of a spreadsheet."""
+    rows, lines = _without_titles(rows, np.arange(1, len(rows) + 1), notes)
+    return _rows_table(rows, lines, name, how, notes)
 
 
-def _without_titles(cells: _Cells, notes: list[str]) -> _Cells:
+def _rows_table(
+    rows: list[list[str]], lines: IntArray, name: str, how: RowOptions, notes: list[str]
+) -> Sheet:
+    rows, is_short = _rectangle(rows, lines, name, how)
+    return _with_header(_columns_of(rows), lines, name, how, notes, is_short)
+
+
+def _without_titles(
+    rows: list[list[str]], lines: IntArray, notes: list[str]
+) -> tuple[list[list[str]], IntArray]:
     """Drop comments, the head above a table, and empty lines and sources below it."""
-    widths = np.array([len(row) for row in cells.rows])
-    usual = np.bincount(widths[cells.codes]).argmax()
+    widths = np.array([len(row) for row in rows])
+    usual = np.bincount(widths).argmax()
     if usual < 2:
-        return cells
-    filled = np.array([sum(bool(cell.strip()) for cell in row) for row in cells.rows])
-    words = np.array([" " in "".join(row).strip() for row in cells.rows])
+        return rows, lines
+    filled = np.array([sum(bool(cell.strip()) for cell in row) for row in rows])
+    words = np.array([" " in "".join(row).strip() for row in rows])
     title = (filled == 0) | ((filled == 1) & ((widths == 1) | (usual > 2)))
-    comment = np.array([row[0].lstrip()[:1] == "#" for row in cells.rows]) & (widths != usual)
-    below = (filled == 0) | ((widths == 1) & words)
-    odd = comment[cells.codes]
-    above = int(np.argmin(title[cells.codes] | odd))
+    odd = np.array([row[0].lstrip()[:1] == "#" for row in rows]) & (widths != usual)
+    above = int(np.argmin(title | odd))
     if above:  # the head may have lines of several cells, and ends with one of a single cell
-        head = (widths == 1)[cells.codes[: np.argmax((widths == usual)[cells.codes])]]
+        head = widths[: np.argmax(widths == usual)] == 1
         above = max([above, *(np.flatnonzero(head) + 1)])
-    after = len(odd) - np.argmin(below[cells.codes[::-1]] | odd[::-1])
+    below = (filled == 0) | ((widths == 1) & words)
+    after = len(rows) - np.argmin((below | odd)[::-1])
     odd[:above] = odd[after:] = True
     if not odd.any() or odd.all():
-        return cells
-    lines = ", ".join(map(str, cells.lines[odd][:5])) + ", …" * (int(odd.sum()) > 5)
-    notes.append(f"not part of the table, dropped: {plural(int(odd.sum()), 'line')} ({lines})")
-    kept, codes = np.unique(cells.codes[~odd], return_inverse=True)
-    return _Cells([cells.rows[k] for k in kept], codes.reshape(-1), cells.lines[~odd])
+        return rows, lines
+    shown = ", ".join(map(str, lines[odd][:5])) + ", …" * (int(odd.sum()) > 5)
+    notes.append(f"not part of the table, dropped: {plural(int(odd.sum()), 'line')} ({shown})")
+    return [row for row, gone in zip(rows, odd, strict=True) if not gone], lines[~odd]
 
 
 def _without_thousands(column: Column) -> Column:
@@ -222,72 +235,55 @@ def _quote(text: str, separator: str) -> str:
     return "'" if single > 1 and '"' not in text else '"'
 
 
-@dataclass(frozen=True, eq=False)
-class _Cells:
-    """The distinct lines of a file as cells, and which of them each line is.
+def _coded(text: str, separator: str) -> list[Column] | None:
+    """Read a plain table with compiled code; return None unless all lines are alike."""
+    parsed = _splitter and _quote(text, separator) == '"'
+    parsed = parsed and _splitter.coded_columns(text, separator)
+    if not parsed:
+        return None
+    return [
+        Column("", (), codes).mapped([label.strip() for label in labels], codes)
+        for codes, labels in zip(*parsed, strict=True)
+    ]
 
-    Files of categories repeat their lines, so most of the work is done once per distinct line.
-    """
 
-    rows: list[list[str]]
-    codes: IntArray
-    lines: IntArray
+def _cells(text: str, name: str, separator: str) -> tuple[list[list[str]], IntArray]:
+    """Read any table with Python's csv module; return the rows and their last lines."""
+    quote = _quote(text, separator)
+    reader = _rows(io.StringIO(text, newline=""), separator, quote)
+    rows, lines = [], []
+    joined, last = 0, 0  # the first line of a cell that continues on the next line
+    try:
+        for row in reader:
+            joined = joined or (last + 1 if reader.line_num > last + 1 else 0)
+            last = reader.line_num
+            if "".join(row).strip() or len(row) > 1:
+                rows.append(row)
+                lines.append(last)
+    except csv.Error as error:
+        message = f"this is not CSV: {error}"
+        if "field limit" in str(error):
+            most = csv.field_size_limit()
+            message = f"a cell has more than {most:,} characters; is a closing quote missing?"
+        else:
+            _refuse_stray_quotes(text, name, separator, quote, joined or last + 1)
+        raise ParseError(message, path=name, line=last + 1) from None
+    if joined:
+        _refuse_stray_quotes(text, name, separator, quote, joined)
+    return rows, np.array(lines, dtype=np.int64)
 
-    @classmethod
-    def of(cls, text: str, name: str, separator: str) -> _Cells:
-        quote = _quote(text, separator)
-        plain = _PlainCells.of_plain(text, separator) if quote == '"' else None
-        if plain is not None:
-            return plain
-        lines = text.split("\n")
-        # An odd number of quotes: a cell continues on the next line.
-        if quote in text and any(line.count(quote) % 2 for line in lines):
-            return cls._of_long_cells(text, name, separator, quote)
-        # Many tables repeat lines; each distinct one is parsed once.
-        place = {line: k for k, line in enumerate(dict.fromkeys(lines))}
-        codes = np.fromiter(map(place.__getitem__, lines), np.int64, len(lines))
-        kept = np.array([bool(line.strip()) for line in place], dtype=bool)
-        try:
-            rows = list(_rows((line for line in place if line.strip()), separator, quote))
-        except csv.Error:
-            return cls._of_long_cells(text, name, separator, quote)  # it names the line
-        moved = np.cumsum(kept) - 1
-        chosen = np.flatnonzero(kept[codes])
-        return cls(rows, moved[codes[chosen]], chosen + 1)
 
-    @classmethod
-    def _of_long_cells(cls, text: str, name: str, separator: str, quote: str) -> _Cells:
-        """Read cells that may contain line ends."""
-        reader = _rows(io.StringIO(text, newline=""), separator, quote)
-        rows, lines = [], []
-        joined, last = 0, 0  # the first line of a cell that continues on the next line
-        try:
-            for row in reader:
-                joined = joined or (last + 1 if reader.line_num > last + 1 else 0)
-                last = reader.line_num
-                if "".join(row).strip() or len(row) > 1:
-                    rows.append(row)
-                    lines.append(last)
-        except csv.Error as error:
-            message = f"this is not CSV: {error}"
-            if "field limit" in str(error):
-                most = csv.field_size_limit()
-                message = f"a cell has more than {most:,} characters; is a closing quote missing?"
-            else:
-                _refuse_stray_quotes(text, name, separator, quote, joined or last + 1)
-            raise ParseError(message, path=name, line=last + 1) from None
-        if joined:
-            _refuse_stray_quotes(text, name, separator, quote, joined)
-        return cls(rows, np.arange(len(rows)), np.array(lines, dtype=np.int64))
+def _columns_of(rows: list[list[str]]) -> list[Column]:
+    columns = []
+    for cells in zip(*rows, strict=True):
+        place = {cell: k for k, cell in enumerate(dict.fromkeys(cells))}
+        codes = np.fromiter(map(place.__getitem__, cells), np.int64, len(cells))
+        columns.append(Column("", (), codes).mapped([cell.strip() for cell in place], codes))
+    return columns
 
-    def columns(self, names: Sequence[str]) -> list[Column]:
-        made = []
-        for name, cells in zip(names, zip(*self.rows, strict=True), strict=True):
-            place = {cell: k for k, cell in enumerate(dict.fromkeys(cells))}
-            codes = np.fromiter(map(place.__getitem__, cells), np.int64, len(cells))
-            labels = [cell.strip() for cell in place]
-            made.append(Column(name, (), codes[self.codes]).mapped(labels, codes[self.codes]))
-        return made
+
+def _line(columns: Sequence[Column], row: int) -> list[str]:
+    return [column.labels[column.codes[row]] for column in columns]
 
 
 def _refuse_stray_quotes(text: str, name: str, separator: str, quote: str, line: int) -> None:
@@ -302,42 +298,19 @@ def _refuse_stray_quotes(text: str, name: str, separator: str, quote: str, line:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _PlainCells(_Cells):
-    """The cells of a plain table, numbered by compiled code.
-
-    Such lines are all alike, so the first two stand for the others.
-    """
-
-    coded: IntArray
-    labels: list[list[str]]
-
-    @classmethod
-    def of_plain(cls, text: str, separator: str) -> _PlainCells | None:
-        parsed = _cells and separator != " " and _cells.coded_columns(text, separator)
-        if not parsed:
-            return None
-        coded, labels = parsed
-        first_lines = coded[:, :2].T.tolist()
-        rows = [[cells[k] for cells, k in zip(labels, row, strict=True)] for row in first_lines]
-        numbers = np.arange(coded.shape[1])
-        return cls(rows, np.minimum(numbers, 1), numbers + 1, coded, labels)
-
-    def columns(self, names: Sequence[str]) -> list[Column]:
-        return [
-            Column(name, (), codes).mapped([label.strip() for label in labels], codes)
-            for name, codes, labels in zip(names, self.coded, self.labels, strict=True)
-        ]
-
-
 # -- the header ------------------------------------------------------------------------------------
 
 
-def _with_header(cells: _Cells, name: str, how: RowOptions, notes: list[str]) -> Sheet:
-    """Return the table of the cells, with the names of the first line if it has names."""
-    cells, is_short = _rectangle(cells, name, how)
-    first = [cell.strip() for cell in cells.rows[cells.codes[0]]]
-    columns = cells.columns([""] * len(first))
+def _with_header(
+    columns: list[Column],
+    lines: IntArray,
+    name: str,
+    how: RowOptions,
+    notes: list[str],
+    is_short: bool = False,
+) -> Sheet:
+    """Return the table of the columns, with the names of the first line if it has names."""
+    first = _line(columns, 0)
     below = [column.take(slice(1, None)) for column in columns]
     if is_short and set(below[-1].labels) <= {""}:  # a separator at the end of each row
         first = [*first[1:], ""]
@@ -345,37 +318,38 @@ def _with_header(cells: _Cells, name: str, how: RowOptions, notes: list[str]) ->
         names = [f"v{k}" for k in range(len(first))]
         if how.domain is not None:
             names = list(how.domain.names)
-        columns = [Column(n, c.labels, c.codes) for n, c in zip(names, columns, strict=True)]
-        return Sheet(columns, len(cells.lines), name, cells.lines, how.domain is None, notes)
-    if len(cells.lines) == 1:
+        named = [replace(column, name=n) for n, column in zip(names, columns, strict=True)]
+        return Sheet(named, len(lines), name, lines, how.domain is None, notes)
+    if len(lines) == 1:
         raise ParseError("there are no rows below the header", path=name)
     skipped, text = _more_headers(first, below) if how.domain is None else (0, "")
     if skipped:
         notes.append(text)
         if text == _BANNER:
-            first = [column.labels[column.codes[0]] for column in below]
+            first = _line(below, 0)
         below = [column.take(slice(skipped, None)) for column in below]
-    lines = cells.lines[1 + skipped :]
     if how.domain is not None:
         wanted = [n for n in first if n in how.domain.positions]
-        check_unique(wanted, name, int(cells.lines[0]))
-    columns, renamed = _named(first, below)
-    return Sheet(columns, len(lines), name, lines, False, [*notes, *renamed])
+        check_unique(wanted, name, int(lines[0]))
+    lines = lines[1 + skipped :]
+    named, renamed = _named(first, below)
+    return Sheet(named, len(lines), name, lines, False, [*notes, *renamed])
 
 
-def _rectangle(cells: _Cells, name: str, how: RowOptions) -> tuple[_Cells, bool]:
+def _rectangle(
+    rows: list[list[str]], lines: IntArray, name: str, how: RowOptions
+) -> tuple[list[list[str]], bool]:
     """Check that all lines have as many cells as expected.
 
     R leaves out the name of the column of row labels; then the first line gets an empty name, and
     the second result is True.
     """
-    first = [cell.strip() for cell in cells.rows[cells.codes[0]]]
-    is_ragged = any(len(row) < len(first) for row in cells.rows)
-    if is_ragged and len(cells.codes) > 1 and _are_types(cells.rows[cells.codes[1]]):
+    first = [cell.strip() for cell in rows[0]]
+    is_ragged = any(len(row) < len(first) for row in rows)
+    if is_ragged and _are_types(rows[1]):
         # Orange may leave out empty cells at the end of a line.
-        rows = [row + [""] * (len(first) - len(row)) for row in cells.rows]
-        cells = _Cells(rows, cells.codes, cells.lines)
-    widths = np.array([len(row) for row in cells.rows])[cells.codes]
+        rows = [row + [""] * (len(first) - len(row)) for row in rows]
+    widths = np.array([len(row) for row in rows])
     usual = int(np.bincount(widths[1:]).argmax()) if len(widths) > 1 else len(first)
     width = max(usual, len(first))
     is_short = len(widths) > 1 and 0 < len(first) == width - 1
@@ -387,19 +361,13 @@ def _rectangle(cells: _Cells, name: str, how: RowOptions) -> tuple[_Cells, bool]
     if how.domain is not None and not set(how.domain.names) <= set(first):
         expected[:] = len(how.domain)
     for row in np.flatnonzero(widths != expected)[:1].tolist():
-        shown = cells.rows[cells.codes[row]]
         raise ParseError(
-            f"{plural(len(shown), 'cell')} where {expected[row]} are expected"
-            + _hint(shown, how.domain, row == 0),
+            f"{plural(len(rows[row]), 'cell')} where {expected[row]} are expected"
+            + _hint(rows[row], how.domain, row == 0),
             path=name,
-            line=int(cells.lines[row]),
+            line=int(lines[row]),
         )
-    if not is_short:
-        return cells, False
-    rows = [row if len(row) == width else [""] * width for row in cells.rows]
-    codes = cells.codes.copy()
-    codes[0] = len(rows)
-    return _Cells([*rows, ["", *first]], codes, cells.lines), True
+    return ([["", *first], *rows[1:]] if is_short else rows), is_short
 
 
 def _has_header(
@@ -433,7 +401,7 @@ def _named(first: Sequence[str], below: Sequence[Column]) -> tuple[list[Column],
     for new, (text, _) in zip(unique, named, strict=True):
         if new and not text:
             renamed.append(f"a column has no name and is called {new!r} here")
-    columns = [Column(n, c.labels, c.codes) for n, (_, c) in zip(unique, named, strict=True)]
+    columns = [replace(c, name=n) for n, (_, c) in zip(unique, named, strict=True)]
     return columns, renamed
 
 
@@ -514,12 +482,10 @@ _BANNER = "the line above the names was dropped"
 
 def _more_headers(first: Sequence[str], below: Sequence[Column]) -> tuple[int, str]:
     """Return the number of further header lines, and what they are."""
-    lines = [[c.labels[c.codes[row]] for c in below] for row in range(len(below[0].codes))[:2]]
-    if not lines:
-        return 0, ""
-    second = lines[0]
+    second = _line(below, 0)
     if _are_types(second):
-        if all(cell in _ROLES or "=" in cell for cell in lines[-1]):
+        third = _line(below, 1) if len(below[0].codes) > 1 else second
+        if all(cell in _ROLES or "=" in cell for cell in third):
             return 2, "lines 2 and 3 describe the columns (Orange) and were dropped"
         if all((column.codes[1:] != column.codes[0]).all() for column in below):
             return 1, "line 2 describes the columns (Orange) and was dropped"
@@ -552,41 +518,36 @@ def _arff_table(text: str, name: str) -> Sheet:
     """Read an ARFF file; its nominal attributes are declared categories."""
     names: list[str] = []
     declared: list[tuple[str, ...] | None] = []
-    lines = text.split("\n")
-    for number, line in enumerate(lines, 1):
-        word = line.strip()
-        if word.lower().startswith("@data"):
-            break
-        if word.lower().startswith("@attribute"):
-            match = _ATTRIBUTE.match(word)
+    rows, lines, is_data = [], [], False
+    for number, line in enumerate(map(str.strip, text.split("\n")), 1):
+        if is_data and line and line[0] != "%":
+            try:
+                rows.append(_arff_row(line, declared))
+            except (csv.Error, ValueError, IndexError) as error:
+                message = f"cannot read this row: {error}"
+                raise ParseError(message, path=name, line=number) from None
+            lines.append(number)
+            if len(rows[-1]) != len(names):
+                cells = plural(len(rows[-1]), "cell")
+                message = f"{cells} for {plural(len(names), 'attribute')}"
+                raise ParseError(message, path=name, line=number)
+        elif line.lower().startswith("@data"):
+            is_data = True
+        elif not is_data and line.lower().startswith("@attribute"):
+            match = _ATTRIBUTE.match(line)
             if match is None:
                 raise ParseError("cannot read this @attribute", path=name, line=number)
             names.append(match[1].strip("'\""))
             kind = match[2].strip()
             states = next(_arff_rows([kind[1:].rpartition("}")[0]])) if kind[:1] == "{" else None
             declared.append(None if states is None else tuple(cell.strip() for cell in states))
-    body = [(k, line) for k, line in enumerate(lines[number:], number + 1) if line.strip()]
-    body = [(k, line) for k, line in body if not line.lstrip().startswith("%")]
-    rows = []
-    for k, line in body:
-        try:
-            rows.append(_arff_row(line.strip(), declared))
-        except (csv.Error, ValueError, IndexError) as error:
-            raise ParseError(f"cannot read this row: {error}", path=name, line=k) from None
-        if len(rows[-1]) != len(names):
-            raise ParseError(
-                f"{plural(len(rows[-1]), 'cell')} for {plural(len(names), 'attribute')}",
-                path=name,
-                line=k,
-            )
     if not rows:
         raise ParseError("there are no rows below @data", path=name)
-    cells = _Cells(rows, np.arange(len(rows)), np.array([k for k, _ in body], dtype=np.int64))
     columns = [
-        Column(column.name, column.labels, column.codes, states)
-        for column, states in zip(cells.columns(names), declared, strict=True)
+        replace(column, name=column_name, declared=states)
+        for column_name, column, states in zip(names, _columns_of(rows), declared, strict=True)
     ]
-    return Sheet(columns, len(rows), name, cells.lines, notes=["ARFF"])
+    return Sheet(columns, len(rows), name, np.array(lines, dtype=np.int64), notes=["ARFF"])
 
 
 def _arff_row(line: str, declared: Sequence[tuple[str, ...] | None]) -> list[str]:
