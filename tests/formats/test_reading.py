@@ -146,7 +146,7 @@ def test_the_document_that_is_spoiled_below_is_good(tmp_path: Path) -> None:
         ({"features": [{}, {"A": None}]}, ":23: features[1].A: None is not a state"),
         ({"features": [{}, {"A": {"a": 1}}]}, ":23: features[1].A: {'a': 1} is not a state"),
         ({"variables": {"A": 2}}, ":4: variables: expected a list"),
-        ({"variables": [{"name": "A"}]}, ':5: variables[0]: expected {"name"'),
+        ({"variables": [{"name": "A"}]}, ":5: variables[0]: the key 'states' is missing"),
         ({"variables": [{"name": 1, "states": ["a"]}]}, ":6: variables[0].name: expected a text"),
         ({"variables": [{"name": "A", "states": 2}]}, ":7: variables[0].states: expected a list"),
         ({"variables": [{"name": "A", "states": []}]}, ":5: variables[0]: variable 'A' has no"),

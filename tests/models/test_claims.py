@@ -291,7 +291,7 @@ def test_rows_of_claims_cannot_be_written() -> None:
         ('{"pair": ["A", "B"], "where": ["C=7"]}', "no state '7'"),
         ('{"pair": ["A", "B"], "where": "C=0"}', "must be True, False or a list"),
         ('{"pair": ["A"], "where": true}', "two different variables"),
-        ('{"pair": ["A", "B"]}', 'expected {"pair"'),
+        ('{"pair": ["A", "B"]}', "the key 'where' is missing"),
         ('{"pair": ["A", "B"], "where": []}, {"pair": ["B", "A"], "where": []}', "listed twice"),
         ('{"pair": ["A", "D"], "where": true}', "one state"),
     ],

@@ -217,7 +217,7 @@ def test_a_variable_with_many_parents_keeps_its_arcs_without_a_table() -> None:
         ('{"B": {"parents": ["C"]}}', "directions.B: unknown variable 'C'"),
         ('{"B": {"parents": "A"}}', "directions.B.parents: expected a list"),
         ('{"B": []}', "directions.B: expected an object"),
-        ('{"B": {"table": [1, 0]}}', "directions.B: expected {"),
+        ('{"B": {"table": [1, 0]}}', "directions.B: the key 'parents' is missing"),
         ('{"B": {"parents": ["A"], "table": [1, 0]}}', "directions.B.table: 2 numbers, expected 4"),
         ('{"B": {"parents": [], "table": [1, "inf"]}}', r"table\[1\]: expected a probability"),
         ('{"B": {"parents": [], "table": [1, 1]}}', "directions.B: a row of .* the sum 2, not 1"),

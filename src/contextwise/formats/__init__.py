@@ -66,7 +66,7 @@ class Format(NamedTuple):
     """The content that a written file keeps: features and weights, claims, facts of `encode`."""
 
     def read(self, source: "Source") -> "Model":
-        model: Model = _function(self.reader)(source)
+        model: Model = _function(self.reader)(source.of_format(self.name))
         return model
 
     def write(self, model: "Model") -> bytes:

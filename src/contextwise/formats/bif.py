@@ -203,12 +203,12 @@ class _Parser(Tokens):
 
 def read(source: Source) -> Model:
     """Read a ``.bif`` file."""
-    return _Parser(source, is_dsc=False).network.model("bif")
+    return _Parser(source, is_dsc=False).network.model()
 
 
 def read_dsc(source: Source) -> Model:
     """Read a ``.dsc`` file of Microsoft's Belief Networks."""
-    return _Parser(source, is_dsc=True).network.model("dsc")
+    return _Parser(source, is_dsc=True).network.model()
 
 
 # -- writing -------------------------------------------------------------------------------------

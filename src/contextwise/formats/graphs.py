@@ -14,7 +14,7 @@ import warnings
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, product
-from typing import Any, NamedTuple
+from typing import Any
 
 from contextwise.errors import DomainError, require
 from contextwise.formats.reading import (
@@ -38,8 +38,6 @@ class Graph:
     nodes: dict[str, int] = field(default_factory=dict)
     marks: dict[PairIndex, set[str]] = field(default_factory=dict)
     """The heads of the edges of each pair (a, b) with a < b: ``>`` at b, ``<`` at a, or none."""
-    about: dict[str, object] = field(default_factory=lambda: {"unknown_states": True})
-    """Added to the ``info`` of the model."""
 
     def node(self, name: str, line: int | None = None) -> int:
         if not name:
@@ -62,7 +60,7 @@ class Graph:
             a, b, head = b, a, head.translate({ord(">"): "<", ord("<"): ">"})
         self.marks.setdefault((a, b), set()).add(head)
 
-    def model(self, format: str, *, both_is_edge: bool = False) -> Model:
+    def model(self, *, both_is_edge: bool = False) -> Model:
         """Make the model; if ``both_is_edge``, arcs in both directions are an undirected edge."""
         source, names = self.source, list(self.nodes)
         if not names:
@@ -83,11 +81,10 @@ class Graph:
             else:
                 for parent, child in [(a, b)] * (">" in heads) + [(b, a)] * ("<" in heads):
                     parents[child].append(parent)
+        about = {"unknown_states": True}
         if edges and not any(parents):
-            return model_of_factors(domain, edges, None, source, format, about=self.about)
-        return model_of_network(
-            domain, parents, None, source, format, undirected=edges, about=self.about
-        )
+            return model_of_factors(domain, edges, None, source, about=about)
+        return model_of_network(domain, parents, None, source, undirected=edges, about=about)
 
 
 # -- graphs of other packages ----------------------------------------------------------------------
@@ -107,7 +104,7 @@ def model_of_graph(graph: Any) -> Model | None:
             left, right = edge.get_endpoint1().name, edge.get_endpoint2().name
             mark = f"{_ENDS.get(left, '<')}-{_ENDS.get(right, '>')}"
             made.add(str(edge.get_node1().get_name()), mark, str(edge.get_node2().get_name()))
-        return made.model(name)
+        return made.model()
     if not all(hasattr(graph, part) for part in ("nodes", "edges", "is_directed")):
         return None
     if getattr(graph, "cpds", None):
@@ -116,7 +113,7 @@ def model_of_graph(graph: Any) -> Model | None:
         made.node(str(node))
     for first, second, *_ in graph.edges:
         made.add(str(first), "->" if graph.is_directed() else "--", str(second))
-    return made.model(name, both_is_edge=True)
+    return made.model(both_is_edge=True)
 
 
 # -- model strings of bnlearn ----------------------------------------------------------------------
@@ -145,7 +142,7 @@ def read_modelstring(source: Source) -> Model:
             if parent.strip() not in families:
                 raise source.error(f"the parent {parent.strip()[:60]!r} has no family", line)
             graph.add(parent.strip(), "->", child, line)
-    return graph.model("modelstring")
+    return graph.model()
 
 
 # -- the text of Tetrad and causal-learn -----------------------------------------------------------
@@ -175,7 +172,7 @@ def read_tetrad(source: Source) -> Model:
                 if name not in graph.nodes:
                     raise source.error(f"the node {name[:60]!r} is not in the list", number)
             graph.add(match["first"], match["mark"], match["second"], number)
-    return graph.model("tetrad")
+    return graph.model()
 
 
 # -- DOT -------------------------------------------------------------------------------------------
@@ -294,7 +291,7 @@ def _mark(mark: str, attributes: dict[str, str]) -> str:
 def read_dot(source: Source) -> Model:
     """Read a graph in DOT, the language of Graphviz."""
     try:
-        return _Dot(source).graph.model("dot")
+        return _Dot(source).graph.model()
     except RecursionError:
         raise source.error("the graph is nested too deeply") from None
 
@@ -317,7 +314,7 @@ def read_gml(source: Source) -> Model:
     mark = "->" if parsed.is_directed() else "--"
     for first, second in parsed.edges():
         graph.add(str(first), mark, str(second))
-    return graph.model("gml")
+    return graph.model()
 
 
 # -- Boolean networks ------------------------------------------------------------------------------
@@ -330,52 +327,44 @@ class TwoSlices(UserWarning):
     """A Boolean network has feedback, so it is read as two steps of a dynamic model."""
 
 
-class _Rule(NamedTuple):
-    """The rule of one target: the names in it, and whether it is an input (``A, A``)."""
-
-    names: list[str]
-    is_input: bool
-    line: int
-
-
 def read_bnet(source: Source) -> Model:
     """Read the arcs of a Boolean network in BoolNet's format.
 
     Rules with feedback are dynamic: they give the next state of each variable. Such a network is
-    read as two slices, with arcs from the names ``x`` in a rule to its target ``y'``.
+    read as two slices: ``x'`` has the arcs of the rule of ``x``; an input keeps its value.
     """
     rules = _rules(source)
-    arcs = {target: [] if rule.is_input else rule.names for target, rule in rules.items()}
-    later = ""
+    graph = Graph(source)
+    for name in (*rules, *chain.from_iterable(rule or () for rule in rules.values())):
+        graph.node(name)
+    names, later = list(graph.nodes), ""
+    arcs = {name: rule or [] for name, rule in rules.items()}
     try:
         TopologicalSorter(arcs).prepare()
     except CycleError:
         later = "'"
-        arcs = {target: rule.names for target, rule in rules.items()}
-        for target, rule in rules.items():
-            if target.endswith(later):
-                message = f"the name {target!r} ends like those of the next step"
-                raise source.error(message, rule.line) from None
+        for name in names:
+            rule = rules.get(name)
+            arcs[name] = [name] if rule is None else rule
+            if name.endswith(later):
+                message = f"the name {name!r} ends like those of the next step"
+                raise source.error(message) from None
+            graph.node(name + later)
         warnings.warn(
             f"{source.name}: the rules have feedback, so the network is read as two steps: x at "
             "the first, where the variables are independent, and x' at the next",
             TwoSlices,
             stacklevel=6,
         )
-    graph = Graph(source)
-    for name in (*rules, *chain.from_iterable(arcs.values())):
-        graph.node(name)
-    for target, names in arcs.items():
-        line = rules[target].line
-        graph.node(target + later, line)
-        for name in names:
-            graph.add(name, "->", target + later, line)
-    return graph.model("bnet")
+    for target, inputs in arcs.items():
+        for name in inputs:
+            graph.add(name, "->", target + later)
+    return graph.model()
 
 
-def _rules(source: Source) -> dict[str, _Rule]:
-    """Return the rule of each target."""
-    rules: dict[str, _Rule] = {}
+def _rules(source: Source) -> dict[str, list[str] | None]:
+    """Return the names in the rule of each target; None for an input (``A, A``)."""
+    rules: dict[str, list[str] | None] = {}
     for number, line in enumerate(source.legacy_text.split("\n"), 1):
         text = line.partition("#")[0].strip()
         if not text or re.fullmatch(r"targets\s*,\s*factors", text, re.IGNORECASE):
@@ -388,5 +377,5 @@ def _rules(source: Source) -> dict[str, _Rule]:
             if not re.fullmatch(r"[\w.:/-]+", name):
                 raise source.error(f"cannot read {name[:40]!r} in the rule of {target!r}", number)
         names = [name for name in names if name.lower() not in _WORDS]
-        rules[target] = _Rule(names, rule == target, number)
+        rules[target] = None if rule == target else names
     return rules

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from functools import cache
 from json.decoder import JSONDecoder
@@ -31,22 +31,8 @@ from contextwise.support.arrays import IntArray, WordArray
 
 VERSION = 2
 """The newest version; a file without evidence is written as version 1, for older readers."""
-_KEYS = (
-    "format",
-    "version",
-    "description",
-    "directed",
-    "unknown_states",
-    "by_values",
-    "data",
-    "variables",
-    "directions",
-    "features",
-    "claims",
-    "weights",
-    "evidence",
-)
 _ABOUT = ("description", "directed", "unknown_states", "by_values", "data")
+"""Keys whose values become the ``info`` of the model."""
 _BLANK = " \t\n\r"
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
@@ -58,29 +44,20 @@ def read(source: Source) -> Model:
     """Read a ``.json`` file."""
     document = _document(source)
     domain = _domain(source, document["variables"])
-    about = {key: document[key] for key in _ABOUT if document.get(key) is not None}
-    if "description" in about:
-        _text(source, about["description"], ("description",))
-    for key in ("directed", "unknown_states"):
-        if not isinstance(about.get(key, True), bool):
-            raise _error(source, "expected true or false", (key,))
-    if "by_values" in about:
-        _check_by_values(source, about["by_values"])
-    if "data" in about:
-        _check_data(source, about["data"])
-    if document.get("evidence") is not None:
+    about = {key: document[key] for key in _ABOUT if key in document}
+    if "evidence" in document:
         about["evidence"] = _evidence(source, domain, document["evidence"])
-    directions = document.get("directions")
-    if directions is not None:
-        directions = _directions(source, domain, directions)
+    directions = None
+    if "directions" in document:
+        directions = _directions(source, domain, document["directions"])
     if "claims" in document:
         info = {"file": source.name, "format": "json", "lines": source.text.count("\n")} | about
         return _claims(source, domain, document["claims"], info=info, directions=directions)
     lengths, variables, values = _literals(source, domain, document["features"])
-    weights = document.get("weights")
-    if weights is not None:
-        weights = _weights(source, weights, len(lengths))
-    return model_of(domain, lengths, variables, values, weights, source, "json", about, directions)
+    weights = None
+    if "weights" in document:
+        weights = _weights(source, document["weights"], len(lengths))
+    return model_of(domain, lengths, variables, values, weights, source, about, directions)
 
 
 def write(model: Model) -> bytes:
@@ -149,34 +126,12 @@ def _direction_texts(domain: Domain, directions: Directions) -> Iterator[str]:
         yield f"{_dumped(name)}: {_dumped(entry)}"
 
 
-_NUMBER_OR_NONE = (int, float, type(None))
-_TYPES: dict[Any, tuple[type, ...]] = {
-    "int": (int,),
-    "float": (int, float),
-    "float | None": _NUMBER_OR_NONE,
-    "str": (str,),
-    "str | None": (str, type(None)),
-    "bool": (bool,),
-    "Mapping[str, Any]": (dict,),
-}
-
-
-def _plain_fields(record: type[Any], *others: str) -> dict[str, tuple[type, ...]]:
-    """Return the fields of a record that a file holds as they are, and the types of each."""
-    of_record = {field.name: field.type for field in fields(record)}
-    return {n: _TYPES[t] for n, t in of_record.items() if t in _TYPES and n not in others}
-
-
-_ROWS = ("fingerprint", "count", "seen_by_learner", "reading", "subject")
-_CLAIM_FIELDS = _plain_fields(ClaimEvidence, "verdict")
-_EVIDENCE_FIELDS = _plain_fields(Evidence, *_ROWS)
-_ROW_FIELDS = _plain_fields(Evidence, *_EVIDENCE_FIELDS)
 _MEASURES: dict[str, Literal["odds ratio", "V"]] = {"odds_ratio": "odds ratio", "v": "V"}
 
 
 def _evidence_text(evidence: Evidence) -> str:
-    about = {"rows": {key: getattr(evidence, key) for key in _ROW_FIELDS}}
-    about |= {key: getattr(evidence, key) for key in _EVIDENCE_FIELDS}
+    about = {"rows": {key: getattr(evidence, key) for key in _OF_ROWS}}
+    about |= {key: getattr(evidence, key) for key in _OF_EVIDENCE}
     claims = (_dumped(_claim_document(claim)) for claim in evidence.claims)
     return f'{_dumped(about)[:-1]},\n "claims": {_lines(claims)}}}'
 
@@ -191,7 +146,7 @@ def _claim_document(claim: ClaimEvidence) -> dict[str, Any]:
     }
     # What has its usual value is left out.
     usual = {field.name: field.default for field in fields(ClaimEvidence)}
-    stored = {key: getattr(claim, key) for key in _CLAIM_FIELDS}
+    stored = {key: getattr(claim, key) for key in _PLAIN_OF_CLAIM}
     document |= {key: value for key, value in stored.items() if value != usual[key]}
     if claim.effect:
         name = next(key for key, measure in _MEASURES.items() if measure == claim.effect.measure)
@@ -209,6 +164,122 @@ def _lines(items: Iterator[str]) -> str:
 
 def _dumped(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
+
+
+# -- what a document holds -------------------------------------------------------------------------
+
+_TEXT, _FLAG, _WHOLE, _NUMBER = (str,), (bool,), (int,), (int, float)
+_NUMBER_OR_NONE = (*_NUMBER, type(None))
+_TYPES: dict[Any, tuple[type, ...]] = {
+    "int": _WHOLE,
+    "float": _NUMBER,
+    "float | None": _NUMBER_OR_NONE,
+    "str": _TEXT,
+    "str | None": (str, type(None)),
+    "bool": _FLAG,
+    "Mapping[str, Any]": (dict,),
+}
+_NAMED = {
+    list: "a list, […]",
+    dict: "an object, {…}",
+    str: "a text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    type(None): "null",
+}
+
+
+def _plain_fields(record: type[Any]) -> dict[str, tuple[type, ...]]:
+    """Return the fields of a record that a file holds as they are, and the types of each."""
+    of_record = {field.name: field.type for field in fields(record)}
+    return {name: _TYPES[kind] for name, kind in of_record.items() if kind in _TYPES}
+
+
+_PLAIN_OF_CLAIM = {name: k for name, k in _plain_fields(ClaimEvidence).items() if name != "verdict"}
+_PLAIN_OF_EVIDENCE = _plain_fields(Evidence)
+_OF_ROWS = ("fingerprint", "count", "seen_by_learner", "reading", "subject")
+_OF_EVIDENCE = [name for name in _PLAIN_OF_EVIDENCE if name not in _OF_ROWS]
+
+_EVIDENCE_KIND = {
+    **{name: _PLAIN_OF_EVIDENCE[name] for name in _OF_EVIDENCE},
+    "rows": {**{name: _PLAIN_OF_EVIDENCE[name] for name in _OF_ROWS}, "*": Any},
+    "claims": [
+        {
+            "pair": [_TEXT],
+            "region": _TEXT,
+            "claim": frozenset(KINDS),
+            "verdict": frozenset(VERDICTS),
+            "given": [_TEXT],
+            **{f"{name}?": kind for name, kind in _PLAIN_OF_CLAIM.items()},
+            "rows": _WHOLE,
+            "effect?": {
+                **{f"{name}?": _NUMBER_OR_NONE for name in _MEASURES},
+                "low": _NUMBER_OR_NONE,
+                "high": _NUMBER_OR_NONE,
+                "*": Any,
+            },
+            "*": Any,
+        }
+    ],
+    "*": Any,
+}
+_DOCUMENT = {
+    "format": Any,
+    "version": Any,
+    "description?": _TEXT,
+    "directed?": _FLAG,
+    "unknown_states?": _FLAG,
+    "by_values?": {"tolerance": _NUMBER, "zeros": _FLAG, "pairs_by_table": _WHOLE},
+    "data?": {
+        "dropped?": [_TEXT],
+        "bins?": (dict,),
+        "missing?": _TEXT,
+        "na?": [_TEXT],
+        "counts?": _TEXT,
+        "subject?": _TEXT,
+    },
+    "variables": [{"name": _TEXT, "states": (list,)}],
+    "directions?": {"*": {"parents": [_TEXT], "undirected?": [_TEXT], "table?": (list,)}},
+    "features?": (list,),
+    "claims?": [{"pair": [_TEXT], "where": Any}],
+    "weights?": (list,),
+    "evidence?": _EVIDENCE_KIND,
+}
+"""The kind of each value: types, texts to choose from, ``[kind]`` for a list, a mapping for an
+object. A key that ends in ``?`` may be left out, and ``*`` stands for all other keys.
+"""
+
+
+def _check(source: Source, value: Any, kind: Any, path: Path) -> None:
+    """Raise if a value is not of a kind of `_DOCUMENT`."""
+    if isinstance(kind, list):
+        _check(source, value, (list,), path)
+        for k, item in enumerate(value):
+            _check(source, item, kind[0], (*path, k))
+    elif isinstance(kind, dict):
+        _check(source, value, (dict,), path)
+        known = {key.rstrip("?"): key for key in kind if key != "*"}
+        for key in value:
+            if key not in known and "*" not in kind:
+                message = f"unknown key {key!r}; the keys are {', '.join(known)}"
+                raise _error(source, message, (*path, key))
+            _check(source, value[key], kind[known.get(key, "*")], (*path, key))
+        for key in known.keys() & kind.keys() - value.keys():
+            raise _error(source, f"the key {key!r} is missing", path)
+    elif isinstance(kind, frozenset):
+        if value not in kind:
+            raise _error(source, f"expected one of {', '.join(sorted(kind))}", path)
+    elif kind is not Any:
+        is_bool = isinstance(value, bool) and bool not in kind
+        is_wild = isinstance(value, float) and not math.isfinite(value)
+        if not isinstance(value, kind) or is_bool or is_wild:
+            names = [name for each, name in _NAMED.items() if each in kind]
+            raise _error(source, f"expected {' or '.join(names)}", path)
+        if isinstance(value, _Repeated):
+            raise _error(source, f"the key {value.key!r} occurs twice", (*path, value.key))
+        if isinstance(value, str) and any("\ud800" <= sign <= "\udfff" for sign in value):
+            raise _error(source, f"{value[:20]!r} is not valid Unicode", path)
 
 
 # -- reading: from the text to checked values -----------------------------------------------------
@@ -247,7 +318,7 @@ def _document(source: Source) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise source.error(f"this is not valid JSON: {reason}") from None
-    _check_object(source, document, ())
+    _check(source, document, (dict,), ())
     if document.get("format") != "contextwise":
         raise _error(source, 'expected "format": "contextwise"', ("format",))
     version = document.get("version")
@@ -257,39 +328,28 @@ def _document(source: Source) -> dict[str, Any]:
             message = f"the file has version {version}, and this contextwise reads up to {VERSION}"
             message += "; install a newer contextwise"
         raise _error(source, message, ("version",))
-    model = "claims" if "claims" in document else "features"
-    for key in ("variables", model):
-        if key not in document:
-            raise _error(source, f"the key {key!r} is missing", ())
+    document = {key: value for key, value in document.items() if value is not None}
+    _check(source, document, _DOCUMENT, ())
+    if "claims" not in document and "features" not in document:
+        raise _error(source, "the key 'features' is missing", ())
     for key in ("features", "weights"):
-        if model == "claims" and key in document:
+        if "claims" in document and key in document:
             raise _error(source, f"a model has either 'claims' or {key!r}", (key,))
-    unknown = [key for key in document if key not in _KEYS]
-    if unknown:
-        raise _error(
-            source, f"unknown key {unknown[0]!r}; the keys are {', '.join(_KEYS)}", (unknown[0],)
-        )
     return dict(document)
 
 
 def _domain(source: Source, variables: Any) -> Domain:
-    _check_list(source, variables, ("variables",))
     domain: dict[str, tuple[str, ...]] = {}
     for i, variable in enumerate(variables):
         here: Path = ("variables", i)
-        _check_object(source, variable, here)
-        if set(variable) != {"name", "states"}:
-            raise _error(source, 'expected {"name": …, "states": […]}', here)
-        name = _text(source, variable["name"], (*here, "name"))
+        name = variable["name"]
         if name in domain:
             raise _error(source, f"two variables have the name {name!r}", here)
-        _check_list(source, variable["states"], (*here, "states"))
         try:
             (domain[name],) = Domain({name: variable["states"]}).states
         except DomainError as error:
             raise _error(source, str(error), here) from None
-        for state in domain[name]:
-            _text(source, state, here)
+        _check(source, list(domain[name]), [_TEXT], here)
     check_states(source, [len(states) for states in domain.values()])
     return Domain(domain)
 
@@ -298,13 +358,12 @@ def _literals(
     source: Source, domain: Domain, features: Any
 ) -> tuple[IntArray, IntArray, WordArray]:
     """Return the number of literals of each feature, and the variables and value sets."""
-    _check_list(source, features, ("features",))
     most = most_literals(source, domain.cardinalities)
     lengths: list[int] = []
     variables: list[int] = []
     sets: list[int] = []
     for i, feature in enumerate(features):
-        _check_object(source, feature, ("features", i))
+        _check(source, feature, (dict,), ("features", i))
         for name, states in feature.items():
             try:
                 variable = domain.position(name)
@@ -325,36 +384,10 @@ def _literals(
     )
 
 
-def _check_by_values(source: Source, about: Any) -> None:
-    """Check how the claims were read from numbers; see `contextwise.convert.by_values`."""
-    _check_object(source, about, ("by_values",))
-    kinds = {"tolerance": (int, float), "zeros": (bool,), "pairs_by_table": (int,)}
-    if about.keys() != kinds.keys() or any(
-        not isinstance(about[key], kind) for key, kind in kinds.items()
-    ):
-        raise _error(source, f"expected an object with {', '.join(kinds)}", ("by_values",))
-
-
-def _check_data(source: Source, data: Any) -> None:
-    """Check how rows were read; see `contextwise.data.Data.decisions`."""
-    _check_object(source, data, ("data",))
-    kinds: dict[str, type] = {"dropped": list, "bins": dict, "na": list}
-    kinds |= dict.fromkeys(("missing", "counts", "subject"), str)
-    for key, value in data.items():
-        texts = value if isinstance(value, list) else [value] if isinstance(value, str) else []
-        if not isinstance(value, kinds.get(key, ())) or not all(isinstance(t, str) for t in texts):
-            raise _error(source, f"expected an object with {', '.join(kinds)}", ("data", key))
-
-
 def _claims(source: Source, domain: Domain, claims: Any, **about: Any) -> Claims:
-    _check_list(source, claims, ("claims",))
     cubes: dict[PairIndex, list[dict[int, int]]] = {}
     for i, claim in enumerate(claims):
         here: Path = ("claims", i)
-        _check_object(source, claim, here)
-        if set(claim) != {"pair", "where"}:
-            raise _error(source, 'expected {"pair": [A, B], "where": […] or true}', here)
-        _check_list(source, claim["pair"], (*here, "pair"))
         try:
             pair, region = read_region(domain, tuple(claim["pair"]), claim["where"])
         except (DomainError, ParseError) as error:
@@ -370,36 +403,22 @@ def _claims(source: Source, domain: Domain, claims: Any, **about: Any) -> Claims
 
 def _evidence(source: Source, domain: Domain, document: Any) -> Evidence:
     """Read the verdicts of rows; they are shown only if they belong to the features."""
-    here: Path = ("evidence",)
-    _check_object(source, document, here)
-    about = _fields(source, document, _EVIDENCE_FIELDS, here)
-    _check_object(source, document.get("rows"), (*here, "rows"))
-    about |= _fields(source, document["rows"], _ROW_FIELDS, (*here, "rows"))
-    _check_list(source, document.get("claims"), (*here, "claims"))
+    about = {key: document[key] for key in _OF_EVIDENCE}
+    about |= {key: document["rows"][key] for key in _OF_ROWS}
     claims = (
-        _claim_evidence(source, domain, claim, (*here, "claims", k))
+        _claim_evidence(source, domain, claim, ("evidence", "claims", k))
         for k, claim in enumerate(document["claims"])
     )
     return Evidence(claims=tuple(claims), **about)
 
 
 def _claim_evidence(source: Source, domain: Domain, claim: Any, here: Path) -> ClaimEvidence:
-    _check_object(source, claim, here)
-    for key, allowed in (("claim", KINDS), ("verdict", VERDICTS)):
-        if claim.get(key) not in allowed:
-            raise _error(source, f"expected one of {', '.join(allowed)}", (*here, key))
-    for key in ("pair", "given"):
-        _check_list(source, claim.get(key), (*here, key))
     try:
-        first, second = domain.pair(map(str, claim["pair"]))
+        first, second = domain.pair(claim["pair"])
         given = tuple(domain.names[domain.position(name)] for name in claim["given"])
-        region = tuple(
-            domain.literal(*literal)
-            for literal in literals_of(domain, _text(source, claim.get("region"), here))
-        )
+        region = tuple(domain.literal(*literal) for literal in literals_of(domain, claim["region"]))
     except (DomainError, ParseError) as error:
         raise _error(source, str(error), here) from None
-    present = {key: kinds for key, kinds in _CLAIM_FIELDS.items() if key in claim or key == "rows"}
     return ClaimEvidence(
         pair=(domain.names[first], domain.names[second]),
         region=region,
@@ -407,42 +426,24 @@ def _claim_evidence(source: Source, domain: Domain, claim: Any, here: Path) -> C
         verdict=claim["verdict"],
         given=given,
         effect=_effect(source, claim["effect"], (*here, "effect")) if "effect" in claim else None,
-        **_fields(source, claim, present, here),
+        **{key: claim[key] for key in _PLAIN_OF_CLAIM if key in claim},
     )
 
 
 def _effect(source: Source, effect: Any, here: Path) -> Effect:
-    _check_object(source, effect, here)
     names = [name for name in _MEASURES if name in effect]
     if not names:
         raise _error(source, f"expected one of {', '.join(_MEASURES)}", here)
-    kinds = dict.fromkeys((names[0], "low", "high"), _NUMBER_OR_NONE)
     value, low, high = (
-        math.inf if number is None else float(number)
-        for number in _fields(source, effect, kinds, here).values()
+        math.inf if effect[key] is None else float(effect[key]) for key in (names[0], "low", "high")
     )
     return Effect(_MEASURES[names[0]], value, low, high, effect.get("differs") is True)
-
-
-def _fields(
-    source: Source, document: Any, kinds: Mapping[str, tuple[type, ...]], here: Path
-) -> dict[str, Any]:
-    """Return some values of an object; raise if one is missing or of another kind."""
-    for key, kind in kinds.items():
-        value = document.get(key, ...)
-        is_bool = isinstance(value, bool) and bool not in kind
-        is_wild = isinstance(value, float) and not math.isfinite(value)
-        if not isinstance(value, kind) or is_bool or is_wild:
-            names = " or ".join("null" if k is type(None) else k.__name__ for k in kind)
-            raise _error(source, f"expected {key!r} of type {names}", (*here, key))
-    return {key: document[key] for key in kinds}
 
 
 def _weights(
     source: Source, weights: Any, count: int, path: Path = ("weights",)
 ) -> npt.NDArray[np.float64]:
     """Return a list of numbers; ``count`` is the number of features, or of cells of a table."""
-    _check_list(source, weights, path)
     of_features = path == ("weights",)
     if len(weights) != count:
         wanted = f"weights for {count} features" if of_features else f"numbers, expected {count}"
@@ -464,24 +465,19 @@ def _weights(
 
 def _directions(source: Source, domain: Domain, directions: Any) -> Directions:
     """Check the arcs and tables; a variable that is left out has no parents and no table."""
-    _check_object(source, directions, ("directions",))
     parents: list[list[int]] = [[] for _ in domain.names]
     tables: list[npt.NDArray[np.float64] | None] = [None for _ in domain.names]
     undirected: set[PairIndex] = set()
     for name, entry in directions.items():
         here: Path = ("directions", name)
-        _check_object(source, entry, here)
-        if not {"parents"} <= entry.keys() <= {"parents", "undirected", "table"}:
-            raise _error(source, 'expected {"parents": […], "table": […]}', here)
-        for key in ("parents", "undirected"):
-            _check_list(source, entry.setdefault(key, []), (*here, key))
+        unknown = entry.get("undirected", [])
         try:
             child = domain.position(name)
             parents[child] = [domain.position(parent) for parent in entry["parents"]]
-            undirected |= {(domain.position(parent), child) for parent in entry["undirected"]}
+            undirected |= {(domain.position(parent), child) for parent in unknown}
         except DomainError as error:
             raise _error(source, str(error), here) from None
-        if not set(entry["undirected"]) <= set(entry["parents"]):
+        if not set(unknown) <= set(entry["parents"]):
             raise _error(source, "expected some of the parents", (*here, "undirected"))
         if "table" in entry:
             shape = [domain.cardinalities[v] for v in (*parents[child], child)]
@@ -494,26 +490,6 @@ def _directions(source: Source, domain: Domain, directions: Any) -> Directions:
         raise _error(source, str(error), here) from None
     except DomainError as error:
         raise _error(source, str(error), ("directions",)) from None
-
-
-def _check_object(source: Source, value: Any, path: Path) -> None:
-    if not isinstance(value, dict):
-        raise _error(source, "expected an object, {…}", path)
-    if isinstance(value, _Repeated):
-        raise _error(source, f"the key {value.key!r} occurs twice", (*path, value.key))
-
-
-def _check_list(source: Source, value: Any, path: Path) -> None:
-    if not isinstance(value, list):
-        raise _error(source, "expected a list, […]", path)
-
-
-def _text(source: Source, value: Any, path: Path) -> str:
-    if not isinstance(value, str):
-        raise _error(source, "expected a text", path)
-    if any("\ud800" <= sign <= "\udfff" for sign in value):
-        raise _error(source, f"{value[:20]!r} is not valid Unicode", path)
-    return value
 
 
 def _error(source: Source, message: str, path: Path) -> ContextwiseError:

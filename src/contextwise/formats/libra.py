@@ -415,16 +415,8 @@ def read(source: Source, keyword: str) -> Model:
     directions = None
     if keyword == "BN":
         directions = _directions(source, domain, listing, variables, values)
-    return model_of(
-        domain,
-        listing.lengths,
-        variables,
-        values,
-        weights,
-        source,
-        keyword.lower(),
-        directions=directions,
-    )
+    lengths = listing.lengths
+    return model_of(domain, lengths, variables, values, weights, source, directions=directions)
 
 
 def _directions(

@@ -149,7 +149,7 @@ def _edges(source: Source, table: list[list[str]]) -> Model | None:
     graph = Graph(source)
     for number, row in enumerate(rows, start + 1):
         graph.add(row[first], mark if marks is None else row[marks], row[second], number)
-    return graph.model("edges", both_is_edge=True)
+    return graph.model(both_is_edge=True)
 
 
 def _is_weight(name: str, cells: Sequence[str]) -> bool:
@@ -200,7 +200,7 @@ def model_of_matrix(source: Source, names: Sequence[str] | None, values: FloatAr
             graph.node(name)
         for i, j in np.argwhere(values).tolist():
             graph.add(variables[i], "->", variables[j])
-        return graph.model("edges", both_is_edge=True)
+        return graph.model(both_is_edge=True)
     if kinds <= {-1.0, 0.0, 1.0, 2.0} and len(kinds & {-1.0, 2.0}):
         return _endpoints(source, variables, values)
     if not np.array_equal(values, values.T):
@@ -219,7 +219,7 @@ def model_of_matrix(source: Source, names: Sequence[str] | None, values: FloatAr
     lengths, places, weights = ising(values, np.zeros(len(values)))
     ones = single_values(np.ones(len(places), dtype=np.int64), 1)
     domain = Domain(dict.fromkeys(variables, 2))
-    return model_of(domain, lengths, places, ones, weights, source, "ising")
+    return model_of(domain, lengths, places, ones, weights, source)
 
 
 def _endpoints(source: Source, names: list[str], values: FloatArray) -> Model:
@@ -230,7 +230,7 @@ def _endpoints(source: Source, names: list[str], values: FloatArray) -> Model:
         # [i, j] is the end at i: -1 a tail, 1 a head, 2 a circle
         mark = _ENDPOINTS.get((int(values[i, j]), int(values[j, i])), "o-o")
         graph.add(names[i], mark, names[j])
-    return graph.model("edges")
+    return graph.model()
 
 
 def ising(weights: FloatArray, thresholds: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:

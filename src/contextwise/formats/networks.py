@@ -53,7 +53,7 @@ class Network:
             raise self.source.error(f"variable {child!r} has two probabilities", line)
         self.parents[child], self.numbers[child], self.lines[child] = parents, numbers, line
 
-    def model(self, format: str) -> Model:
+    def model(self) -> Model:
         """Check that variables and families fit, and make the model."""
         if not self.states:
             raise self.source.error("the file has no variables")
@@ -75,7 +75,7 @@ class Network:
         positions = [list(map(domain.position, self.parents[name])) for name in domain.names]
         tables = [self._table(domain, name) for name in domain.names]
         lines = [self.lines[name] for name in domain.names]
-        return model_of_network(domain, positions, tables, self.source, format, lines=lines)
+        return model_of_network(domain, positions, tables, self.source, lines=lines)
 
     def _table(self, domain: Domain, child: str) -> FloatArray | None:
         numbers = self.numbers[child]
@@ -128,7 +128,7 @@ def read_net(source: Source) -> Model:
     A table that is a formula (``model_data``) or left out is not known: the arcs are read, the
     weights are not.
     """
-    return _Hugin(source).network.model("net")
+    return _Hugin(source).network.model()
 
 
 class _Hugin(Tokens):
@@ -266,7 +266,7 @@ def read_xmlbif(source: Source) -> Model:
             raise source.error(f"{child!r} needs one <TABLE>", document.line(block))
         numbers = document.numbers(tables[0]) if tables else None
         network.add_family(child, list(_texts(block, "given")), numbers, document.line(block))
-    return network.model("xmlbif")
+    return network.model()
 
 
 def _texts(element: Element, tag: str) -> Iterator[str]:
@@ -316,4 +316,4 @@ def read_xdsl(source: Source) -> Model:
                     raise source.error(f"{name!r} has no state {result[:30]!r}", line)
             numbers = [float(result == state) for result in results for state in states]
         network.add_family(name, parents, numbers, line)
-    return network.model("xdsl")
+    return network.model()

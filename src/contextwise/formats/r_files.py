@@ -165,7 +165,7 @@ def _graph(source: Source, network: RNetwork) -> Model:
         graph.node(str(name))
     for parent, child in zip(arcs[: len(arcs) // 2], arcs[len(arcs) // 2 :], strict=True):
         graph.add(parent, "->", child)
-    return graph.model("bnlearn", both_is_edge=True)
+    return graph.model(both_is_edge=True)
 
 
 def _network(source: Source, nodes: dict[str, Any]) -> Model:
@@ -181,4 +181,4 @@ def _network(source: Source, nodes: dict[str, Any]) -> Model:
         parents = [str(parent) for parent in np.atleast_1d(node["parents"])]
         numbers = np.moveaxis(np.asarray(node["prob"], dtype=float), 0, -1)
         network.add_family(str(name), parents, numbers.ravel().tolist(), 0)
-    return network.model("bnlearn")
+    return network.model()

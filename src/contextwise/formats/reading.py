@@ -14,7 +14,7 @@ import re
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -70,6 +70,10 @@ class Source:
 
     data: bytes
     name: str
+    format: str = ""
+
+    def of_format(self, format: str) -> Source:
+        return replace(self, format=format)
 
     @cached_property
     def text(self) -> str:
@@ -140,7 +144,6 @@ def model_of(
     values: WordArray,
     weights: FloatArray | None,
     source: Source,
-    format: str,
     about: Mapping[str, Any] | None = None,
     directions: Directions | None = None,
 ) -> Model:
@@ -156,7 +159,7 @@ def model_of(
     contradictory = int((places < 0).sum())
     info: dict[str, Any] = {
         "file": source.name,
-        "format": format,
+        "format": source.format,
         # the last line may have no line end
         "lines": data.count(b"\n") + (not data.endswith(b"\n") and bool(data)),
         "raw_features": count,
@@ -187,7 +190,6 @@ def model_of_factors(
     scopes: Sequence[Sequence[int]],
     logs: Sequence[FloatArray] | None,
     source: Source,
-    format: str,
     directions: Directions | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> Model:
@@ -200,7 +202,7 @@ def model_of_factors(
     if logs is not None:
         weights = np.concatenate([np.zeros(0), *(table.ravel() for table in logs)])
     lengths = np.bincount(owners, minlength=count)
-    return model_of(domain, lengths, variables, values, weights, source, format, about, directions)
+    return model_of(domain, lengths, variables, values, weights, source, about, directions)
 
 
 def model_of_network(
@@ -208,7 +210,6 @@ def model_of_network(
     parents: Parents,
     tables: Tables | None,
     source: Source,
-    format: str,
     *,
     undirected: Iterable[PairIndex] = (),
     lines: Sequence[int] | None = None,
@@ -216,20 +217,10 @@ def model_of_network(
 ) -> Model:
     """Make the model of the Bayesian network in a file, with its directions.
 
-    Pass what the file has; this function checks it and raises at the line of the variable
-    (``lines``, one for each) if the arcs have a cycle, or a table does not fit. Rows whose sum is
-    off by rounding are rescaled. ``parents`` and ``tables`` are those of
-    `contextwise.models.directions.bayesian_network`: for each variable of the domain the positions
-    of its parents, and P(v | parents) with one axis per parent and the variable last. Pass None for
-    a table that the file does not have, or an array with NaN: the model then has no weights, and
-    this function warns if only some are missing. Pass ``tables=None`` for a file of arcs alone; it
-    may have edges without a direction (``undirected``), such as those of a CPDAG.
-
-    >>> source = Source(b"[A][B|A]", "model.txt")
-    >>> domain = Domain({"A": 2, "B": 3})
-    >>> model = model_of_network(domain, [(), (0,)], None, source, "modelstring")
-    >>> model.directions, model.info["format"]
-    (Directions(2 variables, 1 arc, 0 tables), 'modelstring')
+    The arguments are those of `contextwise.models.directions.bayesian_network`, with None for a
+    table that the file does not have and NaN for missing rows; then the model has no weights.
+    ``tables=None`` is for a file of arcs alone, which may have ``undirected`` edges, such as those
+    of a CPDAG. Errors are raised at the line of the variable (``lines``, one for each).
     """
     try:
         directions = directions_of(domain, parents, tables, undirected)
@@ -247,7 +238,7 @@ def model_of_network(
             stacklevel=6,
         )
     scopes, logs = directions.scopes(), directions.logs()
-    return model_of_factors(domain, scopes, logs, source, format, directions, about)
+    return model_of_factors(domain, scopes, logs, source, directions, about)
 
 
 def network_in_tables(

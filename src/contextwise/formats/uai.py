@@ -58,7 +58,7 @@ def read(source: Source) -> Model:
     directions = None
     if kind.upper() == "BAYES":
         directions = network_in_tables(domain, scopes, tables, source)
-    return model_of_factors(domain, scopes, list(map(logs_of, tables)), source, "uai", directions)
+    return model_of_factors(domain, scopes, list(map(logs_of, tables)), source, directions)
 
 
 def write(model: Model) -> bytes:
