@@ -19,7 +19,7 @@ def agree(data: bytes, keyword: str = "MN") -> bool:
     """Check that both parsers give equal listings or both give none; return whether they do."""
     source = Source(data, "x")
     try:
-        plain = libra.parse(source, keyword)
+        plain = libra.Parser(source, keyword).file()
     except ContextwiseError:
         with suppress(ContextwiseError):  # the line of cardinalities is read by one function
             assert libra.scanned(source, keyword) is None

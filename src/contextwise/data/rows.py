@@ -1,23 +1,17 @@
 """Read rows of observed states from files, frames, arrays and lists: `read_data` makes `Data`.
 
-**Files** are text (CSV and its relatives, ARFF), or the files of Excel, SPSS, Stata, R, Parquet and
-Feather; the content decides, not the name. `contextwise.data.text` finds the separator, the header
-and the encoding.
+Files are known by their content (`containers`, `text`). `columns` judges each column, and refuses
+all that need a decision in one message. The same content in a file and in a frame gives the same
+answer.
 
-**Columns.** `contextwise.data.columns` judges each column. Columns that number the rows are
-dropped. Columns that are not categories, and missing values, are refused in one message with the
-options that solve all of it. The same content in a file and in a frame gives the same answer.
+Without a domain, a named column has the labels that occur in it, sorted; a declared category has
+its declared states. Whole numbers in an array without names are codes, so it has the states 0 to
+the largest; a note tells how many of them do not occur. A whole float stands for its int, and a
+bool for ``True`` or ``False``. Bins include their upper edge.
 
-**Variables and states** without a domain. A named column has the labels that occur in it, sorted; a
-declared category has its declared states. A column of a file without names is called ``v0``,
-``v1``, …. Whole numbers in an array are codes, so that it has the states 0 to the largest; a note
-tells how many of them do not occur. A whole float stands for its int, and a bool for ``True`` or
-``False``. Bins are called ``up to 25``, ``25 to 40`` and ``above 40``, and include their upper
-edge.
-
-**With a domain** a first line that contains all its names is a header, and other columns are
-ignored; otherwise the columns are the variables in order. A number is read as the bin that contains
-it if the states are bins, and a missing value as the state ``missing`` if there is one.
+With a domain, a first line that contains all its names is a header, and other columns are ignored;
+otherwise the columns are the variables in order. A number is read as the bin that contains it if
+the states are bins, and a missing value as the state ``missing`` if there is one.
 """
 
 from __future__ import annotations
@@ -277,7 +271,7 @@ def as_data(
     how = (options or RowOptions())._replace(domain=known)
     if isinstance(data, Data):
         return data if known is None or known == data.domain else _aligned(data, known)
-    return _read(*_source_table(data, how))
+    return _read(_source_table(data, how), how)
 
 
 def as_advised(
@@ -340,14 +334,16 @@ def summarize_data(data: DataLike, options: RowOptions | None = None) -> DataSum
     >>> summary.try_line(["learn", "people.csv"])
     'Try: contextwise learn people.csv --bins age=4'
     """
-    return Judge(*_source_table(data, options or RowOptions())).decide()[0]
+    how = options or RowOptions()
+    return Judge(_source_table(data, how), how).decide()[0]
 
 
 def infer_domain(data: DataLike) -> Domain:
     """Return the variables and states of data, which may have missing values."""
     if isinstance(data, Data):
         return data.domain
-    table, how = _source_table(data, RowOptions(missing="drop"))
+    how = RowOptions(missing="drop")
+    table = _source_table(data, how)
     return _inferred(_decided(table, how).columns, table)
 
 
@@ -357,21 +353,18 @@ def following(model: Any, options: RowOptions | None = None) -> RowOptions:
     return (options or RowOptions())._replace(learned=learned)
 
 
-def _source_table(data: DataLike, how: RowOptions) -> tuple[Sheet, RowOptions]:
-    """Return the table, and the options with the counts of a bundled table."""
+def _source_table(data: DataLike, how: RowOptions) -> Sheet:
     if not isinstance(data, str | os.PathLike):
-        return python_table(data, how.domain), how
+        return python_table(data, how.domain)
     path = os.fspath(data)
     if isinstance(data, str) and path in BUNDLED:  # a Path drops "./", so it is a file
         content = get_data("contextwise", f"data/{path}.csv") or b""
-        how = how._replace(counts=how.counts or BUNDLED[path])
-    elif path and not os.path.splitext(path)[1] and not os.path.exists(path):
+        return replace(_file_table(content, path, how), counts=BUNDLED[path])
+    if path and not os.path.splitext(path)[1] and not os.path.exists(path):
         raise ContextwiseError(
             f"{path}: no such file or bundled data set; the data sets are {', '.join(BUNDLED)}"
         )
-    else:
-        content = files.read_bytes(path)
-    return _file_table(content, path, how), how
+    return _file_table(files.read_bytes(path), path, how)
 
 
 def _file_table(content: bytes, name: str, how: RowOptions) -> Sheet:
@@ -485,11 +478,6 @@ def _chosen(table: Sheet, how: RowOptions, domain: Domain) -> Decisions:
     )
 
 
-def _of_rows(table: Sheet, kept: npt.NDArray[np.bool_]) -> Sheet:
-    """Return the table with the lines of some rows."""
-    return table if table.lines is None else replace(table, lines=table.lines[kept])
-
-
 def _counted(
     columns: list[Column], counts: Column, table: Sheet
 ) -> tuple[list[Column], IntArray, Sheet]:
@@ -497,7 +485,7 @@ def _counted(
     multiplicity = check_counts(counts, table)
     seen = multiplicity > 0
     kept = columns if seen.all() else [column.take(seen) for column in columns]
-    return kept, multiplicity[seen], _of_rows(table, seen)
+    return kept, multiplicity[seen], table.of_rows(seen)
 
 
 def _complete(
@@ -522,7 +510,7 @@ def _complete(
         f"rows left (missing in {shown}); this biases results unless values are missing at random"
     )
     kept = None if counts is None else counts[complete]
-    return [column.take(complete) for column in columns], kept, _of_rows(table, complete), [note]
+    return [column.take(complete) for column in columns], kept, table.of_rows(complete), [note]
 
 
 def _with_missing_state(column: Column) -> Column:
@@ -586,11 +574,7 @@ def _short_edge(value: float, following: float) -> float:
 
 
 def bin_labels(edges: Sequence[float], whole: bool) -> list[str]:
-    """Return the labels of bins; each includes its upper edge.
-
-    >>> bin_labels([25, 40], True), bin_labels([2.5], False)
-    (['up to 25', '26 to 40', 'above 40'], ['up to 2.5', 'above 2.5'])
-    """
+    """Return the labels of bins: ``up to 25``, ``26 to 40``, ``above 40``."""
     if not edges:
         return ["all"]
     inner = [
@@ -744,10 +728,7 @@ def _refuse_counts(table: Sheet, wanted: Sheet) -> None:
 
 
 def format_rows(rows: npt.NDArray[Any], names: Sequence[str] | None = None) -> str:
-    """Write rows as CSV, with the names of the variables as header if given.
-
-    Rows of positions without a header are Libra's ``.data`` format.
-    """
+    """Write rows as CSV, with a header of names if given; Libra's ``.data`` has none."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     if names is not None:
@@ -784,9 +765,6 @@ def draw_rows(
     """Draw a share of the rows without replacement, or as many with it for None; return numbers.
 
     If rows belong to subjects, draw whole subjects.
-
-    >>> draw_rows(6, np.array([7, 7, 8, 8, 9, 9]), 2 / 3, np.random.default_rng(1))
-    array([0, 1, 2, 3])
     """
     units = units_of(count, subjects)
     number = int(units.max()) + 1

@@ -91,6 +91,10 @@ class Sheet:
         line = None if self.lines is None else int(self.lines[row])
         return ParseError(message, path=self.file, line=line)
 
+    def of_rows(self, kept: npt.NDArray[np.bool_]) -> Sheet:
+        """Return the table with the lines of some rows."""
+        return self if self.lines is None else replace(self, lines=self.lines[kept])
+
     def only(self, names: Iterable[str]) -> Sheet:
         """Return the table with some of its columns."""
         return replace(self, columns=[self.column(name) for name in names])
@@ -177,15 +181,14 @@ def is_empty(cell: object) -> bool:
     )
 
 
-def column_of(name: str, cells: Any, declared: Sequence[Any] | None = None) -> Column:
+def column_of(name: str, cells: Any) -> Column:
     """Return a column of Python objects or of an array."""
     try:
         distinct, codes = _distinct(cells)
         labels = [None if is_empty(cell) else label_of(cell) for cell in distinct]
     except DomainError as error:
         raise DomainError(f"column {name!r}: {error}") from None
-    states = None if declared is None else tuple(map(label_of, declared))
-    return Column(name, (), codes, states).mapped(labels, codes)
+    return Column(name, (), codes).mapped(labels, codes)
 
 
 def _distinct(cells: Any) -> tuple[list[Any], IntArray]:
@@ -213,8 +216,16 @@ def python_table(data: Any, domain: Domain | None) -> Sheet:
         if domain is not None:
             check_unique([str(name) for name in data.columns if str(name) in domain.positions])
         return frame_table(data)
+    width = None if domain is None else len(domain)
     if hasattr(data, "shape"):
-        return _array_table(_unmasked(data), domain)
+        array = _unmasked(data)
+        if array.ndim != 2 or width not in (None, array.shape[1]):
+            expected = "cells" if width is None else f"{width} cells"
+            raise DomainError(
+                f"the data has shape {array.shape}; expected rows of {expected}, as in a list of "
+                "lists or a frame"
+            )
+        return _unnamed(list(array.T), len(array), domain)
     if isinstance(data, bytes | Mapping) or not isinstance(data, Iterable):
         raise DomainError(
             f"{type(data).__name__!r} cannot be read as data; pass a frame, an array, a list of "
@@ -223,33 +234,6 @@ def python_table(data: Any, domain: Domain | None) -> Sheet:
     rows = list(data)
     if rows and isinstance(rows[0], Mapping):
         return _mappings_table(rows, domain)
-    return _rows_table(rows, domain)
-
-
-def _array_table(array: npt.NDArray[Any], domain: Domain | None) -> Sheet:
-    width = None if domain is None else len(domain)
-    if array.ndim != 2 or width not in (None, array.shape[1]):
-        expected = "cells" if width is None else f"{width} cells"
-        raise DomainError(
-            f"the data has shape {array.shape}; expected rows of {expected}, as in a list of lists "
-            "or a frame"
-        )
-    return _unnamed(list(array.T), len(array), domain)
-
-
-def _mappings_table(rows: Sequence[Mapping[Any, Any]], domain: Domain | None) -> Sheet:
-    seen = dict.fromkeys(name for row in rows for name in row)
-    names = list(seen) if domain is None else list(domain.names)
-    for r, row in enumerate(rows):
-        lacking = [name for name in names if name not in row]
-        if lacking:
-            raise DomainError(f"row {r} of the data lacks {listed(map(str, lacking))}")
-    named = [column_of(str(name), [row[name] for row in rows]) for name in names]
-    return Sheet(named, len(rows))
-
-
-def _rows_table(rows: Sequence[Any], domain: Domain | None) -> Sheet:
-    width = None if domain is None else len(domain)
     cells = []
     for r, row in enumerate(rows):
         if isinstance(row, str | bytes) or not isinstance(row, Iterable):
@@ -261,6 +245,17 @@ def _rows_table(rows: Sequence[Any], domain: Domain | None) -> Sheet:
                 f"row {r} of the data has {len(cells[r])} cells for {width} variables"
             )
     return _unnamed([[row[v] for row in cells] for v in range(width or 0)], len(rows), domain)
+
+
+def _mappings_table(rows: Sequence[Mapping[Any, Any]], domain: Domain | None) -> Sheet:
+    seen = dict.fromkeys(name for row in rows for name in row)
+    names = list(seen) if domain is None else list(domain.names)
+    for r, row in enumerate(rows):
+        lacking = [name for name in names if name not in row]
+        if lacking:
+            raise DomainError(f"row {r} of the data lacks {listed(map(str, lacking))}")
+    named = [column_of(str(name), [row[name] for row in rows]) for name in names]
+    return Sheet(named, len(rows))
 
 
 def _unnamed(columns: Sequence[Any], rows: int, domain: Domain | None) -> Sheet:
@@ -291,11 +286,7 @@ def frame_table(frame: Any, file: str | None = None) -> Sheet:
 
 
 def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Number the names that occur twice, and say so.
-
-    >>> unique_names(["a", "b", "a"])
-    (['a', 'b', 'a.2'], ["two columns are called 'a'; the second is called 'a.2' here"])
-    """
+    """Number the names that occur twice, and return what was renamed."""
     unique: list[str] = []
     notes = []
     for name in names:

@@ -7,7 +7,6 @@ might not expect is a note of the table.
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -250,14 +249,15 @@ def _coded(text: str, separator: str) -> list[Column] | None:
 def _cells(text: str, name: str, separator: str) -> tuple[list[list[str]], IntArray]:
     """Read any table with Python's csv module; return the rows and their last lines."""
     quote = _quote(text, separator)
-    reader = _rows(io.StringIO(text, newline=""), separator, quote)
+    source = text.split("\n")
+    reader = _rows((f"{line}\n" for line in source), separator, quote)
     rows, lines = [], []
     joined, last = 0, 0  # the first line of a cell that continues on the next line
     try:
         for row in reader:
             joined = joined or (last + 1 if reader.line_num > last + 1 else 0)
             last = reader.line_num
-            if "".join(row).strip() or len(row) > 1:
+            if len(row) > 1 or source[last - 1].strip():
                 rows.append(row)
                 lines.append(last)
     except csv.Error as error:

@@ -15,7 +15,7 @@ from operator import getitem
 
 import numpy as np
 
-from contextwise.errors import ContextwiseError, NotRepresentable, ParseError
+from contextwise.errors import ContextwiseError, NotRepresentable
 from contextwise.formats.networks import Network
 from contextwise.formats.reading import Source, Token, Tokens, tables_to_write
 from contextwise.models.directions import bayesian_network
@@ -164,17 +164,19 @@ class _Parser(Tokens):
             table = checked(block.table, values.size, line)
             # In a BIF table the child varies slowest; here it comes last.
             values = np.moveaxis(table.reshape([shape[-1], *shape[:-1]]), 0, -1)
-        positions = [self.positions(name) for name in parents]
+        positions = list(map(self.positions, parents))
         seen = set()
         for labels, at, row in block.rows:
             if len(labels) != len(parents):
                 raise self.source.error(
                     f"{owner} has {len(parents)} parents and this row {len(labels)} states", at
                 )
-            try:
-                place = tuple(map(getitem, positions, labels))
-            except KeyError:
-                raise self.no_state(parents, labels, at) from None
+            for name, known, label in zip(parents, positions, labels, strict=True):
+                if label not in known:
+                    states = listed(self.network.states[name])
+                    message = f"variable {name!r} has no state {label[:30]!r}; its states are "
+                    raise self.source.error(message + states, at)
+            place = tuple(map(getitem, positions, labels))
             if place in seen:
                 raise self.source.error(f"{owner} has this row twice", at)
             seen.add(place)
@@ -186,19 +188,8 @@ class _Parser(Tokens):
     def positions(self, name: str) -> dict[str, int]:
         """Return the places of the states of a variable; rows of ``.dsc`` files may number them."""
         states = self.network.states[name]
-        known = {state: k for k, state in enumerate(states)}
-        return known | ({str(k): k for k in range(len(states))} if self.is_dsc else {})
-
-    def no_state(self, parents: list[str], labels: list[str], line: int) -> ParseError:
-        """Return the error about the first label of a row that is no state."""
-        name, label = next(
-            (name, label)
-            for name, label in zip(parents, labels, strict=True)
-            if label not in self.positions(name)
-        )
-        states = listed(self.network.states[name])
-        message = f"variable {name!r} has no state {label[:30]!r}; its states are {states}"
-        return self.source.error(message, line)
+        numbers = {str(k): k for k in range(len(states))} if self.is_dsc else {}
+        return {state: k for k, state in enumerate(states)} | numbers
 
 
 def read(source: Source) -> Model:

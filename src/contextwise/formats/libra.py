@@ -78,16 +78,6 @@ class Listing:
     """The line of that brace."""
 
 
-def parse(source: Source, keyword: str) -> Listing:
-    """Read a file with the keyword ``MN``, ``BN`` or ``DN`` in plain Python.
-
-    >>> listing = parse(Source(b"2,3\\nMN {\\n0.5 +v0_1 -v1_2\\n}\\n", "small.mn"), "MN")
-    >>> listing.lengths, listing.tests, listing.weights
-    (array([2]), array([2, 9]), array([0.5]))
-    """
-    return _Parser(source, keyword).file()
-
-
 def _header(source: Source) -> tuple[bytes, list[int], int]:
     """Return the bytes, with ``\\n`` at the ends of lines, the cardinalities, and where they end.
 
@@ -135,7 +125,7 @@ def _shown(text: str) -> str:
     return repr(text if len(text) <= 30 else text[:27] + "...")
 
 
-class _Parser:
+class Parser:
     """A recursive-descent parser without recursion: a tree may be nested without limit."""
 
     def __init__(self, source: Source, keyword: str) -> None:
@@ -361,20 +351,14 @@ def scanned(source: Source, keyword: str) -> Listing | None:
     if _scan is None:
         return None
     data, cardinalities, at = _header(source)
-    result = _scan.scan(
-        data,
-        at,
-        keyword,
-        np.array(cardinalities, dtype=np.int64),
-        most_literals(source, cardinalities),
-    )
+    states = np.array(cardinalities, dtype=np.int64)
+    result = _scan.scan(data, at, keyword, states, most_literals(source, cardinalities))
     if result is None:
         return None
     lengths, tests, weights, children, end = result
     rest, line = data[end:].decode("latin-1"), data.count(b"\n", 0, end) + 1
-    return Listing(
-        cardinalities, lengths, tests, weights if len(weights) else None, children, rest, line
-    )
+    weights = weights if len(weights) else None
+    return Listing(cardinalities, lengths, tests, weights, children, rest, line)
 
 
 def _literals(listing: Listing) -> tuple[IntArray, WordArray]:
@@ -395,12 +379,8 @@ def _literals(listing: Listing) -> tuple[IntArray, WordArray]:
 
 
 def read(source: Source, keyword: str) -> Model:
-    """Read a file with the keyword ``MN``, ``BN`` or ``DN``; the last one has no weights.
-
-    >>> read(Source(b"2\\nBN {\\nv0 {\\ntree { (v0_0 -0.1 -2.3) }\\n}\\n}", "small.bn"), "BN")
-    LogLinear(1 variable, 2 features: -0.1 v0=0; -2.3 v0=1)
-    """
-    listing = scanned(source, keyword) or parse(source, keyword)
+    """Read a file with the keyword ``MN``, ``BN`` or ``DN``; the last one has no weights."""
+    listing = scanned(source, keyword) or Parser(source, keyword).file()
     weights = None if keyword == "DN" else listing.weights
     domain = Domain.of_cardinalities(listing.cardinalities)
     remark = _remark_of(source, listing) if keyword == "MN" else {}
