@@ -257,7 +257,7 @@ def _cells(text: str, name: str, separator: str) -> tuple[list[list[str]], IntAr
         for row in reader:
             joined = joined or (last + 1 if reader.line_num > last + 1 else 0)
             last = reader.line_num
-            if len(row) > 1 or source[last - 1].strip():
+            if source[last - 1].strip():
                 rows.append(row)
                 lines.append(last)
     except csv.Error as error:
