@@ -59,6 +59,14 @@ FREQUENT = 3
 """The number of most frequent values that a summary lists."""
 
 
+Remedies = tuple[tuple[str, str], ...]
+"""Options and their values, such as ``("drop", "id")``; the first is the advice."""
+Problem = tuple[str, Remedies]
+"""A reason why a column cannot be used, and what can be done."""
+Bins = int | tuple[float, ...]
+"""A number of bins, or the upper edges of all but the last."""
+
+
 @dataclass(frozen=True)
 class ColumnSummary:
     """A column of data, and what to do about it.
@@ -93,7 +101,7 @@ class ColumnSummary:
     values: int
     missing: int
     frequent: tuple[tuple[str, int], ...]
-    problems: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
+    problems: tuple[Problem, ...] = ()
     decision: str = ""
 
     @property
@@ -206,7 +214,7 @@ class UnclearData(DomainError):
     ... except UnclearData as error:
     ...     print(error)
     the data: 1 column cannot be used as it is
-      name  9 different texts in 9 rows: an identifier  drop='name', or category='name'
+      name  9 different texts in 9 rows: an identifier  drop=['name'], or category=['name']
     Try: read_data(data, drop=['name'])
     More: docs/howto/your-data.md
     """
@@ -219,19 +227,10 @@ class UnclearData(DomainError):
         return UnclearData, (self.summary,)
 
 
-def _options(remedies: Sequence[tuple[str, str]], *, python: bool = False) -> str:
+def _options(remedies: Remedies, *, python: bool = False) -> str:
     """Write remedies: ``--bins age=4, or --category age``."""
-    shown, last = [], ""
-    for option, value in remedies:
-        if python:
-            name, _, number = value.rpartition("=")
-            text = f"bins={{{name!r}: {number}}}" if option == "bins" else f"{option}={value!r}"
-        else:
-            quoted = command_line([value]).removeprefix("contextwise ")
-            text = quoted if option == last else f"--{option} {quoted}"
-        shown.append(text)
-        last = option
-    return ", or ".join(shown)
+    ways = [row_options(**{option: value}) for option, value in remedies]
+    return ", or ".join(how.keywords() if python else how.command() for how in ways)
 
 
 @dataclass
@@ -299,10 +298,6 @@ def _doubtful(table: Sheet) -> Set[str]:
 # -- judging ---------------------------------------------------------------------------------------
 
 
-Bins = int | tuple[float, ...]
-"""A number of bins, or the upper edges of all but the last."""
-
-
 def parse_bins(text: str) -> Bins:
     """Read a number of bins, ``4``, or the points where to cut, ``20|30``."""
     if "|" in text:
@@ -357,7 +352,7 @@ class Judge:
                 self.every_bins = parse_bins(text)
             else:
                 self.bins[name] = parse_bins(text)
-        self.problems: dict[str, list[tuple[str, tuple[tuple[str, str], ...]]]] = {}
+        self.problems: dict[str, list[Problem]] = {}
         self.kinds: dict[str, str] = {} if subject is None else {subject: "subject"}
         self.decisions: dict[str, str] = dict.fromkeys(self.left_out, "dropped")
         self.notes = list(table.notes)
@@ -455,7 +450,7 @@ class Judge:
                 self.obstacle = (
                     f"{column.name!r} looks like weights of the other columns. Only whole counts "
                     "can be used, because tests and scores count rows; multiply shares by the "
-                    f"number of observations and use --counts {command_line([column.name])[12:]}"
+                    f"number of observations and use {RowOptions(counts=column.name).command()}"
                 )
                 return None
         for column in whole if self.rows >= 4 else ():
@@ -556,7 +551,9 @@ class Judge:
             self.problem(name, "no values", ("drop", name))
             return
         if name in self.bins:
-            self._check_bins(column, is_number)
+            if not is_number:
+                raise DomainError(f"bins: column {name!r} is not made of numbers")
+            self.kinds[name], self.decisions[name] = "measurement", _cut(self.bins[name])
         elif name in self.insisted or column.declared is not None:
             pass
         elif (
@@ -602,15 +599,7 @@ class Judge:
         few = FEW_FRACTIONS if fractions else FEW_WHOLE
         return values > few and 2 * values > self.rows and not counted and not self.is_array
 
-    def _check_bins(self, column: Column, is_number: bool) -> None:
-        if not is_number:
-            raise DomainError(f"bins: column {column.name!r} is not made of numbers")
-        self.kinds[column.name] = "measurement"
-        self.decisions[column.name] = _cut(self.bins[column.name])
-
-    def _judge_measurement(
-        self, column: Column, fractions: bool, of_subjects: Sequence[tuple[str, str]]
-    ) -> None:
+    def _judge_measurement(self, column: Column, fractions: bool, of_subjects: Remedies) -> None:
         name, values = column.name, len(column.labels)
         self.kinds[name] = "measurement"
         commas = [label for label in column.labels if "," in label]

@@ -82,6 +82,10 @@ class RowOptions(NamedTuple):
                 words += [flag, value]
         return words
 
+    def command(self) -> str:
+        """Return the options as they are typed."""
+        return command_line(self.words()).removeprefix("contextwise ")
+
     def keywords(self) -> str:
         """Return the options as keywords of Python, those that are set."""
         parts = []
