@@ -391,7 +391,9 @@ class Judge:
                 "no column has categories: all are row numbers, identifiers, text or empty"
             )
         if len(usable) == 1 and self.rows > 1:
-            self.notes.append("there is only one variable; is the separator right? (--separator)")
+            is_text = self.all.lines is not None
+            doubt = "; is the separator right? (--separator)" if is_text else ""
+            self.notes.append(f"there is only one variable{doubt}")
         if self.how.columns or self.left_out:
             kept = {c.name for c in self.table.columns} | {self.counts.name if self.counts else ""}
             out = [n for n in self.all.names if n not in kept]

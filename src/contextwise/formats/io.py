@@ -75,10 +75,9 @@ def as_model(
         return read(model, format=format, zero_weights=zero_weights)
     known: Any = model
     if not isinstance(known, Structure | LogLinear):
-        known = _learned(known, "structure_")
-        if not isinstance(known, Structure | LogLinear):
-            graph = model_of_graph(known)
-            known = known if graph is None else graph
+        # The networks of pgmpy have a method `fit` too, so graphs come first.
+        graph = model_of_graph(known)
+        known = _learned(known, "structure_") if graph is None else graph
         structure_of(known)  # raises if it is not a model
     return _with_zero_weights(known, zero_weights)
 
