@@ -352,7 +352,8 @@ def test_graphs_of_pgmpy_and_causal_learn_are_models() -> None:
     learned.add_edge(edges.Edge(b, c, ends.ARROW, ends.TAIL))
     with pytest.warns(UserWarning, match="the graphs have no states"):
         assert compare(base.DAG([("A", "B"), ("C", "B")]), learned).distance == 0
-        network = pytest.importorskip("pgmpy.models").DiscreteBayesianNetwork  # it has a `fit`
+    network = pytest.importorskip("pgmpy.models").DiscreteBayesianNetwork  # it has a `fit`
+    with pytest.warns(UserWarning, match="the graphs have no states"):
         assert compare(network([("A", "B"), ("C", "B")]), learned).distance == 0
     learned.add_edge(edges.Edge(a, c, ends.CIRCLE, ends.ARROW))
     with pytest.raises(ContextwiseError, match="has a circle or two heads"):
