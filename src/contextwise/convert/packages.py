@@ -17,12 +17,10 @@ from contextwise.convert.from_claims import DomainLike, converter, domain_of
 from contextwise.convert.undirected import from_graph
 from contextwise.data.rows import infer_domain
 from contextwise.errors import DomainError, require
-from contextwise.formats.matrices import ising
 from contextwise.models.directions import bayesian_network, moral_pairs
 from contextwise.models.domain import Domain, listed
-from contextwise.models.factors import Factor, factors_to_write, log_linear, numbers, weighted
+from contextwise.models.factors import Factor, factors_to_write, log_linear, numbers
 from contextwise.models.factors import tables as cells
-from contextwise.models.features import single_values
 from contextwise.models.structure import LogLinear, Structure, structure_of
 
 
@@ -305,15 +303,17 @@ def from_ising(
     >>> from_ising([[0, 0.5], [0.5, 0]], thresholds=[-1, 0], names=["sad", "tired"])
     LogLinear(2 variables, 2 features: -1 sad=1; 0.5 sad=1 & tired=1)
     """
-    columns = getattr(weights, "columns", None)
     matrix = np.asarray(weights, dtype=np.float64)
     size = len(matrix)
-    if matrix.shape != (size, size):
-        raise DomainError(f"weights must be a square matrix, got the shape {matrix.shape}")
-    if not np.isfinite(matrix).all() or np.diag(matrix).any():
-        raise DomainError("weights must be finite, with 0 on the diagonal")
-    if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=0):
-        raise DomainError("weights must be symmetric")
+    if (
+        matrix.shape != (size, size)
+        or np.diag(matrix).any()
+        or not np.isfinite(matrix).all()
+        or not np.allclose(matrix, matrix.T, rtol=1e-9, atol=0)
+    ):
+        raise DomainError(
+            "weights must be a square matrix of finite numbers, symmetric, with 0 on the diagonal"
+        )
     single = np.zeros(size) if thresholds is None else np.asarray(thresholds, dtype=np.float64)
     if single.shape != (size,) or not np.isfinite(single).all():
         raise DomainError(f"thresholds must be {size} finite numbers")
@@ -323,12 +323,12 @@ def from_ising(
         single = 2 * single - 2 * matrix.sum(axis=0)
         matrix = 4 * matrix
     if names is None:
-        labels = range(1, size + 1) if columns is None else columns
-        names = [str(name) if columns is not None else f"X{name}" for name in labels]
+        names = [str(name) for name in getattr(weights, "columns", ())]
+        names = names or [f"X{k}" for k in range(1, size + 1)]
     if len(set(names)) != size or len(names) != size:
         raise DomainError(f"names must be {size} different names")
+    scopes = [*np.argwhere(single).tolist(), *np.argwhere(np.triu(matrix)).tolist()]
+    features = [{names[v]: values[1] for v in scope} for scope in scopes]
+    logs = np.concatenate([single[single != 0], matrix[np.triu(matrix) != 0]])
     domain = Domain({name: list(map(str, values)) for name in names})
-    lengths, variables, logs = ising(matrix, single)
-    owners = np.repeat(np.arange(len(lengths)), lengths)
-    ones = single_values(np.ones(len(variables), dtype=np.int64), 1)
-    return weighted(domain, owners, variables, ones, logs)
+    return LogLinear(Structure(domain, features), logs)

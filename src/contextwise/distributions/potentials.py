@@ -8,6 +8,7 @@ that hold.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -55,20 +56,6 @@ def counts_of(features: Features, marked: BoolArray) -> MissArray:
     return counts
 
 
-def log_potential_of(model: LogLinear, rows: IntArray) -> FloatArray:
-    """Return the sum of the weights that hold in each encoded row."""
-    features, weights = model.structure.features, model.weights
-    soft = np.where(np.isfinite(weights), weights, 0.0)
-    parts = [np.zeros(0)]
-    step = max(1, CELLS // max(1, len(features.variables) + len(features)))
-    for first in range(0, len(rows), step):
-        holds = failures(features, rows[first : first + step])[1] == 0
-        total = soft @ holds
-        violated = holds[weights == -np.inf].any(axis=0) | ~holds[weights == np.inf].all(axis=0)
-        parts.append(np.where(violated, -np.inf, total))
-    return np.concatenate(parts)
-
-
 def literal_bits(features: Features, rows: IntArray) -> tuple[IntArray, Bytes]:
     """Return the kind of each literal, and the rows where each kind holds: (kinds, rows / 8)."""
     distinct_literals, kinds = features.distinct_literals()
@@ -78,10 +65,9 @@ def literal_bits(features: Features, rows: IntArray) -> tuple[IntArray, Bytes]:
     return kinds, np.array(holds, dtype=np.uint8).reshape(len(holds), (len(rows) + 7) // 8)
 
 
-def frequencies(features: Features, rows: IntArray, share: FloatArray) -> FloatArray:
-    """Return the weighted number of rows in which each feature holds."""
+def held(features: Features, rows: IntArray) -> Iterator[tuple[IntArray, BoolArray]]:
+    """Yield blocks of features, with the rows in which each of them holds."""
     kinds, bits = literal_bits(features, rows)
-    total = np.zeros(len(features))
     step = max(1, CELLS // max(1, len(rows)))
     for first in range(0, len(features), step):
         block = np.arange(first, min(first + step, len(features)))
@@ -90,7 +76,25 @@ def frequencies(features: Features, rows: IntArray, share: FloatArray) -> FloatA
             long = np.flatnonzero(features.lengths[block] > place)
             holds[long] &= bits[kinds[features.starts[block[long]] + place]]
         # `count` drops the padding of the last byte.
-        total[block] = np.unpackbits(holds, axis=1, count=len(rows)) @ share
+        yield block, np.unpackbits(holds, axis=1, count=len(rows)).view(bool)
+
+
+def frequencies(features: Features, rows: IntArray, share: FloatArray) -> FloatArray:
+    """Return the weighted number of rows in which each feature holds."""
+    total = np.zeros(len(features))
+    for block, holds in held(features, rows):
+        total[block] = holds @ share
+    return total
+
+
+def log_potential_of(model: LogLinear, rows: IntArray) -> FloatArray:
+    """Return the sum of the weights that hold in each encoded row."""
+    total = np.zeros(len(rows))
+    for block, holds in held(model.structure.features, rows):
+        weights = model.weights[block]
+        total += np.where(np.isfinite(weights), weights, 0.0) @ holds
+        total[holds[weights == -np.inf].any(axis=0)] = -np.inf
+        total[~holds[weights == np.inf].all(axis=0)] = -np.inf
     return total
 
 
