@@ -16,7 +16,7 @@ import numpy as np
 
 import contextwise as cw
 from contextwise.distributions import fit, mean_log_likelihood
-from contextwise.distributions.goodness import dimension
+from contextwise.distributions.fitting import dimension
 from contextwise.learning import AcyclicTrees, Data, PairBlocks
 
 TRUTHS = ("paper", "grown-8-2", "states-7", "cstree-8", "ldag-10", "random-8", "bnlearn-asia")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 import contextwise as cw
-from contextwise.distributions.goodness import LARGEST, dimension, goodness_of_fit
+from contextwise.distributions.fitting import MOST_FEATURES, dimension, goodness_of_fit
 from contextwise.errors import DomainError
 from contextwise.learning import as_data
 from contextwise.models.factors import tables
@@ -55,7 +55,7 @@ def test_the_dimension_of_a_hierarchical_model_is_the_sum_over_its_interactions(
 
 def test_a_large_dimension_is_unknown() -> None:
     structure = tables(cw.Domain.of_cardinalities([2] * 13), [range(13)])
-    assert len(structure) > LARGEST
+    assert len(structure) > MOST_FEATURES
     assert dimension(structure) is None
     found = goodness_of_fit(structure, np.zeros((5, 13), dtype=int))
     assert (found.aic, found.bic, found.degrees_of_freedom, found.p_value) == (None,) * 4

@@ -16,7 +16,7 @@ from contextwise.support.formatting import plural
 
 if TYPE_CHECKING:
     from contextwise.data.options import RowOptions
-    from contextwise.distributions.goodness import GoodnessOfFit
+    from contextwise.distributions.fitting import GoodnessOfFit
     from contextwise.distributions.sampling import Drawn
 
 

@@ -8,17 +8,15 @@ large.
 - `inference`: probabilities, marginals and expectations, by visiting all states or by elimination;
 - `sampling`: exact, or by Gibbs chains;
 - `fitting`: weights from data, by likelihood or by pseudo-likelihood (`conditionals`), which is a
-  sum of logistic losses, fitted to a stated gap (`proximal_newton`);
+  sum of logistic losses, fitted to a stated gap (`proximal_newton`); AIC, BIC and G²;
 - `divergence`: between two distributions;
-- `likelihood`: prediction scores on rows;
-- `goodness`: AIC, BIC and G², by maximum likelihood.
+- `likelihood`: prediction scores on rows.
 
 Nothing here imports counting, so the metric cannot depend on weights.
 """
 
 from contextwise.distributions.divergence import divergences
-from contextwise.distributions.fitting import fit
-from contextwise.distributions.goodness import goodness_of_fit
+from contextwise.distributions.fitting import fit, goodness_of_fit
 from contextwise.distributions.inference import log_probability, marginal, probabilities
 from contextwise.distributions.likelihood import (
     cmll,
