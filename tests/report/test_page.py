@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode
-from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
@@ -149,22 +148,6 @@ def test_chance_and_checks_stand_on_the_page() -> None:
     assert Reader(page).tags.count("figure") == 2
 
 
-def test_groups_have_means_and_their_guess_of_median_distance() -> None:
-    six = examples.load("six")
-    near = [reported(six, examples.load("six-guess"), f"near {k}") for k in range(3)]
-    far = [reported(six, examples.load("six-graph"), "far")]
-    guesses = [replace(guess, group="trees") for guess in near]
-    guesses += [replace(guess, group="graphs") for guess in far]
-    page = page_of(*guesses)
-    assert_self_contained(page)
-    reader = Reader(page)
-    assert "Means of the groups, with 95 % intervals" in reader.text
-    assert "minus trees" in reader.text
-    assert "trees: near 1, the guess of median distance" in reader.text
-    assert "graphs: far" in reader.text
-    assert reader.tags.count("figure") == 4  # two of each group
-
-
 def test_names_are_shown_and_not_run() -> None:
     domain = Domain({NASTY: [NASTY, "no"], "B": 2, "C": 2})
     true, guess = (
@@ -249,13 +232,6 @@ def test_the_command_asks_all_questions(tmp_path: Path) -> None:
     text = Reader(out.read_text("utf-8")).text
     assert "six checked on data" in text
     assert "six-guess checked on data" in text
-    groups = ["--group", "a=six-guess", "--group", "b=six-graph", "--group", "b=six-guess"]
-    grouped = ["report", "six", *groups, "--out", str(out)]
-    result = CliRunner().invoke(contextwise, grouped, catch_exceptions=False)
-    assert result.exit_code == 0
-    text = Reader(out.read_text("utf-8")).text
-    assert "b: six-guess, the guess of median distance" in text
-    assert "--group a=six-guess --group b=six-graph --group b=six-guess" in text
 
 
 def test_the_command_reports_one_model_with_evidence(tmp_path: Path) -> None:
@@ -281,7 +257,7 @@ def test_the_command_reports_one_model_with_evidence(tmp_path: Path) -> None:
     [
         (["six", "--chance"], "--chance needs a GUESS"),
         (["six", "--context", "X0=1"], "--context needs a GUESS"),
-        (["six", "six-guess", "--group", "a=six-graph"], "not both"),
+        (["six", "--group", "a=six-graph"], "--group was removed; use"),
     ],
 )
 def test_contradictions_are_told(tmp_path: Path, words: list[str], message: str) -> None:

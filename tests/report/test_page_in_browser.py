@@ -44,7 +44,7 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = np.random.default_rng(1).integers(2, size=(40, VARIABLES))
     own: dict[str, Any] = {"explanation": explain_comparison(found), "chance": beside}
     own["check"] = check(guess, rows, variables=[*names[:4], HOSTILE])
-    guesses = [Guess(name, found, group=name, **own) for name in ("one", HOSTILE)]
+    guesses = [Guess(name, found, **own) for name in ("one", HOSTILE)]
     path = tmp_path_factory.mktemp("page") / "page.html"
     path.write_text(report_page("true", guesses), "utf-8")
     return path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,26 +19,23 @@ from contextwise.cli.inputs import (
     only_one_from_stdin,
 )
 from contextwise.data.options import FLAGS
-from contextwise.errors import OpenResult, require
+from contextwise.errors import ContextwiseError, require
 from contextwise.support.effort import Deadline, Effort
 from contextwise.support.files import write_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from contextwise.comparison.question import Restriction
     from contextwise.data.rows import Data
     from contextwise.evaluation.check import Check
-    from contextwise.evaluation.ensembles import Ensemble
     from contextwise.models.structure import Model
     from contextwise.report.comparisons import Guess
-    from contextwise.report.parts import Section
 
 
 @options.command()
 @options.model("true")
 @options.model("guesses", metavar="[GUESS...]", nargs=-1)
-@options.groups
 @options.path("--out", metavar="FILE", required=True, help="Write this .html file.")
 @options.top(least=1)
 @options.chance
@@ -58,7 +54,6 @@ def report(
     ctx: click.Context,
     true: str,
     guesses: tuple[str, ...],
-    groups: dict[str, list[str]],
     out: str,
     top: int,
     by_chance: options.ChanceOptions,
@@ -75,9 +70,6 @@ def report(
 
     For guesses, the page shows counts and rates, a heat map of the pairs, the graphs of both
     structures, the worst pairs and features with their contexts, and statistics of the models.
-    With --group instead of guesses, it summarizes each group, shows the guess with its median
-    distance, and scores the group as an ensemble. A GUESS can be an ensemble, as for contextwise
-    compare.
 
     Exit codes: 0 done, 2 error, 3 if the time limit left something out of the page.
 
@@ -87,24 +79,20 @@ def report(
       contextwise report true.mn learned.mn --out report.html
       contextwise report true.mn first.mn second.mn --out report.html
       contextwise report true.mn learned.mn --chance --check test.csv --out report.html
-      contextwise report true.mn --group trees='t/*.mn' --group pairs='p/*.mn' --out report.html
       contextwise report controls.json patients.json --peers --out report.html
     """
     options.check_out(out, [".html", ".htm"])
-    if groups and guesses:
-        raise click.UsageError("give single guesses, or groups with --group, not both")
     options.refuse_alone(ctx, ("draws", "rng"), "chance")
     options.refuse_alone(ctx, FLAGS, "check_rows", "data")
     deadline = Deadline.after(time_limit)
-    if groups or guesses:
-        members = groups or {"": list(guesses)}
-        names = [true, *(file for files in members.values() for file in files)]
+    if guesses:
+        names = [true, *guesses]
         only_one_from_stdin([*names, scope.data, check_rows])
         first = load_true(true, scope.format_name, scope.by_values)
         rows = None if check_rows is None else load_data(check_rows, scope.row_options, first)
         restriction = scope.keywords(first)
         work = _Work(first, naming, scope, restriction, rows, by_chance, deadline, threads, top)
-        page, unfinished = _guesses_page(ctx, names, members, work)
+        page, unfinished = _guesses_page(ctx, names, work)
     else:
         page, unfinished = _model_page(ctx, true, naming, scope, deadline)
     write_bytes(out, page.encode("utf-8"))
@@ -124,7 +112,7 @@ class _Work(NamedTuple):
     threads: int | None
     top: int
 
-    def report(self, true: str, label: str, guess: Model, group: str) -> tuple[Guess, bool]:
+    def report(self, true: str, label: str, guess: Model) -> tuple[Guess, bool]:
         """Compare and explain a guess; the flag is True if something is unfinished."""
         restriction = self.naming.restrict(self.restriction, true, label)
         comparison = cw.compare(
@@ -147,7 +135,7 @@ class _Work(NamedTuple):
         check = self.check(guess)
         unfinished |= check is not None and check.evidence.unfinished > 0
         shown = cw.report.comparisons.Guess(
-            label, comparison, group=group, explanation=explanation, chance=chance, check=check
+            label, comparison, explanation=explanation, chance=chance, check=check
         )
         return shown, unfinished
 
@@ -170,59 +158,29 @@ class _Work(NamedTuple):
         )
 
 
-def _guesses_page(
-    ctx: click.Context, names: Sequence[str], members: Mapping[str, Sequence[str]], work: _Work
-) -> tuple[str, bool]:
+def _guesses_page(ctx: click.Context, names: Sequence[str], work: _Work) -> tuple[str, bool]:
     """Return the page about guesses, and whether something is unfinished."""
     scope = work.scope
     label, *labels = work.naming.labels(names)
     loaded = load_guesses(names[1:], work.true, scope.format_name, by_values=scope.by_values)
-    groups = [group for group, files in members.items() for _ in files]
-    ensembles: dict[str, Ensemble] = {}
-    models: dict[str, list[Model]] = {group: [] for group in members}
     reported, unfinished = [], False
-    for name, guess, group in zip(labels, loaded, groups, strict=True):
+    for name, guess in zip(labels, loaded, strict=True):
         if isinstance(guess, cw.Ensemble):
-            ensembles[name] = guess
-            name, guess = f"{name} (medoid)", guess.medoid()
-        models[group].append(guess)
-        shown, late = work.report(label, name, guess, group)
+            raise ContextwiseError(
+                f"{name}: a report shows single models, got an ensemble; "
+                "contextwise compare scores ensembles"
+            )
+        shown, late = work.report(label, name, guess)
         reported.append(shown)
         unfinished |= late
-    ensembles |= {
-        group: cw.Ensemble(found) for group, found in models.items() if group and len(found) > 1
-    }
-    section = None
-    try:
-        if ensembles:
-            section = _as_ensembles(work.true, ensembles, work.deadline, work.restriction)
-    except OpenResult as error:
-        unfinished = True
-        warnings.warn(f"ensembles left out: {error}", stacklevel=2)
     page = cw.report.page.report_page(
         label,
         reported,
         command=options.command_line(ctx),
         check=work.check(work.true) if work.naming.peers else None,
-        ensembles=section,
         top=work.top,
     )
     return page, unfinished
-
-
-def _as_ensembles(
-    true: Model, ensembles: dict[str, Ensemble], deadline: Deadline, restriction: Any
-) -> Section:
-    scores = cw.evaluation.score_ensembles(
-        true, ensembles, time_limit=deadline.left(), show_progress=True, **restriction
-    )
-    curves = [
-        cw.evaluation.reliability(
-            true, ensemble, name=name, time_limit=deadline.left(), **restriction
-        )
-        for name, ensemble in ensembles.items()
-    ]
-    return cw.report.evaluations.ensembles_section(scores, curves)
 
 
 ABOUT_GUESSES = (

@@ -74,6 +74,7 @@ REMOVED: dict[str, dict[str, str]] = {
         "--true": "--ensemble FILE, then contextwise compare TRUE FILE",
     },
     "report": {
+        "--group": "contextwise compare TRUE --group NAME=FILES",
         "--data": "--check ROWS for evidence, --contexts-of ROWS to restrict contexts",
         "--null": "--chance without it",
         "--populations": "contextwise groups DATA --by COLUMN",

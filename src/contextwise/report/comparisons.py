@@ -76,7 +76,6 @@ class Guess:
     label: str = ""  # a short name for tables
     features: int | None = None  # as read; a restriction can leave fewer to compare
     zero_weights: int = 0  # the number of its features of weight 0
-    group: str = ""  # such as the repeats of one learner
     truth: str = ""  # the true model, where there are several
     explanation: Explanation | None = None
     chance: Chance | None = None

@@ -16,7 +16,6 @@ import numpy as np
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import ALONE
-from contextwise.evaluation.compare_groups import compare_groups
 from contextwise.independence.model_claims import ModelExplanation
 from contextwise.report.claims import MOST_REGIONS, check_parts
 from contextwise.report.claims import explanation_parts as model_parts
@@ -29,7 +28,6 @@ from contextwise.report.comparisons import (
 )
 from contextwise.report.evaluations import (
     chance_parts,
-    guess_groups_parts,
 )
 from contextwise.report.html import as_html, page_html, tag
 from contextwise.report.parts import TOP, Note, Part, Section, Style, Table, table
@@ -48,38 +46,33 @@ def report_page(
     command: str = "",
     made: datetime | None = None,
     check: Check | None = None,
-    ensembles: Section | None = None,
     top: int = TOP,
 ) -> str:
     """Return the page about guesses at one true model.
 
-    Of each group of guesses, the page shows the guess of median distance. ``check`` is that of the
-    first model, if neither is true. ``ensembles`` scores groups as ensembles. Each section shows
-    ``top`` pairs or claims.
+    ``check`` is that of the first model, if neither is true. Each section shows ``top`` pairs or
+    claims.
     """
-    sections = _sections(guesses)
     several = len(guesses) > 1
     body: list[str] = []
-    if len(sections) > 1:
-        links = (
-            tag("li", tag("a", title, href=f"#guess-{k}")) for k, (title, _) in enumerate(sections)
-        )
-        body.append(tag("nav", tag("ul", *links), aria_label="Models"))
     terms = terms_note(guesses[0].comparison)
     if several:
-        body.append(as_html([*overview_parts(guesses), terms]))
-    for k, (title, guess) in enumerate(sections):
+        links = (
+            tag("li", tag("a", name(guess.title), href=f"#guess-{k}"))
+            for k, guess in enumerate(guesses)
+        )
+        body.append(tag("nav", tag("ul", *links), aria_label="Models"))
+        body.append(as_html([*guesses_parts(guesses), terms]))
+    for k, guess in enumerate(guesses):
         verdict, *parts = guess_parts(guess, top=top)
-        if len(sections) > 1:
-            body.append(tag("h2", title, id=f"guess-{k}"))
+        if several:
+            body.append(tag("h2", name(guess.title), id=f"guess-{k}"))
             body.append(as_html([verdict], level=3))
             body.append(tag("details", tag("summary", "All details"), as_html(parts, level=3)))
         else:
             body.append(as_html([verdict, terms, *parts], level=3))
     if check is not None:
         body.append(as_html([checked_section(true, check, top)]))
-    if ensembles is not None:
-        body.append(as_html([ensembles]))
     body.append(as_html([Section("Models", (models_table(true, guesses),))]))
     noun = "models" if guesses[0].comparison.roles.peers else "guesses"
     who = f"{len(guesses)} {noun}" if several else name(guesses[0].title)
@@ -121,23 +114,6 @@ def model_page(
     return page_html(name(title), as_html(parts, level=2), origin)
 
 
-def _sections(guesses: Sequence[Guess]) -> list[tuple[str, Guess]]:
-    """Return the guesses that have a section of their own, with its title."""
-    groups: dict[str, list[Guess]] = {}
-    for guess in guesses:
-        groups.setdefault(guess.group, []).append(guess)
-    sections = [(name(guess.title), guess) for guess in groups.pop("", [])]
-    for group, members in groups.items():
-        ranked = sorted(members, key=lambda guess: guess.comparison.distance_bounds)
-        # The lower median, because an actual guess is shown.
-        typical = ranked[(len(ranked) - 1) // 2]
-        title = f"{name(group)}: {name(typical.title)}"
-        if len(members) > 1:
-            title += ", the guess of median distance"
-        sections.append((title, typical))
-    return sections
-
-
 def one_terms(comparison: Comparison) -> Note:
     """Explain dependence and context with the variables of this model."""
     text = f"{_context_text(comparison, comparison.domain.names[:2])} Two variables depend in a "
@@ -174,17 +150,6 @@ def _context_text(comparison: Comparison, pair: Sequence[str]) -> str:
         return f"A context gives a state to {every}."
     state = domain.states[domain.position(other)][0]
     return f"A context gives a state to {every}, such as {name(other)}={name(state)}."
-
-
-def overview_parts(guesses: Sequence[Guess]) -> list[Part]:
-    """Return the means of groups, and the table of guesses."""
-    groups: dict[str, list[Comparison]] = {}
-    for guess in guesses:
-        groups.setdefault(guess.group, []).append(guess.comparison)
-    parts: list[Part] = []
-    if any(groups) and not any(len(guess.comparison.unions.open_places) for guess in guesses):
-        parts += guess_groups_parts(compare_groups(groups))
-    return [*parts, *guesses_parts(guesses)]
 
 
 def guess_parts(guess: Guess, *, top: int = TOP) -> list[Part]:
