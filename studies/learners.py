@@ -33,7 +33,7 @@ from studies.step import Step
 SIZES = (200, 1000, 5000, 20_000)
 SECONDS = 60.0
 SIBLING = "acyclic-trees"
-SLOW = ("cstrees", "step", "gssl", "pgmpy", "pyagrum", "causal-learn")
+SLOW = ("cstrees", "step", "gssl", "pgmpy", "pyagrum")
 FIRST = 100  # smaller numbers were used while the learners were written
 OURS = ("paper", "grown-8-2", "grown-7-1-three", "random-8")
 NETWORKS = ("asia", "cancer", "earthquake", "survey", "sachs", "child")

@@ -149,7 +149,6 @@ def test_the_extra_all_has_every_extra_of_users() -> None:
 
     for_developers = {"bench", "docs", "test", "dev"}
     other_packages = {
-        "causal-learn",
         "cstrees",
         "pgmpy",
         "pyagrum",

@@ -10,7 +10,7 @@ import pytest
 import contextwise as cw
 from contextwise.convert import from_causal_learn
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.learning import CausalLearn, CStrees, Data, Learner, Pgmpy, PyAgrum, as_data
+from contextwise.learning import CStrees, Data, Learner, Pgmpy, PyAgrum, as_data
 from contextwise.learning.base import as_learner
 
 
@@ -37,8 +37,6 @@ MORAL = {("A", "C"), ("B", "C"), ("A", "B"), ("C", "D")}
         ("pyagrum", PyAgrum(method="greedy")),
         ("pyagrum", PyAgrum(method="tabu", scoring="BIC")),
         ("pyagrum", PyAgrum(method="miic")),
-        ("causallearn", CausalLearn(method="pc")),
-        ("causallearn", CausalLearn(method="ges")),
     ],
 )
 @pytest.mark.filterwarnings("ignore")
@@ -51,12 +49,10 @@ def test_the_moral_graph_is_learned(package: str, learner: Learner, data: Data) 
     assert learner.structure_.info["parameters"]["method"] == learner.get_params()["method"]
 
 
-@pytest.mark.parametrize("learner", [Pgmpy, PyAgrum, CausalLearn])
+@pytest.mark.parametrize("learner", [Pgmpy, PyAgrum])
 @pytest.mark.filterwarnings("ignore")
 def test_an_unknown_method_is_an_error(learner: Any, data: Data) -> None:
-    pytest.importorskip(
-        {"CausalLearn": "causallearn"}.get(learner.__name__, learner.__name__.lower())
-    )
+    pytest.importorskip(learner.__name__.lower())
     with pytest.raises(ContextwiseError, match="unknown method 'magic'; choose from"):
         learner(method="magic").fit(data)
 
@@ -67,7 +63,6 @@ def test_an_unknown_method_is_an_error(learner: Any, data: Data) -> None:
     [
         ("pgmpy", Pgmpy(method="pc", alpha=3), "alpha must be > 0 and < 1, got 3"),
         ("pyagrum", PyAgrum(prior=-2), "prior must be > 0 .*, got -2"),
-        ("causallearn", CausalLearn(alpha=3), "alpha must be > 0 and < 1, got 3"),
     ],
 )
 @pytest.mark.filterwarnings("ignore")

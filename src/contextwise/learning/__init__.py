@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from contextwise.data.rows import Data, as_data
     from contextwise.learning import base, evidence, parameters, selection
     from contextwise.learning.acyclic_trees import AcyclicTrees
-    from contextwise.learning.adapters import CausalLearn, CStrees, Pgmpy, PyAgrum
+    from contextwise.learning.adapters import CStrees, Pgmpy, PyAgrum
     from contextwise.learning.base import Learner, learn
     from contextwise.learning.chow_liu import ChowLiu, Independent
     from contextwise.learning.graphs_by_tests import CSGS, CSPC, GSMN
@@ -37,7 +37,6 @@ __all__ = [
     "MPL",
     "AcyclicTrees",
     "CStrees",
-    "CausalLearn",
     "ChowLiu",
     "ContextualMPL",
     "Data",
@@ -89,9 +88,6 @@ LEARNERS: dict[str, Entry] = {
     "pyagrum": Entry(
         "adapters", "PyAgrum", DIRECTED, "Graphs by pyAgrum: greedy, tabu, MIIC.", "pyagrum"
     ),
-    "causal-learn": Entry(
-        "adapters", "CausalLearn", DIRECTED, "Graphs by causal-learn.", "causallearn"
-    ),
     "cstrees": Entry(
         "adapters", "CStrees", DIRECTED, "Staged trees by cstrees, to 10 variables.", "cstrees"
     ),
@@ -113,7 +109,11 @@ LEARNERS: dict[str, Entry] = {
 DEFAULT_LEARNER = "pair-blocks"
 """The learner of `learn`, and of the commands that learn, unless another is named."""
 
-REMOVED = {"edge-trees": "pair-blocks", "trees-and-pairs": "pair-blocks"}
+REMOVED = {
+    "edge-trees": "pair-blocks",
+    "trees-and-pairs": "pair-blocks",
+    "causal-learn": "pgmpy",
+}
 """What to use instead of a learner that earlier versions had."""
 
 
@@ -146,5 +146,5 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {**homes, "select": "selection"},
-        removed=dict.fromkeys(("EdgeTrees", "TreesAndPairs"), "PairBlocks"),
+        removed={"EdgeTrees": "PairBlocks", "TreesAndPairs": "PairBlocks", "CausalLearn": "Pgmpy"},
     )

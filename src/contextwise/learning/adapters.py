@@ -1,4 +1,4 @@
-"""Learners of other packages, through `contextwise.convert`: pgmpy, pyAgrum, causal-learn, cstrees.
+"""Learners of other packages, through `contextwise.convert`: pgmpy, pyAgrum, cstrees.
 
 All but cstrees learn graphs, which are the same in every context. Each class passes the data in the
 form its package expects and turns the result into a structure. They do not look at our deadline:
@@ -25,7 +25,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from contextwise.convert import from_causal_learn, from_cstree, from_pgmpy, from_pyagrum
+from contextwise.convert import from_cstree, from_pgmpy, from_pyagrum
 from contextwise.data.rows import Data
 from contextwise.errors import ContextwiseError, OpenResult, require
 from contextwise.learning.base import Learner, Run, check_prior
@@ -182,43 +182,6 @@ class PyAgrum(OtherPackage):
         learner.useSmoothingPrior(check_prior(self.prior))
         searches[self.method]()
         return from_pyagrum(learner.learnBN()).aligned_to(data.domain)
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class CausalLearn(OtherPackage):
-    """A learner of the package causal-learn: PC or GES.
-
-    Parameters
-    ----------
-    method : "pc" or "ges"
-        Tests, or greedy search over classes of equivalent DAGs with the BDeu score.
-    alpha : float
-        Level of the G² tests of PC.
-
-    Examples
-    --------
-    >>> CausalLearn(method="ges")
-    CausalLearn(method='ges')
-    """
-
-    method: Literal["pc", "ges"] = "pc"
-    alpha: float = 0.01
-
-    def learn(self, data: Data, run: Run) -> Structure:
-        """Return the structure of the graph that causal-learn finds."""
-        names = list(data.domain.names)
-        if self.method == "pc":
-            module = require("causallearn.search.ConstraintBased.PC", "causal-learn")
-            level = check_level(self.alpha, "alpha")
-            graph = module.pc(
-                data.expanded.rows, level, "gsq", show_progress=False, node_names=names
-            )
-        elif self.method == "ges":
-            module = require("causallearn.search.ScoreBased.GES", "causal-learn")
-            graph = module.ges(data.expanded.rows, "local_score_BDeu", node_names=names)
-        else:
-            raise _unknown_method(self.method, "pc, ges")
-        return from_causal_learn(graph, domain=data.domain)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
