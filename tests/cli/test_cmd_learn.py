@@ -11,7 +11,6 @@ import pytest
 import commands
 import contextwise as cw
 from contextwise.learning import DEFAULT_LEARNER, LEARNERS, Trees, learner_named
-from contextwise.learning.base import MANNERS
 from contextwise.learning.parameters import parameters_of
 from contextwise.models.structure import structure_of
 
@@ -41,7 +40,7 @@ def test_every_learner_is_listed_and_has_help_for_every_option() -> None:
         assert name == DEFAULT_LEARNER or f"train.csv --learner {name}" in helped
         described = parameters_of(learner_named(name))
         constraints = {"require", "forbid", "order"}  # options of their own
-        assert described.keys() >= learner_named(name).defaults().keys() - MANNERS - constraints
+        assert described.keys() >= learner_named(name).defaults().keys() - constraints
         for parameter in described.values():
             assert parameter.help, f"{name}: no text for {parameter.name}"
 

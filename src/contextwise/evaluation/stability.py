@@ -466,13 +466,11 @@ def learn_resample(
 ) -> list[dict[str, Any]]:
     """Learn from one resample, or from all rows for None, and return one record."""
     rows = take_rows(plan.data, plan.rows(resample))
-    left = deadline.left()
-    limit = {} if left is None else {"time_limit": left}
     try:
-        learned = fresh(plan.learner).fit(rows, domain=plan.domain, **limit)
+        learned = fresh(plan.learner).fit(rows, domain=plan.domain, time_limit=deadline.left())
     except OpenResult:
         raise OutOfTime from None
-    if not getattr(learned, "finished_", True):
+    if not learned.finished_:
         raise OutOfTime
     structure = structure_of(learned.structure_).aligned_to(plan.domain)
     return [{"key": _key(resample), "features": structure.features.literals()}]

@@ -21,7 +21,6 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from html import escape
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any, ClassVar, Self, TypeVar
@@ -41,10 +40,9 @@ from contextwise.support.formatting import plural
 from contextwise.support.machine import cores
 
 T = TypeVar("T")
+L = TypeVar("L", bound="Learner")
 version_of = cache(version)
 
-MANNERS = frozenset({"n_jobs"})
-"""Parameters that do not change the result."""
 GRACE = 1.0
 """Seconds after the time limit in which claims are tested."""
 
@@ -353,9 +351,6 @@ class Learner:
         features, variables = (plural(*size) for size in sizes)
         return f"{call}, fitted: {features} of {variables}"
 
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
-
     def __sklearn_tags__(self) -> Any:
         utils = import_module("sklearn.utils")  # only scikit-learn calls this
         return utils.Tags(
@@ -394,18 +389,18 @@ class FromFunction(Learner):
         return self._keep(learned.aligned_to(rows.domain), rows)
 
 
-def as_learner(thing: Any) -> Any:
-    """Return a learner from a name, a class, a function of data, or an object with ``fit``.
+def as_learner(thing: Any) -> Learner:
+    """Return a learner from a name, a class, a learner, or a function of data.
 
     >>> as_learner("chow-liu")
     ChowLiu()
     """
+    if isinstance(thing, Learner):
+        return thing
     if isinstance(thing, str):
         return learner_named(thing)()
-    if isinstance(thing, type) and hasattr(thing, "fit"):
+    if isinstance(thing, type) and issubclass(thing, Learner):
         return thing()
-    if hasattr(thing, "fit"):
-        return thing
     if callable(thing):
         return FromFunction(thing)
     raise ContextwiseError(
@@ -457,34 +452,29 @@ def learn(
         data = as_data(data, domain, row_options(**reading))
     if parameters:
         chosen = fresh(chosen, parameters)
-    limits: dict[str, Any] = {} if time_limit is None else {"time_limit": time_limit}
-    if show_progress:
-        limits["show_progress"] = show_progress
     deadline = Deadline.after(time_limit)
-    fitted = chosen.fit(data, domain=domain, **limits)
-    if isinstance(fitted, Learner) and len(fitted._data):
-        fitted.judge(deadline.later(GRACE))
-    return fitted
+    chosen.fit(data, domain=domain, time_limit=time_limit, show_progress=show_progress)
+    return chosen.judge(deadline.later(GRACE)) if len(chosen._data) else chosen
 
 
-def learner_configuration(learner: Any) -> dict[str, Any]:
+def learner_configuration(learner: Learner) -> dict[str, Any]:
     """Return the name of a learner and the parameters that can change its result."""
     parameters = {
         key: value if isinstance(value, int | float | str | None) else repr(value)
-        for key, value in learner.get_params(deep=False).items()
-        if key not in MANNERS
+        for key, value in learner.get_params().items()
+        if key != "n_jobs"
     }
-    return {"learner": learner.name or type(learner).__name__, "parameters": parameters}
+    return {"learner": learner.name, "parameters": parameters}
 
 
-def fresh(learner: Any, parameters: Mapping[str, Any] | None = None) -> Any:
+def fresh(learner: L, parameters: Mapping[str, Any] | None = None) -> L:
     """Return an unfitted copy of a learner, with some parameters changed."""
     return type(learner)(**_changed(learner, parameters or {}))
 
 
-def _changed(learner: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _changed(learner: Learner, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return all parameters of a learner with some changed; raise if it does not have one."""
-    known = learner.get_params(deep=False)
+    known = learner.get_params()
     for name in parameters:
         if name not in known:
             raise ContextwiseError(

@@ -44,6 +44,7 @@ from contextwise.learning.base import Learner, Run, check_prior
 from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.graphs import claimed_dependencies, edges_of, from_edges
 from contextwise.models.domain import Domain
+from contextwise.models.factors import tables
 from contextwise.models.features import PairIndex
 from contextwise.models.structure import Structure, features_of
 from contextwise.support.arrays import BoolArray, IntArray
@@ -393,6 +394,10 @@ def from_edge_contexts(
     >>> structure.restrict("C=0").pairs(), structure.restrict("C=1").pairs()
     ([('A', 'B')], [])
     """
+    if all(edge == EVERYWHERE for edge in edges.values()):  # or refuse tables that are too large
+        joined = {v for pair in edges for v in pair}
+        alone = [(v,) for v in range(len(domain)) if v not in joined]
+        return tables(domain, [*alone, *edges])
     free = {v for pair, edge in edges.items() if edge == EVERYWHERE for v in pair}
     features: list[Context] = [
         {v: [k]}

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from contextwise.errors import ContextwiseError
-from contextwise.learning.base import MANNERS, Learner
+from contextwise.learning.base import Learner
 
 TRUTH_VALUES = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -56,10 +56,8 @@ def parameters_of(learner: type[Learner]) -> dict[str, Parameter]:
     texts = _texts(inspect.getdoc(learner) or "")
     parameters = {}
     for name, default in learner.defaults().items():
-        if name in MANNERS - {"n_jobs"} or default is inspect.Parameter.empty:
-            continue
         kind, choices = _kind(hints[name])
-        if kind is not None:
+        if kind is not None and default is not inspect.Parameter.empty:
             parameters[name] = Parameter(name, kind, default, choices, texts.get(name, ""))
     return parameters
 

@@ -114,7 +114,7 @@ def select(
     >>> select("trees", {"penalty": [100, 1]}, rows)
     Selection(by pseudo-likelihood BIC, penalty=1 of 2 candidates)
     """
-    learner = as_learner(learner)
+    chosen = as_learner(learner)
     raw, data = read_once(train, domain)
     tried = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if not grid or not tried:
@@ -128,7 +128,7 @@ def select(
     with progress_of(show_progress, "fits") as progress:
         for place, parameters in enumerate(tried):
             try:
-                fitted = _fit(fresh(learner, parameters), raw, data, deadline)
+                fitted = _fit(fresh(chosen, parameters), raw, data, deadline)
                 value = _bic(fitted, data) if held_out is None else fitted.score(held_out)
             except (OpenResult, OutOfTime):
                 candidates.append(Candidate(parameters, None))
@@ -145,19 +145,16 @@ def select(
     return Selection(by, candidates, candidates[best], best_learner)
 
 
-def _fit(learner: Any, raw: DataLike, data: Data, deadline: Deadline) -> Any:
+def _fit(learner: Learner, raw: DataLike, data: Data, deadline: Deadline) -> Learner:
     """Fit a learner and its weights; raise if there is no time."""
     deadline.check()
-    left = deadline.left()
-    limit = {} if left is None else {"time_limit": left}
-    fitted = learner.fit(raw, domain=data.domain, **limit)
-    if not getattr(fitted, "finished_", True):
+    fitted = learner.fit(raw, domain=data.domain, time_limit=deadline.left())
+    if not fitted.finished_:
         raise OutOfTime
-    if isinstance(fitted, Learner):
-        fitted.fit_weights(deadline)
+    fitted.fit_weights(deadline)
     return fitted
 
 
-def _bic(fitted: Any, data: Data) -> float:
+def _bic(fitted: Learner, data: Data) -> float:
     weights = int(np.count_nonzero(fitted.model_.weights))
     return float(-2 * len(data) * fitted.score(data) + log(max(1, len(data))) * weights)

@@ -298,9 +298,10 @@ def _hash_of_truth(truth: Model) -> str:
     return sha256(b"".join(encode(model, "json") for model in models)).hexdigest()[:8]
 
 
-def _hash_of_learner(learner: Any) -> str:
-    how = learner_configuration(learner) if isinstance(learner, Learner) else repr(learner)
-    return sha256(json.dumps(how, sort_keys=True).encode()).hexdigest()[:8]
+def _hash_of_learner(learner: Learner) -> str:
+    return sha256(json.dumps(learner_configuration(learner), sort_keys=True).encode()).hexdigest()[
+        :8
+    ]
 
 
 def learn_and_compare(task: Task) -> list[dict[str, Any]]:
@@ -309,16 +310,15 @@ def learn_and_compare(task: Task) -> list[dict[str, Any]]:
     record: dict[str, Any] = dict.fromkeys(COLUMNS)
     record |= {"truth": task.truth, "rows": task.size, "repeat": task.repeat}
     record |= {"learner": task.label, "rows_from": how}
-    limit = {} if task.time_limit is None else {"time_limit": task.time_limit}
     began = _processor_time()
     try:
-        fitted = fresh(task.learner).fit(rows, domain=rows.domain, **limit)
+        fitted = fresh(task.learner).fit(rows, domain=rows.domain, time_limit=task.time_limit)
     except OpenResult:
         return [record | {"status": "too slow"}]
     except Exception as problem:  # whatever a learner raises is a result of the study
         return [record | {"status": "failed", "error": f"{type(problem).__name__}: {problem}"}]
     record["seconds"] = _processor_time() - began
-    if not getattr(fitted, "finished_", True):
+    if not fitted.finished_:
         return [record | {"status": "too slow"}]
     comparison = compare(task.model, fitted.structure_)
     record |= {"status": "done", "features": len(fitted.structure_)}
