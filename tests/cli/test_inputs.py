@@ -108,10 +108,8 @@ def test_a_page_counts_with_as_many_threads_as_told(monkeypatch: pytest.MonkeyPa
     assert threads == [1, None]
 
 
-def test_a_page_shows_single_guesses_or_groups() -> None:
+def test_a_page_of_one_model_has_no_random_guesses() -> None:
     command = ["report", "six", "--out", "page.html"]
-    grouped = run(*command, "six-guess", "--group", "a=six-graph")
-    assert "single guesses, or groups" in said(grouped)
     assert "--chance needs a GUESS" in said(run(*command, "--chance"))
 
 

@@ -11,7 +11,6 @@ from contextwise.comparison.confusion import MEASURES
 from contextwise.models.evidence import Effect, p_text
 from contextwise.models.notation import between
 from contextwise.report.comparisons import Guess
-from contextwise.report.drawing import Forest, ForestLine
 from contextwise.report.parts import (
     TOP,
     Cell,
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from contextwise.evaluation.groups import GroupPair, Groups, GroupsOfColumns
     from contextwise.evaluation.scores import EnsembleScore, EnsembleScores, Reliability, Scores
     from contextwise.evaluation.stability import PairSupport, Stability
+    from contextwise.report.drawing import Forest, ForestLine
 
 # -- chance ----------------------------------------------------------------------------------------
 
@@ -587,6 +587,8 @@ FOREST_PAIRS = 8
 
 def forest_of(found: Groups) -> Forest:
     """Place the odds ratios of each group on a common axis."""
+    from contextwise.report.drawing import Forest, ForestLine
+
     shown = found.pairs[:FOREST_PAIRS]
     ends = [
         x
