@@ -32,7 +32,7 @@ from contextwise.comparison.question import pose
 from contextwise.convert import to_generators, to_pgmpy
 from contextwise.counting.assertions import answers
 from contextwise.counting.contract import ENGINES
-from contextwise.distributions import divergences, fit, mean_log_likelihood, sample
+from contextwise.distributions import fit, kl_divergence, mean_log_likelihood, sample
 from contextwise.errors import ContextwiseError, DomainError, ParseError
 from contextwise.formats import encode, read_stream
 from contextwise.independence import graph
@@ -222,7 +222,7 @@ def test_what_needs_features_refuses_claims(tmp_path: Path) -> None:
         lambda: to_pgmpy(model),  # type: ignore[arg-type]
         lambda: sample(model, 5, rng=0),
         lambda: mean_log_likelihood(model, rows),
-        lambda: divergences(with_weights, model),
+        lambda: kl_divergence(with_weights, model),
     ]
     for needs in refused:
         with pytest.raises(ContextwiseError, match="needs features"):

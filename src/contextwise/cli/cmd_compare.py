@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @options.groups
 @options.training_share
 @options.path("--score", "score_rows", metavar="ROWS", help="Also print likelihoods of these rows.")
-@click.option("--kl", is_flag=True, help="Also print KL and other divergences.")
+@click.option("--kl", is_flag=True, help="Also print KL in both directions.")
 @options.chance
 @options.top()
 @options.output("json", "csv", *options.RENDERED)
@@ -92,7 +92,7 @@ def compare(
     make them independent in every context. Ctrl-C stops the counting and shows the results so far.
 
     --score and --kl add columns: mean log-likelihood, pseudo-likelihood and CMLL of the rows, and
-    divergences, all in nats. They need models with weights (contextwise fit).
+    KL-divergences, all in nats. They need models with weights (contextwise fit).
 
     With --group, compare groups of guesses, such as the runs of several learners: the mean distance
     of each group with its interval, and a test for each pair of groups. If the groups have equally

@@ -1,4 +1,4 @@
-"""Inference, sampling, fitting and divergences of log-linear models.
+"""Inference, sampling, fitting and KL-divergence of log-linear models.
 
 A log-linear model gives each state x the probability exp(Σ w_f) / Z, summed over the features f
 that hold in x. Exact functions raise `TooLargeError`, with the size, where the treewidth is too
@@ -9,13 +9,13 @@ large.
 - `sampling`: exact, or by Gibbs chains;
 - `fitting`: weights from data, by likelihood or by pseudo-likelihood (`conditionals`), which is a
   sum of logistic losses, fitted to a stated gap (`proximal_newton`); AIC, BIC and G²;
-- `divergence`: between two distributions;
+- `divergence`: KL between two distributions;
 - `likelihood`: prediction scores on rows.
 
 Nothing here imports counting, so the metric cannot depend on weights.
 """
 
-from contextwise.distributions.divergence import divergences
+from contextwise.distributions.divergence import kl_divergence
 from contextwise.distributions.fitting import fit, goodness_of_fit
 from contextwise.distributions.inference import log_probability, marginal, probabilities
 from contextwise.distributions.likelihood import (
@@ -27,10 +27,10 @@ from contextwise.distributions.sampling import gibbs_chains, sample
 
 __all__ = [
     "cmll",
-    "divergences",
     "fit",
     "gibbs_chains",
     "goodness_of_fit",
+    "kl_divergence",
     "log_probability",
     "marginal",
     "mean_log_likelihood",

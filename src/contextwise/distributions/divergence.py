@@ -1,19 +1,13 @@
-"""Compute divergences: Kullback-Leibler, Jensen-Shannon, total variation.
+"""Compute the Kullback-Leibler divergence of two models.
 
-All are means of functions of r(x) = log p(x) - log q(x)::
-
-    KL(p ‖ q) = E_p[r]            Jensen-Shannon = ½ E_p[log 2/(1 + e^-r)] + ½ E_q[log 2/(1 + e^r)]
-    KL(q ‖ p) = E_q[-r]           total variation = E_p[max(0, 1 - e^-r)]
-
-with 0 · log(0 / q) = 0, and infinity where p is positive and q is 0. Up to 2**24 states, one pass
-over all states computes all four. Beyond that, KL is exact where elimination can compute the
-expectations of the other model's features, and the others are means over exact samples with
-standard errors.
+KL(p ‖ q) is the mean under p of log p(x) - log q(x), with 0 · log(0 / q) = 0, and infinity where p
+is positive and q is 0. Up to 2**24 states it is a sum over all states. Beyond that, it is exact
+where elimination can compute the expectations of q's features under p, and otherwise the mean over
+exact samples of p, with a standard error.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -30,30 +24,24 @@ from contextwise.errors import DomainError, TooLargeError
 from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.features import concatenated
 from contextwise.models.structure import LogLinear, Structure, named
-from contextwise.support.arrays import FloatArray
 
 SAMPLES, GROUPS = 10_000, 20
 """The number of exact samples of an estimate, and of groups of them that give its error."""
 
 
-@dataclass(frozen=True)
-class Divergences:
-    """All divergences between two models; p is the first, q the second."""
-
-    kl_p_q: Estimate
-    kl_q_p: Estimate
-    jensen_shannon: Estimate
-    total_variation: Estimate
-
-
-def divergences(p: ModelLike, q: ModelLike, *, rng: Seed = 0) -> Divergences:
-    """Compute KL in both directions, Jensen-Shannon and total variation.
+def kl_divergence(p: ModelLike, q: ModelLike, *, rng: Seed = 0) -> Estimate:
+    """Compute KL(p ‖ q) in nats.
 
     Parameters
     ----------
     p, q : LogLinear, path of a file, or name of an example
         q is aligned to p's domain by names.
-    rng : for estimates beyond 2**24 states; equal seeds give equal estimates
+    rng : for an estimate beyond 2**24 states; equal seeds give equal estimates
+
+    Returns
+    -------
+    Estimate
+        With a standard error of 0 if it is exact.
 
     Raises
     ------
@@ -64,69 +52,31 @@ def divergences(p: ModelLike, q: ModelLike, *, rng: Seed = 0) -> Divergences:
     --------
     >>> structure = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
     >>> p, q = LogLinear(structure, [1.0]), LogLinear(structure, [0.0])
-    >>> divergences(p, q).kl_p_q
+    >>> kl_divergence(p, q)
     Estimate(0.117993, exact)
     """
-    p, q = _aligned(p, q)
+    p, q = as_log_linear(p), as_log_linear(q)
+    with named(str(p.info.get("file", "")), str(q.info.get("file", ""))):
+        q = q.aligned_to(p.domain)
     if prod(p.domain.cardinalities) <= STATES:
-        return _enumerated(p, q)
-    estimates = _sampled(p, q, np.random.default_rng(rng))
-    return Divergences(
-        _exact_kl(p, q) or estimates.kl_p_q,
-        _exact_kl(q, p) or estimates.kl_q_p,
-        estimates.jensen_shannon,
-        estimates.total_variation,
-    )
+        return Estimate(_enumerated(p, q))
+    return _exact_kl(p, q) or _sampled(p, q, np.random.default_rng(rng))
 
 
-def _aligned(p: ModelLike, q: ModelLike) -> tuple[LogLinear, LogLinear]:
-    first, second = as_log_linear(p), as_log_linear(q)
-    with named(str(first.info.get("file", "")), str(second.info.get("file", ""))):
-        return first, second.aligned_to(first.domain)
-
-
-def kl_divergence(p: ModelLike, q: ModelLike) -> Estimate:
-    """Compute KL(p ‖ q) in nats, and nothing else; exactly, or else as `divergences` does."""
-    p, q = _aligned(p, q)
-    if prod(p.domain.cardinalities) <= STATES:
-        return _enumerated(p, q).kl_p_q
-    return _exact_kl(p, q) or _sampled(p, q, np.random.default_rng(0)).kl_p_q
-
-
-def _enumerated(p: LogLinear, q: LogLinear) -> Divergences:
-    """Compute all four in one pass over the states, after a pass for the partition functions."""
+def _enumerated(p: LogLinear, q: LogLinear) -> float:
+    """Sum over all states, after a pass for the partition functions."""
     log_z = [-np.inf, -np.inf]
     for blocks in log_potential_blocks(p, q):
         for k, block in enumerate(blocks):
             log_z[k] = float(np.logaddexp(log_z[k], log_sum_exp(block)))
     if -np.inf in log_z:
         raise DomainError("infinite weights exclude every state; use finite weights")
-    totals = np.zeros(4)
+    total = 0.0
     for in_p, in_q in log_potential_blocks(p, q):
-        totals += _terms(in_p - log_z[0], in_q - log_z[1])
-    values = np.maximum(totals, 0.0).tolist()  # rounding may leave -1e-17
-    return Divergences(*map(Estimate, values))
-
-
-def _terms(log_p: FloatArray, log_q: FloatArray) -> FloatArray:
-    """Return the contribution of some states to each divergence."""
-    p, q = np.exp(log_p), np.exp(log_q)
-    log_mean = np.logaddexp(log_p, log_q) - np.log(2)
-    shannon = _relative(p, log_p, log_mean) + _relative(q, log_q, log_mean)
-    return np.array(
-        [
-            _relative(p, log_p, log_q),
-            _relative(q, log_q, log_p),
-            shannon / 2,
-            np.abs(p - q).sum() / 2,
-        ]
-    )
-
-
-def _relative(p: FloatArray, log_p: FloatArray, log_q: FloatArray) -> float:
-    """Return Σ p (log p - log q), with 0 · log 0 = 0."""
-    positive = p > 0
-    return float((p[positive] * (log_p[positive] - log_q[positive])).sum())
+        positive = in_p > -np.inf
+        log_p, log_q = in_p[positive] - log_z[0], in_q[positive] - log_z[1]
+        total += float((np.exp(log_p) * (log_p - log_q)).sum())
+    return max(total, 0.0)  # rounding may leave -1e-17
 
 
 def _exact_kl(p: LogLinear, q: LogLinear) -> Estimate | None:
@@ -148,22 +98,10 @@ def _exact_kl(p: LogLinear, q: LogLinear) -> Estimate | None:
     return Estimate(max(value, 0.0), how="exact by elimination")
 
 
-def _sampled(p: LogLinear, q: LogLinear, rng: np.random.Generator) -> Divergences:
-    """Estimate the divergences from independent exact samples of both models."""
-    first, second = exact_inference(p), exact_inference(q)
-    log_ratio = second.log_partition - first.log_partition
-    r_p, r_q = (
-        (log_ratio + log_potential_of(p, rows) - log_potential_of(q, rows)).reshape(GROUPS, -1)
-        for rows in (model.sample(SAMPLES, rng) for model in (first, second))
-    )
-    # expm1 may overflow where q is far above p; the maximum with 0 removes it.
-    with np.errstate(over="ignore"):
-        # With r = log p/q: E_p r, -E_q r, Jensen-Shannon, and E_p max(0, 1 - q/p).
-        terms = [
-            r_p.mean(axis=1),
-            -r_q.mean(axis=1),
-            np.log(2)
-            - (np.logaddexp(0, -r_p).mean(axis=1) + np.logaddexp(0, r_q).mean(axis=1)) / 2,
-            np.maximum(0, -np.expm1(-r_p)).mean(axis=1),
-        ]
-    return Divergences(*(mean_of(values, f"from {SAMPLES} exact samples") for values in terms))
+def _sampled(p: LogLinear, q: LogLinear, rng: np.random.Generator) -> Estimate:
+    """Estimate KL(p ‖ q) from independent exact samples of p."""
+    first, log_z = exact_inference(p), exact_inference(q).log_partition
+    rows = first.sample(SAMPLES, rng)
+    log_ratio = log_potential_of(p, rows) - log_potential_of(q, rows)
+    means = (log_ratio + log_z - first.log_partition).reshape(GROUPS, -1).mean(axis=1)
+    return mean_of(means, f"from {SAMPLES} exact samples")
