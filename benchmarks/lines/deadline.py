@@ -28,7 +28,6 @@ def run(models: Models) -> Line:
     notes = {
         "open pairs": len(comparison.open_pairs),
         "normalized": [ratio(low, comparison.total), ratio(high, comparison.total)],
-        "counted": {**comparison.unions.counted},
     }
     case = " / ".join(names)
     figures = [

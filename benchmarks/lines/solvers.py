@@ -30,7 +30,7 @@ def run(models: Models) -> Line:
     for names in MADE if models.generated else REAL:
         case = models.case(*names)
         ours, counts = timed(case.count)
-        measurements.append(Measurement(case.name, "contextwise", ours, {**counts.counted}))
+        measurements.append(Measurement(case.name, "contextwise", ours))
         covers, sizes = case.covers(counts)
         for solver, make in SOLVERS.items():
             theirs = baselines.run(make, covers, sizes, CAP)

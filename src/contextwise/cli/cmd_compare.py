@@ -349,8 +349,6 @@ def _nested(guess: Guess, top: int, per_pair: bool) -> dict[str, object]:
         **({} if guess.scores is None else {"missing_scores": guess.scores.missing}),
         "worst_pairs": list(records(guess.comparison, worst)),
         "open": list(cw.comparison.compare.open_pair_records(guess.comparison)),
-        "counted": {**guess.comparison.unions.counted},
-        "seconds": {**guess.comparison.unions.seconds},
         **({"per_pair": list(records(guess.comparison))} if per_pair else {}),
     }
 

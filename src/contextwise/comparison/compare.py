@@ -75,9 +75,8 @@ class Comparison(Shown, WholeMeasures):
     ----------
     question : the two models, and what to compare
     pairs : positions of the compared pairs that a feature of either model covers, shape (p, 2)
-    unions : sizes of the three unions of each of these pairs, or bounds; also ``counted`` and
-        ``seconds``, by engine, and ``interrupted``
-    engine : name of the chosen engine; `unions.counted` has those that counted
+    unions : sizes of the three unions of each of these pairs, or bounds; also ``interrupted``
+    engine : name of the chosen engine
     estimates : estimates for open pairs, if requested and there are any
     strengths : how strong missed, invented and found dependencies are, if requested
 

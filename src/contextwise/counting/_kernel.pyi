@@ -40,9 +40,6 @@ class PairResult:
     @property
     def work(self) -> dict[str, int]: ...
 
-    @property
-    def indexing(self) -> float: ...
-
 class Tracker:
     def __init__(self, cardinalities: Sequence[int], value_weights: NDArray[numpy.uint64], a: tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.uint64], NDArray[numpy.int32] | None], b: tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.uint64], NDArray[numpy.int32] | None], canonical: bool, memory: int) -> None: ...
 

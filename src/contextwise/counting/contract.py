@@ -13,9 +13,7 @@ An engine without its own ``count_pairs`` gets `count_pairs_with`, a loop over i
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
@@ -59,7 +57,7 @@ class Engine:
     def count_pairs(self) -> CountPairs:
         """Count the unions of all pairs of two models."""
         module = load(self.module)
-        loop = partial(count_pairs_with, module.count_union, self.name)
+        loop = partial(count_pairs_with, module.count_union)
         function: CountPairs = getattr(module, "count_pairs", loop)
         return function
 
@@ -92,7 +90,6 @@ def get_engine(name: str) -> Engine:
 
 def count_pairs_with(
     count_union: CountUnion,
-    name: str,
     a: Features,
     b: Features,
     pairs: IntArray,
@@ -104,21 +101,16 @@ def count_pairs_with(
 
     It uses one thread.
     """
-    seconds = {"extracting": 0.0, name: 0.0}
-    with timed(seconds, "extracting"):
-        source = CoverSource(a, b, pairs=pairs, space=space)
+    source = CoverSource(a, b, pairs=pairs, space=space)
     # None marks a union that is not counted.
     counts = np.full((len(pairs), 3), None, dtype=object)
     memory: dict[Cover, int] = {}
     interrupted = False
     try:
         for k, (i, j) in enumerate(pairs.tolist()):
-            with timed(seconds, "extracting"):
-                covers = source.three_covers((i, j))
-            for column, cover in enumerate(covers):
+            for column, cover in enumerate(source.three_covers((i, j))):
                 if cover not in memory:
-                    with timed(seconds, name):
-                        memory[cover] = count_union(cover, deadline=effort.deadline)
+                    memory[cover] = count_union(cover, deadline=effort.deadline)
                 counts[k, column] = memory[cover]
             effort.report(k + 1, len(pairs))
     except effort.deadline.out_of_time:
@@ -126,19 +118,8 @@ def count_pairs_with(
     except KeyboardInterrupt:
         interrupted = True
     known = counts != None  # noqa: E711  (elementwise)
-    counted = {name: int(known.sum())}
     if known.all():
-        return PairCounts(counts, counts, counted, seconds, interrupted)
+        return PairCounts(counts, counts, interrupted)
     bounds = bound_pairs(a, b, pairs, space=space)
     bounds.low[known] = bounds.high[known] = counts[known]
-    return PairCounts(bounds.low, bounds.high, counted, seconds, interrupted)
-
-
-@contextmanager
-def timed(seconds: dict[str, float], what: str) -> Iterator[None]:
-    """Add the time of a block to ``seconds[what]``."""
-    began = time.perf_counter()
-    try:
-        yield
-    finally:
-        seconds[what] += time.perf_counter() - began
+    return PairCounts(bounds.low, bounds.high, interrupted)

@@ -10,7 +10,6 @@ same answers.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from operator import attrgetter
 from typing import NamedTuple
@@ -105,7 +104,6 @@ def count_pairs(
     ``node_budget`` limits the nodes of the recursion for each union. Sizes in `known_sizes` are not
     counted again.
     """
-    began = time.perf_counter()
     total = len(pairs)
     require_memory_for(total)
     pairs = pairs.reshape(-1, 2)
@@ -147,17 +145,14 @@ def count_pairs(
     if len(result.open):
         high = low.copy()
         low[result.open], high[result.open] = tighten(low[result.open], result.upper)
-    if known_sizes.is_worth(result.work["nodes"], len(pairs)):
+    nodes = result.work["nodes"]
+    if known_sizes.is_worth(nodes, len(pairs)):
         for column, model in enumerate((a, b)):
             closed = np.flatnonzero(low[:, column] == high[:, column])
             known_sizes.keep(model, pairs[closed], low[closed, column], unit, space)
     if places is not None:
         low, high = low[places], high[places]
-    unfinished = 0 if high is low else int((low != high).sum())
-    counting = time.perf_counter() - began - result.indexing
-    seconds = {"extracting": result.indexing, "native": counting}
-    counted = {"native": low.size - unfinished}
-    return PairCounts(low, high, counted, seconds, result.interrupted, result.work, unit)
+    return PairCounts(low, high, result.interrupted, nodes, unit)
 
 
 def require_memory_for(pairs: int, bits: int = 0) -> None:

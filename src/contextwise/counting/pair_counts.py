@@ -14,9 +14,8 @@ are exact ints.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import prod
@@ -52,8 +51,8 @@ class PairCounts:
     ``low`` and ``high`` have shape (pairs, 3) and are equal where the count is finished. They are
     in a common unit of ``unit`` contexts: variables that the features of a pair do not test only
     multiply its counts, so small numbers are enough. ``lower`` and ``upper`` are the exact numbers
-    of contexts, made on demand. ``counted`` is the number of unions that each engine counted,
-    ``work`` what the kernel did for them, such as the nodes of its recursion.
+    of contexts, made on demand. ``nodes`` is the number of nodes that the kernel's recursion
+    visited.
 
     The last union of the second pair is known only within bounds.
 
@@ -66,10 +65,8 @@ class PairCounts:
 
     low: CountArray
     high: CountArray
-    counted: Mapping[str, int] = field(default_factory=dict)
-    seconds: Mapping[str, float] = field(default_factory=dict)
     interrupted: bool = False
-    work: Mapping[str, int] = field(default_factory=dict)
+    nodes: int = 0
     unit: int | Fraction = 1
 
     @cached_property
@@ -278,7 +275,6 @@ def count_rows(
 
     A pair depends in a row if all literals of a covering feature hold there, except the pair's own.
     """
-    began = time.perf_counter()
     counts = np.zeros((len(pairs), 3), dtype=np.int64)
     step = max(1, CELLS // max(1, len(pairs)))
     for first in range(0, len(rows), step):
@@ -288,8 +284,7 @@ def count_rows(
         counts[:, 0] += in_a.sum(axis=1)
         counts[:, 1] += in_b.sum(axis=1)
         counts[:, 2] += (in_a | in_b).sum(axis=1)
-    seconds = {"counting": time.perf_counter() - began}
-    return PairCounts(counts, counts, {"rows": 3 * len(pairs)}, seconds)
+    return PairCounts(counts, counts)
 
 
 def _dependent(

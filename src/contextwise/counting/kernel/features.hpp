@@ -42,6 +42,7 @@ struct Pair {
   u32 first, second;
 
   bool has(u32 variable) const { return variable == first || variable == second; }
+  auto operator<=>(const Pair&) const = default;
 };
 
 // A set of pairs, numbered in rising order. A block holds up to 64 pairs with the same first
@@ -140,12 +141,12 @@ void for_each_covered(std::span<const FeatureArrays> models, Action action) {
       const auto scope = model.covered(f);
       for (std::size_t i = 0; i + 1 < scope.size(); ++i)
         for (const std::int32_t second : scope.subspan(i + 1))
-          action(static_cast<std::size_t>(scope[i]), static_cast<u32>(second));
+          action(static_cast<u32>(scope[i]), static_cast<u32>(second));
     }
 }
 
 // Lists the pairs that some feature covers, in rising order. One bit per pair of variables is
-// fastest while they are few. Otherwise it lists the partners of each variable.
+// fastest while they are few. Otherwise it sorts the pairs.
 inline std::vector<Pair> covered_pairs(std::span<const FeatureArrays> models,
                                        std::size_t variables) {
   constexpr std::size_t MOST_BITS = std::size_t{1} << 26;
@@ -153,7 +154,7 @@ inline std::vector<Pair> covered_pairs(std::span<const FeatureArrays> models,
   std::vector<Pair> pairs;
   if (variables * variables <= MOST_BITS) {
     std::vector<u64> seen(variables * words, 0);
-    for_each_covered(models, [&](std::size_t first, u32 second) {
+    for_each_covered(models, [&](u32 first, u32 second) {
       seen[first * words + second / 64] |= u64{1} << second % 64;
     });
     for (u32 first = 0; first < variables; ++first)
@@ -161,20 +162,10 @@ inline std::vector<Pair> covered_pairs(std::span<const FeatureArrays> models,
                    [&](std::size_t second) { pairs.push_back({first, static_cast<u32>(second)}); });
     return pairs;
   }
-  std::vector<std::size_t> ends(variables + 1, 0);
-  for_each_covered(models, [&](std::size_t first, u32) { ++ends[first + 1]; });
-  std::partial_sum(ends.begin(), ends.end(), ends.begin());
-  std::vector<u32> partners(ends.back());
-  for_each_covered(models,
-                   [&](std::size_t first, u32 second) { partners[ends[first]++] = second; });
-  std::size_t at = 0;  // each end has moved on to the next start
-  for (u32 first = 0; first < variables; at = ends[first++]) {
-    const auto begin = partners.begin() + static_cast<std::ptrdiff_t>(at);
-    const auto end = partners.begin() + static_cast<std::ptrdiff_t>(ends[first]);
-    std::sort(begin, end);
-    std::for_each(begin, std::unique(begin, end),
-                  [&](u32 second) { pairs.push_back({first, second}); });
-  }
+  for_each_covered(models, [&](u32 first, u32 second) { pairs.push_back({first, second}); });
+  std::ranges::sort(pairs);
+  const auto repeated = std::ranges::unique(pairs);
+  pairs.erase(repeated.begin(), repeated.end());
   return pairs;
 }
 

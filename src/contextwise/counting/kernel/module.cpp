@@ -75,8 +75,7 @@ struct PairResult {
   nb::object upper;             // upper bounds of these
   u32 limit;
   bool interrupted;  // whether Ctrl-C ended the work
-  Numbers work;      // see Work
-  double indexing;   // the seconds it took to index the models
+  Numbers work;      // what counting took: the nodes of the recursion
 };
 
 // Makes a table of three numbers per row: of machine integers if all fit, else of Python ints. The
@@ -133,7 +132,7 @@ PairResult count_pairs(const std::vector<std::int64_t>& cardinalities,
     for (const Interval<Natural>& size : sizes[static_cast<std::size_t>(k)].sizes)
       highs.push_back(size.high());
   nb::dict work;
-  for (const auto& [name, field] : WORK_FIELDS) work[name] = counter->work().*field;
+  work["nodes"] = counter->nodes();
   const bool fits = counter->whole().bits() <= 62;
   return {sizes_table(sizes.size(), fits,
                       [&](std::size_t k, std::size_t union_) -> const Natural& {
@@ -146,8 +145,7 @@ PairResult count_pairs(const std::vector<std::int64_t>& cardinalities,
                       }),
           counter->limit(),
           interrupted,
-          Numbers(work),
-          counter->seconds_of_indexing()};
+          Numbers(work)};
 }
 
 // Lists the pairs that some feature has in its scope, in rising order.
@@ -284,8 +282,7 @@ NB_MODULE(_kernel, module) {
               nb::for_getter(nb::sig("def upper(self, /) -> numpy.typing.NDArray[typing.Any]")))
       .def_ro("limit", &PairResult::limit)
       .def_ro("interrupted", &PairResult::interrupted)
-      .def_ro("work", &PairResult::work)
-      .def_ro("indexing", &PairResult::indexing);
+      .def_ro("work", &PairResult::work);
   nb::class_<PyTracker>(module, "Tracker")
       .def(nb::init<const std::vector<std::int64_t>&, const Array<u64>&, const Model&, const Model&,
                     bool, std::size_t>(),

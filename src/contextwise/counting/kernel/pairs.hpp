@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <mutex>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -46,7 +45,6 @@ class PairCounter {
       : pairs_(std::move(pairs)),
         options_(options),
         models_(index_models(std::move(models), pairs_, options.threads)),
-        indexed_(Clock::now()),
         sizes_(pairs_.size()) {}
 
   // Sets sizes of the first (0) or the second model (1) that are known. Call it before `run`.
@@ -79,12 +77,8 @@ class PairCounter {
   Natural whole() const { return models_.classes.whole(); }
   // Returns the limit of the numbers; see ValueClasses.
   u32 limit() const { return models_.classes.limit(); }
-  // Returns what counting took.
-  const Work& work() const { return work_; }
-  // Returns the time that preparing the models took.
-  double seconds_of_indexing() const {
-    return std::chrono::duration<double>(indexed_ - began_).count();
-  }
+  // Returns the nodes that the recursion visited.
+  u64 nodes() const { return nodes_; }
 
  private:
   static constexpr u64 FIRST_BUDGET = 10'000;
@@ -118,19 +112,16 @@ class PairCounter {
                   budget, sizes_[k]);
       done_ += sizes_[k].closed();
     }
-    const std::scoped_lock adding(mutex_);
-    for (const auto& [name, field] : WORK_FIELDS) work_.*field += counter.work().*field;
+    nodes_ += counter.nodes();
   }
 
   static bool passed(Clock::time_point time) {
     return time != Clock::time_point::max() && Clock::now() >= time;
   }
 
-  Clock::time_point began_ = Clock::now();
   std::vector<Pair> pairs_;
   PairOptions options_;
   IndexedModels models_;
-  Clock::time_point indexed_;
   std::vector<PairSizes> sizes_;
   std::vector<u32> todo_;
   u64 budget_ = 0;
@@ -139,8 +130,7 @@ class PairCounter {
   alignas(64) std::atomic<std::size_t> next_{0};
   alignas(64) std::atomic<std::size_t> done_{0};
   alignas(64) std::atomic<bool> stop_{false};
-  std::mutex mutex_;
-  Work work_;
+  std::atomic<u64> nodes_{0};
 };
 
 }  // namespace contextwise

@@ -3,8 +3,7 @@
 // Cubes inside others are removed, and cubes are widened: if D lies inside C except in variable x,
 // the union does not change when D also allows the values of x that C allows. (In terms of clauses:
 // subsumption and self-subsuming resolution.) This removes splits of a decision tree whose two
-// sides are alike. All pairs of cubes are compared. Before that, hashing finds twins that differ
-// only in the value of one binary variable and joins them; on learned trees few cubes remain.
+// sides are alike. All pairs of cubes are compared.
 //
 // All steps work on the bits that cubes forbid. D lies inside C if C forbids no bit that D allows.
 // D lies inside C except in x if all bits that C forbids and D allows belong to x.
@@ -21,7 +20,6 @@
 #include "bits.hpp"
 #include "budget.hpp"
 #include "cover.hpp"
-#include "hashing.hpp"
 #include "steps.hpp"
 
 namespace contextwise {
@@ -60,72 +58,9 @@ class Simplifier {
   }
 
   void finish(Cover& cover, const Budget& budget) {
-    if (uses(Step::TWINS) && binary_ && cover.size() >= MANY) merge_twins(cover);
-    keep_alive(cover);
     if (uses(Step::ABSORPTION)) compare_all(cover, budget);
     keep_alive(cover);
   }
-
-  // --- twins by hashing, for binary variables only ---
-
-  // Variable v has the bits 2v and 2v + 1. Two cubes are twins if one forbids the first bit, the
-  // other forbids the second, and they are equal otherwise. Their union does not test v.
-  //
-  // The hash of a cube is the XOR of one key per bit, so two more XORs give the hash of a twin. The
-  // table may contain a cube under an old hash; then the hashes differ.
-  void merge_twins(Cover& cover) {
-    const auto count = static_cast<u32>(cover.size());
-    for (u64 bit = keys_.size(); bit < cover.bits(); ++bit) keys_.push_back(mix(mix(1, bit), bit));
-    table_.reset(std::size_t{2} * count);
-    hashes_.assign(count, 0);
-    for (u32 c = 0; c < count; ++c) {
-      for_each_bit({cover.cube(c), words_}, [&](std::size_t bit) { hashes_[c] ^= keys_[bit]; });
-      enter(cover, c);
-    }
-    for (u32 c = 0; c < count; ++c)
-      while (alive_[c] && merge_twin(cover, c)) enter(cover, c);
-  }
-
-  // Looks for a twin of a cube. If there is one, it is removed, and the cube no longer tests the
-  // variable.
-  bool merge_twin(Cover& cover, u32 c) {
-    for (std::size_t word = 0; word < words_; ++word)
-      for (u64 bits = cover.cube(c)[word]; bits; bits &= bits - 1) {
-        const std::size_t bit = 64 * word + static_cast<std::size_t>(std::countr_zero(bits));
-        const std::size_t partner = bit ^ 1;
-        const u64 mine = u64{1} << bit % 64, both = mine | u64{1} << partner % 64;
-        const u64 hash = hashes_[c] ^ keys_[bit] ^ keys_[partner];
-        const u32 twin =
-            table_.find(hash, [&](u32 d) { return is_twin(cover, c, d, hash, word, both); });
-        if (twin == HashTable::NONE) continue;
-        alive_[twin] = 0;
-        origins_[c] = 0;
-        cover.cube(c)[word] &= ~mine;
-        hashes_[c] ^= keys_[bit];
-        return true;
-      }
-    return false;
-  }
-
-  // Puts a cube into the table, or removes it if the table has an equal one.
-  void enter(const Cover& cover, u32 c) {
-    const u32 same = table_.find_or_insert(
-        hashes_[c], c, [&](u32 d) { return is_twin(cover, c, d, hashes_[c], 0, 0); });
-    if (same == HashTable::NONE) return;
-    alive_[c] = 0;
-    origins_[same] |= origins_[c];
-  }
-
-  // Tests whether cube d has this hash and equals cube c with some bits of one word flipped.
-  bool is_twin(const Cover& cover, u32 c, u32 d, u64 hash, std::size_t word, u64 flipped) const {
-    if (d == c || hashes_[d] != hash || !alive_[d]) return false;
-    u64 differs = 0;
-    for (std::size_t k = 0; k < words_; ++k)
-      differs |= cover.cube(c)[k] ^ cover.cube(d)[k] ^ (k == word ? flipped : 0);
-    return !differs;
-  }
-
-  // --- all pairs of cubes ---
 
   void compare_all(Cover& cover, const Budget& budget) {
     sort_by_size(cover);
@@ -280,17 +215,12 @@ class Simplifier {
     alive_.assign(kept, 1);
   }
 
-  static constexpr std::size_t MANY = 12;  // cubes from which on hashing pays
   // Words compared between two looks at the clock: about a millisecond.
   static constexpr std::size_t BETWEEN_LOOKS = 1'000'000;
 
   std::size_t words_ = 1;
   bool binary_ = false;
   std::vector<char> alive_, origins_;  // origins_: which of two covers had the cube, as two bits
-  // For hashing.
-  std::vector<u64> keys_, hashes_;
-  HashTable table_;
-  // For comparing.
   std::vector<char> queued_, moved_;
   std::vector<u32> queue_, sizes_, counts_, variable_of_;
   std::vector<std::size_t> used_;

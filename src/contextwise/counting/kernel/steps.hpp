@@ -11,7 +11,6 @@ namespace contextwise {
 enum class Step : unsigned {
   MERGING,     // features of one scope are merged
   TABLES,      // truth tables up to 14 variables
-  TWINS,       // twins found by hashing
   WIDENING,    // widening
   ABSORPTION,  // absorption and widening
   SAME_UNION,  // one count where one model contains the other

@@ -51,13 +51,6 @@ struct PairSizes {
   }
 };
 
-// What counting took: sums over unions and threads. Python gets every field of the table by its
-// name.
-struct Work {
-  u64 nodes = 0;  // visited by the recursion
-};
-inline constexpr std::array WORK_FIELDS{std::pair{"nodes", &Work::nodes}};
-
 // Counts pairs one after the other. Each thread has its own counter and reuses its memory.
 class UnionCounter {
  public:
@@ -118,8 +111,8 @@ class UnionCounter {
     return number;
   }
 
-  // Returns what all counts so far took.
-  const Work& work() const { return work_; }
+  // Returns the nodes that the recursion visited so far.
+  u64 nodes() const { return nodes_; }
 
  private:
   bool by_tables(const Cover& a, const Cover& b, PairSizes& bounds) {
@@ -187,7 +180,7 @@ class UnionCounter {
     }
     const Cover small = compacted(cover);
     const Interval<Natural> left = uncovered(small, budget, memory_);
-    work_.nodes += budget.used;
+    nodes_ += budget.used;
     Interval<Natural> covered(contexts), scaled(with_others(left.low, small.names));
     if (!left.closed()) scaled.gap = with_others(left.gap, small.names);
     covered -= scaled;
@@ -202,7 +195,7 @@ class UnionCounter {
   Simplifier simplifier_;
   bool canonical_;
   std::size_t memory_;
-  Work work_;
+  u64 nodes_ = 0;
   std::vector<u32> excluded_;  // variables that are not part of a context, such as the pair
   std::array<Cover, 2> covers_;
   Cover both_;
