@@ -166,7 +166,16 @@ def test_a_number_written_in_two_ways_is_one_state_and_it_is_said() -> None:
 
 @pytest.mark.parametrize(
     "bins",
-    ["age=20,30,lwt=2", "age=30|20", "age=1", "age=x", "age=4,age=3", {"age": []}, {"age": "x|"}],
+    [
+        "age=20,30,lwt=2",
+        "age=30|20",
+        "age=1",
+        "age=x",
+        "age=4,age=3",
+        "1000000000",
+        {"age": []},
+        {"age": "x|"},
+    ],
 )
 def test_bins_that_are_not_understood_are_refused(bins: Any) -> None:
     rows = [{"age": 15 + k % 30, "lwt": 100 + k} for k in range(90)]
@@ -213,3 +222,29 @@ def test_a_stray_quote_is_an_error_with_its_line() -> None:
     lines = ["a;b;c", *("0;1;0" for _ in range(8)), '1;"0;1', "0;0;0", '1;0";1', "1;1;1"]
     with pytest.raises(ParseError, match=r":10: a quote"):
         parse_data("\n".join(lines).encode(), "asia.csv")
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        (
+            ["3", "99999999999999999999"],
+            "x.csv:3: counts must be whole numbers from 0 to .*is 9999",
+        ),
+        (["3", ""], "x.csv:3: counts must be .*'n' is empty"),
+        (["3", "-1"], "x.csv:3: counts must be"),
+        (["3", "2.5"], "x.csv:3: counts must be"),
+        (["0", "0"], "every row occurs 0 times by 'n'"),
+    ],
+)
+def test_counts_that_are_none_are_refused(counts: list[str], message: str) -> None:
+    rows = [["sex", "n"], *[["fm"[k], count] for k, count in enumerate(counts)]]
+    content = written(rows, ",", csv.QUOTE_MINIMAL, "utf-8")
+    with pytest.raises((ParseError, DomainError), match=message):
+        parse_data(content, "x.csv", options=RowOptions(counts="n"))
+
+
+def test_numbers_and_truth_values_in_one_column_are_named() -> None:
+    rows = [[("1", "True", "0")[k % 3], "xy"[k % 2]] for k in range(30)]
+    data = parse_data(written([["a", "b"], *rows], ",", csv.QUOTE_MINIMAL, "utf-8"), "x.csv")
+    assert any("'1' and 'True' are different states of 'a'" in note for note in data.notes)

@@ -47,6 +47,9 @@ FEW_CELLS = 12
 MOST_LABELS = 30
 """Text with more values, and more than a tenth of the rows, is not a category."""
 BINS = 4
+MOST_BINS = 1_000
+LARGEST_COUNT = 10**12
+"""Sums of larger counts may not be exact."""
 _ID = re.compile(r"(id|idcode)$", re.I)
 _SETS = re.compile(r"(subject|patient|person|stratum|pair|match|cluster|household|family)", re.I)
 FEWEST_SUBJECTS = 20
@@ -55,6 +58,7 @@ _NUMBER = re.compile(r"(number|code|no|nr|key)\.?$", re.I)
 COUNT_NAMES = frozenset({"freq", "frequency", "count", "counts", "n"})
 WEIGHT_NAMES = COUNT_NAMES | {"weight", "weights", "proportion", "share", "percent"}
 INDEX_NAMES = frozenset({"", "rownames", "row.names", "row_names", "index", "unnamed: 0"})
+_TRUTH: dict[object, float] = {"true": 1.0, "false": 0.0}
 FREQUENT = 3
 """The number of most frequent values that a summary lists."""
 
@@ -305,11 +309,11 @@ def parse_bins(text: str) -> Bins:
         edges = tuple(numbers_of(parts).tolist())
         if not np.isnan(edges).any() and all(low < high for low, high in pairwise(edges)):
             return edges
-    elif text.isdecimal() and int(text) >= 2:
+    elif re.fullmatch(r"\d{1,9}", text) and 2 <= int(text) <= MOST_BINS:
         return int(text)
     raise DomainError(
-        f"bins must be a number >= 2, as in age=4, or points where to cut, as in age=20|30; got "
-        f"{text!r}"
+        f"bins must be a number from 2 to {MOST_BINS:,}, as in age=4, or points where to cut, as "
+        f"in age=20|30; got {text!r}"
     )
 
 
@@ -667,6 +671,7 @@ class Judge:
         for label, number in zip(column.labels, column.numbers.tolist(), strict=True):
             is_exact = abs(number) < 2**53  # False for NaN, the number of a text
             meaning = number if is_exact else " ".join(normalize("NFKC", label).casefold().split())
+            meaning = _TRUTH.get(meaning, meaning)
             plain = label_of(number) if re.fullmatch(r"-?\d+\.0+", label) else label
             if plain not in meanings.setdefault(meaning, []):
                 meanings[meaning].append(plain)
@@ -725,14 +730,17 @@ def check_counts(column: Column, table: Sheet) -> IntArray:
     """Return how often each row occurs; raise unless all are whole numbers >= 0."""
     values = column.numbers[column.codes] if len(column.labels) else np.full(table.rows, np.nan)
     values = np.where(column.codes < 0, np.nan, values)
-    bad = np.isnan(values) | (values < 0) | (values % 1 != 0)
+    bad = ~(values >= 0) | (values % 1 != 0) | (values > LARGEST_COUNT)
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        cell = column.labels[column.codes[row]] if column.codes[row] >= 0 else "empty"
+        cell = (column.codes[row] >= 0 and column.labels[column.codes[row]]) or "empty"
         raise table.error(
             row,
-            f"counts must be whole numbers >= 0, but {column.name!r} is {cell}; weights such as "
-            "those of surveys cannot be used, because tests and scores count rows",
+            f"counts must be whole numbers from 0 to {LARGEST_COUNT:,}, but {column.name!r} is "
+            f"{cell}; weights such as those of surveys cannot be used, because tests and scores "
+            "count rows",
         )
+    if not values.any():
+        raise DomainError(f"every row occurs 0 times by {column.name!r}")
     counts: IntArray = values.astype(np.int64)
     return counts
