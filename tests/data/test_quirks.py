@@ -184,7 +184,7 @@ REFUSED = [
     Quirk("weights.csv", "looks like weights of the other columns"),
     Quirk("two-frames.rda", "several objects: d (data frame), e (data frame)"),
     Quirk("list.rds", "several objects: first (data frame), second (data frame)"),
-    Quirk("proportions.rds", "counts must be whole numbers from 0 to 1,000,000,000,000, but 'Freq' is 0.2"),
+    Quirk("proportions.rds", "counts must be whole numbers from 0 to"),
     Quirk("ftable.rds", "in R, make one with as.data.frame(x) or as.table(x)"),
     Quirk("web-page.csv", "this is a web page or XML, not rows"),
     Quirk("stray-quotes.csv", "stray-quotes.csv:11: a quote"),

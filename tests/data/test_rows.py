@@ -496,3 +496,9 @@ def test_numbers_of_subjects_are_not_cut_into_bins() -> None:
         assert "age=4" in used.bins
         assert summary is not None
         assert summary.columns[0].kind == "subject"
+
+
+def test_spans_of_time_are_states() -> None:
+    spans = pd.to_timedelta([1, 2, None], unit="D").repeat(5)
+    data = read_data(pd.DataFrame({"a": spans, "b": [1, 2, 3] * 5}), missing="drop")
+    assert data.domain.states[0] == ("1 day, 0:00:00", "2 days, 0:00:00")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from functools import cached_property
 from typing import Any
 from unicodedata import normalize
@@ -154,17 +154,17 @@ def label_of(cell: Any) -> str:
         return cell if cell.isascii() else normalize("NFC", cell)
     if isinstance(cell, bool | np.bool_):
         return str(bool(cell))
+    if isinstance(cell, np.datetime64 | np.timedelta64):  # the latter is an integer for NumPy
+        cell = cell.astype(f"{cell.dtype.name.partition('[')[0]}[us]").item()
     if isinstance(cell, int | np.integer):
         return str(int(cell))
     if isinstance(cell, float | np.floating):
         return str(int(cell)) if float(cell).is_integer() else repr(float(cell))
     if isinstance(cell, bytes):
         return cell.decode("utf-8", "replace")
-    if isinstance(cell, np.datetime64):
-        cell = cell.astype("datetime64[us]").item()
     if isinstance(cell, datetime) and cell.time() == time():
         cell = cell.date()
-    if isinstance(cell, date | time) or type(cell).__name__ in ("Interval", "Period", "Timedelta"):
+    if isinstance(cell, date | time | timedelta) or type(cell).__name__ in ("Interval", "Period"):
         return str(cell)
     if type(cell).__name__ == "Decimal":
         return label_of(float(cell))
@@ -177,7 +177,7 @@ def is_empty(cell: object) -> bool:
         cell is None
         or (isinstance(cell, float | np.floating) and bool(np.isnan(cell)))
         or type(cell).__name__ in ("NAType", "NaTType")
-        or (isinstance(cell, np.datetime64) and bool(np.isnat(cell)))
+        or (isinstance(cell, np.datetime64 | np.timedelta64) and bool(np.isnat(cell)))
     )
 
 
