@@ -98,7 +98,7 @@ def _holds(domain: Domain, when: str, context: dict[str, str]) -> bool:
 
 
 def test_medoid(found: Stability) -> None:
-    sums = [sum(row) for row in found.matrix.distances.tolist()]
+    sums = [sum(row) for row in distance_matrix(found.structures).distances.tolist()]
     assert found.medoid == found.structures[sums.index(min(sums))]
 
 

@@ -71,11 +71,6 @@ DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
     ),
 }
 
-OF_MANY = {
-    "contextwise.evaluation.stability.Stability.medoid_distance",
-}
-"""Summaries of the distances of many structures: no distance of two, so without laws."""
-
 
 def public_distances() -> Iterator[str]:
     for info in walk_packages(contextwise.__path__, "contextwise."):
@@ -98,7 +93,7 @@ def keeping(law: str) -> pytest.MarkDecorator:
 
 
 def test_every_distance_is_listed() -> None:
-    assert sorted(public_distances()) == sorted({*DISTANCES, *OF_MANY})
+    assert sorted(public_distances()) == sorted(DISTANCES)
 
 
 @keeping("identity")

@@ -24,8 +24,9 @@ from contextwise.learning.independence_test import (
     evaluate_given,
     evaluate_in_context,
     evaluate_on,
-    evaluate_pairs,
+    evaluate_tables,
     evaluate_without_each,
+    tables_within,
 )
 from contextwise.learning.mpl import Scores
 from contextwise.support.arrays import BoolArray
@@ -120,8 +121,10 @@ def _delete_edges(
             tested = [pair for pair, rows in wanted.items() if rows.any()]
             if not tested:
                 continue
-            tests = evaluate_pairs(table, tested, groups, count).independent(rule)
-            for (a, b), independent in zip(tested, tests, strict=True):
+            for a, b in tested:
+                shape = table.cardinalities[a], table.cardinalities[b]
+                within = tables_within(table.rows, table.counts, (a, b), shape, groups)
+                independent = evaluate_tables(within).independent(rule)
                 if independent.any():
                     deleted = independent[groups] & wanted[a, b]
                     edges[a, b, deleted] = edges[b, a, deleted] = False

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextwise.learning.counted_rows import CountedRows
-from contextwise.learning.independence_test import Rule, evaluate_pairs, evaluate_tables
+from contextwise.learning.independence_test import Rule, evaluate_given, evaluate_tables
 
 
 @given(
@@ -77,7 +77,7 @@ def test_groups_are_tested_together() -> None:
     counts = np.array([9.0, 1, 1, 9, 1, 9, 9, 1])  # opposite dependencies cancel without groups
     table = CountedRows(rows, counts, (2, 2, 2))
     rule = Rule.of(40, 0.05, 5)
-    apart = evaluate_pairs(table, [(1, 2)], *table.groups([0])).together()
+    apart = evaluate_given(table, 1, [2], [0])
     assert apart.dependent(rule).all()
-    assert evaluate_pairs(table, [(1, 2)], *table.groups([])).together().independent(rule).all()
+    assert evaluate_given(table, 1, [2], []).independent(rule).all()
     assert table.groups([])[1] == 1

@@ -25,7 +25,7 @@ from contextwise.learning.effect_size import (
     odds_ratios_pooled,
 )
 from contextwise.learning.evidence import judge
-from contextwise.learning.pooled_test import PooledTests
+from contextwise.learning.independence_test import PooledTests
 from contextwise.support.effort import Deadline
 
 NO_DENSE = (0.0, 0.0)

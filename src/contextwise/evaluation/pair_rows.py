@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import prod, sqrt
+from math import sqrt
 
 import numpy as np
 
@@ -20,9 +20,8 @@ from contextwise.data.rows import Data
 from contextwise.independence.claims import group_rows
 from contextwise.learning.counted_rows import joint_counts
 from contextwise.learning.effect_size import cramers_v
-from contextwise.learning.independence_test import evaluate_tables
+from contextwise.learning.independence_test import PooledTests, evaluate_tables, tables_within
 from contextwise.learning.p_values import gamma_tail
-from contextwise.learning.pooled_test import PooledTests
 from contextwise.models.features import rows_in
 from contextwise.models.notation import Literal
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
@@ -113,8 +112,7 @@ class Gap:
     high: str
     low: str  # states of the other variable
     shares: tuple[float, float]
-    points: Estimate  # its interval allows for choosing one of ``among``
-    among: int
+    points: Estimate  # its interval allows for choosing the clearest
 
 
 def to_hide(sizes: Sequence[float], smallest: Sequence[float], least: int) -> set[int]:
@@ -154,14 +152,11 @@ def grouped_tables(
     rows, weights = data.rows, data.weights
     if inside is not None:
         rows, weights = rows[inside], weights[inside]
-    groups = codes = group_rows(rows, held)
-    for name, cardinality in zip(names, shape, strict=True):
-        codes = codes * cardinality + rows[:, domain.position(name)]
-    count = int(groups.max(initial=-1)) + 1
-    cells = np.bincount(codes, weights, minlength=count * prod(shape))
-    states = np.zeros((count, len(held)), dtype=np.int64)
+    groups = group_rows(rows, held)
+    tables = tables_within(rows, weights, [domain.position(name) for name in names], shape, groups)
+    states = np.zeros((len(tables), len(held)), dtype=np.int64)
     states[groups] = rows[:, held]
-    return cells.reshape(count, *shape).astype(np.float64), states
+    return tables, states
 
 
 def strength(
@@ -442,5 +437,5 @@ def _clearest_gap(
             half = -float(ndtri(0.025 / among)) * sqrt(variances[i, k] + variances[j, k])
             ends = Estimate(value, max(-1.0, value - half), min(1.0, value + half))
             shares = float(means[high, k]), float(means[low, k])
-            gaps.append((value - half, Gap(state, states[high], states[low], shares, ends, among)))
+            gaps.append((value - half, Gap(state, states[high], states[low], shares, ends)))
     return max(gaps, key=lambda each: each[0], default=(0.0, None))[1]

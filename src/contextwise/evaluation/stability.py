@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from contextwise.comparison.compare import Comparison, compare
-from contextwise.comparison.confusion import Number, ratio
+from contextwise.comparison.confusion import ratio
 from contextwise.comparison.matrix import DistanceMatrix, matrix_of
 from contextwise.comparison.question import Pair, pose
 from contextwise.counting.extraction import CoverSource, covered_pairs
@@ -30,7 +30,7 @@ from contextwise.models.evidence import ClaimEvidence, Kind
 from contextwise.models.notation import Literal as NamedLiteral
 from contextwise.models.notation import between, where, write_literals
 from contextwise.models.structure import Structure, features_of, structure_of
-from contextwise.support.arrays import IntArray
+from contextwise.support.arrays import IntArray, ObjectArray
 from contextwise.support.effort import NEVER, Deadline, Effort, OutOfTime, Progress
 from contextwise.support.formatting import Printed, percent
 from contextwise.support.store import Store, Unit, run_units
@@ -116,7 +116,7 @@ class Stability(Printed):
 
     structures: tuple[Structure, ...]  #: one per resample
     reference: Structure  #: the structure learned from all rows
-    matrix: DistanceMatrix  #: the pairwise distances of the resamples, exact
+    matrix: DistanceMatrix  #: the distances between the distinct structures, exact
     rows: int  #: number of rows
     how: str  #: "subsample" or "bootstrap"
     share: float  #: share of the rows in a subsample
@@ -133,9 +133,14 @@ class Stability(Printed):
         """The number of resamples that gave a structure."""
         return len(self.structures)
 
-    def _mean(self, distance: Number) -> float:
-        """Return a sum of distances to the resamples as a mean share of all assertions."""
-        return ratio(distance, self.resamples * self.matrix.total) if self.matrix.total else 0.0
+    @cached_property
+    def ensemble(self) -> Ensemble:
+        """The structures of the resamples as an ensemble of draws."""
+        return Ensemble(self.structures)
+
+    @property
+    def _weights(self) -> ObjectArray:
+        return np.array(list(self.ensemble.distinct.values()), dtype=object)
 
     @property
     def instability(self) -> float:
@@ -143,22 +148,13 @@ class Stability(Printed):
 
         This estimates the mean of 2θ(1 - θ) over all assertions without bias.
         """
-        return self._mean(Fraction(self.matrix.distances.sum(), self.resamples - 1))
+        apart = self._weights @ self.matrix.distances @ self._weights * self.ensemble.correction
+        return ratio(apart, self.matrix.total) if self.matrix.total else 0.0
 
     @property
     def medoid(self) -> Structure:
         """The most typical structure: the one with the smallest sum of distances to all others."""
-        return self.structures[self.matrix.medoid]
-
-    @property
-    def medoid_distance(self) -> float:
-        """The mean normalized distance of the medoid to the resamples."""
-        return self._mean(self.matrix.distances[self.matrix.medoid].sum())
-
-    @property
-    def ensemble(self) -> Ensemble:
-        """The structures of the resamples as an ensemble of draws."""
-        return Ensemble(self.structures)
+        return list(self.ensemble.distinct)[int((self.matrix.distances @ self._weights).argmin())]
 
     def record(self) -> dict[str, object]:
         """Return everything but the pairs as one flat mapping."""
@@ -170,7 +166,6 @@ class Stability(Printed):
             "failed": len(self.failed),
             "found_again": self.found_again,
             "instability": self.instability,
-            "medoid_distance": self.medoid_distance,
             "features": len(self.reference),
             "medoid_features": len(self.medoid),
         }
@@ -415,14 +410,9 @@ def _assemble(
     structures = tuple(learned[key] for key in sorted(learned))
     if effort.deadline.left() is not None:  # there may be no time to start workers
         effort = effort.alone()
-    different = list(dict.fromkeys(structures))
+    different = list(dict.fromkeys(structures))  # equal structures are compared once
     matrix = matrix_of(pose(different), tuple(map(str, range(len(different)))), effort)
     _ = matrix.distances  # raises if the time limit left some of them open
-    if len(different) < len(structures):  # equal structures are compared once
-        place = {structure: k for k, structure in enumerate(different)}
-        at = [place[structure] for structure in structures]
-        names = tuple(map(str, range(len(structures))))
-        matrix = replace(matrix.submatrix(at), names=names)
     kept = {key: configuration[key] for key in ("rows", "how", "share")}
     return Stability(structures, reference, matrix, failed=failed, deadline=effort.deadline, **kept)
 

@@ -1,8 +1,7 @@
 """Judge the claims of a model by rows: `judge` tests every claim and returns `Evidence`.
 
-Two tests within groups of rows look for associations of any kind
-(`contextwise.learning.independence_test`) and for those that groups have in common
-(`contextwise.learning.pooled_test`). The smaller p-value, times 2, decides. The
+Two tests within groups of rows (`contextwise.learning.independence_test`) look for associations of
+any kind, and for those that groups have in common. The smaller p-value, times 2, decides. The
 groups are by the states of both variables' blankets in the region of the claim; if that leaves
 fewer than `ROWS_PER_GROUP` rows per group, by the smaller blanket. The p-values are corrected
 within each kind of claim (Benjamini and Yekutieli), because many certain dependences would make
@@ -45,8 +44,12 @@ from contextwise.learning.effect_size import (
     odds_ratio_shown,
     odds_ratios_pooled,
 )
-from contextwise.learning.independence_test import check_level, evaluate_tables
-from contextwise.learning.pooled_test import PooledTests
+from contextwise.learning.independence_test import (
+    PooledTests,
+    check_level,
+    evaluate_tables,
+    tables_within,
+)
 from contextwise.models.evidence import (
     CONTRADICTED,
     NOT_CONTRADICTED,
@@ -452,14 +455,10 @@ class _Judged:
         if self.table.compiled is not None:
             found = self.table.compiled.tables_within(chosen, list(given), *pair)
             return found[:-1].reshape(-1, high, wide), int(found[-1])
-        rows = self.table.rows[chosen]
-        groups = group_rows(rows, given)
-        count = int(groups.max(initial=-1)) + 1
-        codes = (groups * high + rows[:, pair[0]]) * wide + rows[:, pair[1]]
-        cells = np.bincount(codes, self.table.counts[chosen], minlength=count * high * wide)
-        tables = cells.reshape(count, high, wide).astype(np.float64)
+        rows, counts = self.table.rows[chosen], self.table.counts[chosen]
+        tables = tables_within(rows, counts, pair, (high, wide), group_rows(rows, given))
         varies = [(tables.any(axis=axis)).sum(axis=1) > 1 for axis in (1, 2)]
-        return tables[varies[0] & varies[1] & (tables.sum(axis=(1, 2)) > 3)], count
+        return tables[varies[0] & varies[1] & (tables.sum(axis=(1, 2)) > 3)], len(tables)
 
     def decided(self, level: float, used_by_learner: bool) -> list[ClaimEvidence]:
         """Return the claims with their corrected p-values and verdicts."""

@@ -14,7 +14,15 @@ exactly for n > 3 (I and J count the rows and columns that are not empty)::
 The p-value is the tail of the gamma distribution with this mean and variance. With many rows this
 is the usual chi-square test with (I-1)(J-1) degrees of freedom; with few rows it allows for the
 margins, which the usual test does not. Groups of rows are tested together by adding their
-statistics, means and variances. `contextwise.learning.p_values` has exact p-values for sparse
+statistics, means and variances.
+
+**The pooled test** finds the association that groups have in common (Cochran, Mantel and Haenszel).
+The degrees of freedom of X² added over groups grow with their number. The pooled test adds the
+differences of observed and expected counts over groups first, so it has (I - 1)(J - 1) degrees of
+freedom, whatever the number of groups. Its null distribution is that of permutations within groups.
+It is R's ``mantelhaen.test`` without the continuity correction.
+
+`contextwise.learning.p_values` has exact p-values for sparse
 tables, and `contextwise.learning.evidence` applies the test to the claims of a model.
 
 **A test may be undecided.** It neither accepts nor rejects independence if it has fewer than
@@ -27,20 +35,17 @@ grows, and so do misses, because the threshold grows like ln N and the statistic
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
 from contextwise.errors import DomainError
 from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.p_values import gamma_tail
-from contextwise.models.features import PairIndex
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
-
-CELLS = 2**22
-"""The most cells of tables held at once."""
 
 
 @dataclass(frozen=True)
@@ -159,13 +164,34 @@ def _bound(margins: FloatArray, inverses: FloatArray) -> FloatArray:
     return np.asarray(parts.sum(axis=-1))
 
 
+def tables_within(
+    rows: IntArray,
+    counts: IntArray,
+    variables: Sequence[int],
+    shape: tuple[int, ...],
+    groups: IntArray,
+) -> FloatArray:
+    """Count the states of some variables in each group of rows; ``groups`` numbers the rows."""
+    codes, count = groups, int(groups.max(initial=-1)) + 1
+    for v, states in zip(variables, shape, strict=True):
+        codes = codes * states + rows[:, v]
+    cells = np.bincount(codes, counts, minlength=count * prod(shape))
+    return cells.reshape(count, *shape).astype(np.float64)
+
+
 def evaluate_given(
     table: CountedRows, target: int, others: Sequence[int], given: Sequence[int]
 ) -> Tests:
     """Test a variable and each of some others, within groups of equal values of ``given``."""
     if table.compiled is not None:
         return Tests(*table.compiled.tests(target, list(given), list(others)))
-    return evaluate_pairs(table, [(target, v) for v in others], *table.groups(given)).together()
+    groups, cards = table.groups(given)[0], table.cardinalities
+    tests = []
+    for v in others:
+        shape = cards[target], cards[v]
+        tables = tables_within(table.rows, table.counts, (target, v), shape, groups)
+        tests.append(evaluate_tables(tables).together())
+    return _joined(tests)
 
 
 def evaluate_without_each(table: CountedRows, target: int, blanket: Sequence[int]) -> Tests:
@@ -198,39 +224,82 @@ def evaluate_in_context(table: CountedRows, target: int, context: Mapping[int, i
 
 
 def _joined(tests: Sequence[Tests]) -> Tests:
-    parts = zip(*(test.parts for test in tests), strict=True)
-    return Tests(*map(np.concatenate, parts))
+    parts = [[test.parts[k] for test in tests] for k in range(len(fields(Tests)))]
+    return Tests(*(np.hstack(part) if part else np.zeros(0) for part in parts))
 
 
-def evaluate_pairs(
-    table: CountedRows, pairs: Sequence[PairIndex], groups: IntArray, count: int
-) -> Tests:
-    """Test pairs of variables within each group of rows; the result has shape (pairs, groups)."""
-    results = [np.zeros((len(pairs), count)) for _ in range(6)]
-    for places, tables in _tables(table, pairs, groups, count):
-        for result, part in zip(results, evaluate_tables(tables).parts, strict=True):
-            result[places] = part
-    return Tests(*results)
+# -- what groups have in common --------------------------------------------------------------------
+
+ROOM = 5.0
+"""Chi-square needs sums of cells that can be this much smaller and larger than expected."""
+LEAST_ROOM, MOST_CRAMPED = 1.0, 0.2
+"""A fifth of the cells may have less room, down to this (Cochran's rule)."""
+BATCH = 2**22
+"""The most covariances held at once."""
 
 
-def _tables(
-    table: CountedRows, pairs: Sequence[PairIndex], groups: IntArray, count: int
-) -> Iterator[tuple[list[int], FloatArray]]:
-    """Yield the tables of pairs in batches of one shape, with the places of the pairs."""
-    shapes: dict[PairIndex, list[int]] = {}
-    for place, (a, b) in enumerate(pairs):
-        shapes.setdefault((table.cardinalities[a], table.cardinalities[b]), []).append(place)
-    for shape, places in shapes.items():
-        size = count * shape[0] * shape[1]
-        step = max(1, CELLS // max(1, size))
-        for first in range(0, len(places), step):
-            batch = places[first : first + step]
-            cells = []
-            for a, b in (pairs[place] for place in batch):
-                codes = (groups * shape[0] + table.rows[:, a]) * shape[1] + table.rows[:, b]
-                cells.append(np.bincount(codes, weights=table.counts, minlength=size))
-            stacked = np.stack(cells).reshape(len(batch), count, *shape)
-            yield batch, stacked.astype(np.float64)
+class PooledTests:
+    """The pooled tests of many claims at once; ``starts`` has the first table of each claim."""
+
+    def __init__(self, tables: FloatArray, starts: IntArray) -> None:
+        from scipy.special import chdtrc
+
+        count, size = len(starts) - 1, (tables.shape[1] - 1) * (tables.shape[2] - 1)
+        self.statistic, self.freedom = np.zeros(count), np.zeros(count)
+        self.is_valid: BoolArray = np.zeros(count, dtype=bool)
+        """Where there are several groups, and enough rows for the chi-square distribution."""
+        several = np.flatnonzero(np.diff(starts) > 1)
+        first = 0
+        while first < len(several):
+            sizes = np.cumsum(np.diff(starts)[several[first:]]) * size * size
+            batch = several[first : first + max(1, int(np.searchsorted(sizes, BATCH)))]
+            first += len(batch)
+            self._test(tables, starts, batch)
+        self.p: FloatArray = np.asarray(chdtrc(np.maximum(self.freedom, 1), self.statistic))
+        """The p-values; 1 where the test is not valid."""
+        self.p[~self.is_valid] = 1.0
+
+    def _test(self, tables: FloatArray, starts: IntArray, claims: IntArray) -> None:
+        ends = starts[claims + 1]
+        places = np.concatenate(
+            [np.arange(*span) for span in zip(starts[claims], ends, strict=True)]
+        )
+        chosen = np.asfortranarray(tables[places])
+        counts = ends - starts[claims]
+        firsts = np.cumsum(counts) - counts
+        rows, columns, n = chosen.sum(axis=2), chosen.sum(axis=1), chosen.sum(axis=(1, 2))
+        n = n[:, None, None]
+        expected = rows[:, :, None] * columns[:, None, :] / n
+        least = np.maximum(0.0, rows[:, :, None] + columns[:, None, :] - n)
+        most = np.minimum(rows[:, :, None], columns[:, None, :])
+        room = np.minimum(
+            np.add.reduceat(expected - least, firsts), np.add.reduceat(most - expected, firsts)
+        )
+        occurs = np.add.reduceat(expected, firsts) > 0
+        cramped = (occurs & (room < ROOM)).sum(axis=(1, 2)) / occurs.sum(axis=(1, 2))
+        enough = (room >= LEAST_ROOM) | ~occurs
+        self.is_valid[claims] = enough.all(axis=(1, 2)) & (cramped <= MOST_CRAMPED)
+        differences = np.add.reduceat(chosen - expected, firsts)[:, :-1, :-1]
+        total = differences.reshape(len(claims), -1)
+        covariance = np.add.reduceat(_covariances(rows, columns, n), firsts)
+        values, vectors = np.linalg.eigh(covariance)
+        kept = values > 1e-9 * np.maximum(values[:, -1:], 1e-300)
+        along = np.einsum("kd,kde->ke", total, vectors)
+        parts = np.where(kept, along**2 / np.where(kept, values, 1.0), 0.0)
+        self.statistic[claims], self.freedom[claims] = parts.sum(axis=1), kept.sum(axis=1)
+
+
+def _covariances(rows: FloatArray, columns: FloatArray, n: FloatArray) -> FloatArray:
+    """Return the covariances of all cells but those of the last states, of each table."""
+    sides = []
+    for margins in (rows, columns):
+        own = -margins[:, :, None] * margins[:, None, :]
+        states = np.arange(margins.shape[1])
+        own[:, states, states] += n[:, 0] * margins
+        sides.append(own[:, :-1, :-1])
+    product = np.einsum("gab,gcd->gacbd", *sides) / (n**2 * (n - 1))[:, :, :, None, None]
+    size = sides[0].shape[1] * sides[1].shape[1]
+    return np.asarray(product.reshape(len(rows), size, size))
 
 
 # -- choosing among tests --------------------------------------------------------------------------
