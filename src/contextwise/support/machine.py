@@ -45,12 +45,20 @@ def one_thread() -> AbstractContextManager[Any]:
     More threads wait for each other longer than they work on small matrices, and the way in which
     they split a sum changes its last bits.
     """
+    pools = _thread_pools()
+    return pools.limit(limits=1) if pools else nullcontext()
+
+
+@cache
+def _thread_pools() -> Any:
+    """Return what sets the threads of libraries; finding them takes milliseconds."""
     try:
-        from threadpoolctl import threadpool_limits
+        from threadpoolctl import ThreadpoolController
     except ImportError:
-        return nullcontext()
-    limits: AbstractContextManager[Any] = threadpool_limits(1)
-    return limits
+        return None
+    import scipy.linalg  # noqa: F401 (only loaded libraries are found; SciPy has its own BLAS)
+
+    return ThreadpoolController()
 
 
 def require_memory(needed: int, what: str, instead: str) -> None:
