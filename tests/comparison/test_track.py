@@ -155,7 +155,7 @@ def test_the_twins_count_the_same(data: st.DataObject, canonical: bool) -> None:
         (lambda t: t.remove("X0=0 & X1=0"), "has no feature"),
         (lambda t: t.add("X0=1 & X1=1"), "already"),
         (lambda t: t.add("X9=1"), "unknown variable"),
-        (lambda t: t.add("X0=0 & X0=1"), "never hold"),
+        (lambda t: t.add("X0=0 & X0=1"), "leaves no state"),
         (lambda t: t.undo(), "no step to undo"),
         (lambda t: t.preview(add=["X2=1", "X2=1"]), "twice"),
         (lambda t: t.preview(add=["X0=1 & X1=1"], remove=["X0=1 & X1=1"]), "add and remove"),

@@ -274,7 +274,7 @@ def test_a_stratum_over_neighbours_that_are_not_adjacent() -> None:
         ({("A", "B"): ["C=0"]}, "mentions C, which is not a common neighbour"),
         ({("A", "B"): ["A=0"]}, "mentions A, which is not a common neighbour"),
         ({("A", "B"): "C=0"}, "as a list of contexts"),
-        ({("A", "B"): ["C=0 & C=1"]}, "allows no state of 'C'"),
+        ({("A", "B"): ["C=0 & C=1"]}, "leaves no state of 'C'"),
     ],
 )
 def test_bad_strata(strata: Any, message: str) -> None:

@@ -156,7 +156,7 @@ def test_every_consumer_names_the_restriction() -> None:
         ("Dept=A|D", "no state 'D'"),
         ({"Dept": []}, "leaves no state of 'Dept'"),
         ({"Depth": ["A"]}, "unknown variable 'Depth'"),
-        (["Dept=A"], "a context must be a text such as .* or a mapping .*, got \\['Dept=A'\\]"),
+        (["Dept=A"], "expected a text such as .* or a mapping .*, got \\['Dept=A'\\]"),
     ],
 )
 def test_a_context_that_is_none(context: Any, words: str) -> None:

@@ -78,7 +78,7 @@ def test_an_int_is_a_label_and_never_an_index() -> None:
         ({"age": 1.5}, DomainError, "1.5"),
         ({"ill": True}, DomainError, "True is not a state"),
         ({1: "yes"}, DomainError, "unknown variable 1"),
-        (7, DomainError, "7 is not a feature"),
+        (7, DomainError, "{'smoker': 'yes'}, got 7"),
         ("age", ParseError, "expected '=' or '!=' but found the end"),
         ("age=", ParseError, "expected a name"),
         ("age=old smoker=yes", ParseError, "expected '&' or ','"),

@@ -23,13 +23,13 @@ from contextwise.comparison.question import Question, Restriction, pose
 from contextwise.counting.changes import changing_unions
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike
+from contextwise.models.domain import value_sets_of
 from contextwise.models.features import PairIndex
 from contextwise.models.notation import write_literals
 from contextwise.models.structure import (
     Feature,
     Structure,
     features_of,
-    literals_of,
     require_features,
 )
 from contextwise.support.effort import NEVER, Deadline, Effort, OutOfTime
@@ -228,11 +228,7 @@ class Tracker:
     def _literals(self, feature: Feature) -> Literals:
         """Return a feature with rising variables and without literals that allow every value."""
         domain = self._question.domain
-        allows: dict[int, int] = {}
-        for variable, allowed in literals_of(domain, feature):
-            allows[variable] = allows.get(variable, allowed) & allowed
-        if not all(allows.values()):
-            raise DomainError(f"the feature {feature!r} can never hold")
+        allows = value_sets_of(domain, feature)
         sizes = domain.cardinalities
         return tuple((v, allows[v]) for v in sorted(allows) if allows[v] != (1 << sizes[v]) - 1)
 

@@ -37,10 +37,10 @@ from contextwise.counting.cover import Cube, class_space, cover_of
 from contextwise.counting.regions import complement
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.models.claims import claims_of_cubes
-from contextwise.models.domain import Domain, State, listed
+from contextwise.models.domain import Domain, State, listed, value_sets_of
 from contextwise.models.features import Features, PairIndex, members
 from contextwise.models.notation import quoted
-from contextwise.models.structure import Feature, Structure, features_of, literals_of
+from contextwise.models.structure import Feature, Structure, features_of
 from contextwise.support.effort import NEVER, Deadline
 
 DomainLike = Domain | Mapping[str, Sequence[State] | int]
@@ -68,16 +68,6 @@ def domain_of(domain: DomainLike) -> Domain:
     return domain if isinstance(domain, Domain) else Domain(domain)
 
 
-def cube_of(domain: Domain, context: Feature) -> dict[int, int]:
-    """Return a written context as a cube; a variable may have several values."""
-    cube: dict[int, int] = {}
-    for variable, allowed in literals_of(domain, context):
-        cube[variable] = cube.get(variable, allowed) & allowed
-        if not cube[variable]:
-            raise DomainError(f"{context!r} allows no state of {domain.names[variable]!r}")
-    return cube
-
-
 def cubes_of(
     domain: Domain,
     contexts: Iterable[Feature],
@@ -89,7 +79,7 @@ def cubes_of(
     if isinstance(contexts, str | Mapping):
         raise DomainError(f"give {what} as a list of contexts, got {contexts!r}")
     for context in contexts:
-        cube = cube_of(domain, context)
+        cube = value_sets_of(domain, context)
         others = [domain.names[v] for v in cube if v not in variables]
         if others:
             raise DomainError(f"{what} mentions {listed(others)}, which {otherwise}")

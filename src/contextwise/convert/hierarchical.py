@@ -26,7 +26,6 @@ from contextwise.convert.from_claims import (
     DomainLike,
     converter,
     covers_all,
-    cube_of,
     domain_of,
 )
 from contextwise.counting.cover import class_space
@@ -34,7 +33,7 @@ from contextwise.counting.extraction import CoverSource, covered_pairs
 from contextwise.counting.regions import complement
 from contextwise.errors import DomainError, NotRepresentable, ParseError
 from contextwise.formats import ModelLike, as_structure
-from contextwise.models.domain import Domain, listed
+from contextwise.models.domain import Domain, listed, value_sets_of
 from contextwise.models.factors import check_scopes, tables
 from contextwise.models.notation import quoted, where
 from contextwise.models.structure import Feature, Structure, features_of, require_features
@@ -185,7 +184,7 @@ def from_interactions(
     terms = (
         term
         for context, generators in interactions
-        for term in _terms(domain, cube_of(domain, context), generators)
+        for term in _terms(domain, value_sets_of(domain, context), generators)
     )
     return Structure(domain, features_of(domain, terms))
 

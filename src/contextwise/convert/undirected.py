@@ -32,7 +32,6 @@ from contextwise.convert.from_claims import (
     DomainLike,
     WantedIndependence,
     converter,
-    cube_of,
     cubes_of,
     domain_of,
     model_for,
@@ -41,7 +40,7 @@ from contextwise.counting.cover import class_space
 from contextwise.counting.regions import complement
 from contextwise.errors import DomainError, require
 from contextwise.models import notation
-from contextwise.models.domain import Domain
+from contextwise.models.domain import Domain, value_sets_of
 from contextwise.models.factors import check_scopes, tables
 from contextwise.models.features import PairIndex
 from contextwise.models.structure import Feature, Structure
@@ -197,7 +196,7 @@ def from_canonical(graphs: Mapping[str, GraphLike], domain: DomainLike) -> Struc
     domain = domain_of(domain)
     parts = []
     for context, graph in graphs.items():
-        cube = cube_of(domain, context)
+        cube = value_sets_of(domain, context)
         nodes, edges = _nodes_and_edges(domain, graph)
         if not hasattr(graph, "is_directed"):
             nodes = nodes - cube.keys() | {v for edge in edges for v in edge}

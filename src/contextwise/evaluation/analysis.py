@@ -32,7 +32,7 @@ from contextwise.independence.claims import Claim, agrees, group_rows
 from contextwise.learning import DEFAULT_LEARNER
 from contextwise.learning.base import as_learner
 from contextwise.learning.evidence import ROWS_PER_GROUP, judge
-from contextwise.models.domain import Domain
+from contextwise.models.domain import Domain, literals_of
 from contextwise.models.evidence import (
     CONTRADICTED,
     SUPPORTED,
@@ -42,7 +42,7 @@ from contextwise.models.evidence import (
 )
 from contextwise.models.features import rows_in
 from contextwise.models.notation import Literal as NamedLiteral
-from contextwise.models.structure import Model, Structure, literals_of, structure_of
+from contextwise.models.structure import Model, Structure, structure_of
 from contextwise.support.arrays import BoolArray
 from contextwise.support.effort import Deadline, Effort, Progress
 from contextwise.support.formatting import listed, plural

@@ -23,10 +23,10 @@ from contextwise.formats.reading import (
 )
 from contextwise.models.claims import Claims, claims_of_cubes, read_region
 from contextwise.models.directions import Directions, TableError, directions_of
-from contextwise.models.domain import Domain
+from contextwise.models.domain import Domain, literals_of
 from contextwise.models.evidence import KINDS, VERDICTS, ClaimEvidence, Effect, Evidence
 from contextwise.models.features import PairIndex, members, words_of
-from contextwise.models.structure import LogLinear, Model, Structure, literals_of, structure_of
+from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 from contextwise.support.arrays import IntArray, WordArray
 
 VERSION = 2

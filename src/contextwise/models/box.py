@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from contextwise.errors import DomainError
-from contextwise.models.domain import Assignment, Domain, require_context
-from contextwise.models.notation import parse_literals, quoted
+from contextwise.models.domain import Assignment, Domain, value_sets_of
+from contextwise.models.features import members
+from contextwise.models.notation import quoted
 from contextwise.support.arrays import IntArray
 
 
@@ -41,19 +41,11 @@ class Box:
             return cls(domain)
         if isinstance(context, Box):
             context = context.states
-        sets: dict[int, int] = {}
-        for name, states, negated in _literals(context):
-            variable = domain.position(name)
-            everything = (1 << domain.cardinalities[variable]) - 1
-            chosen = domain.value_set(variable, states, negated)
-            sets[variable] = sets.get(variable, everything) & chosen
-            if not sets[variable]:
-                raise DomainError(f"the context leaves no state of {name!r}")
         return cls(
             domain,
             {
-                variable: tuple(k for k in range(domain.cardinalities[variable]) if left >> k & 1)
-                for variable, left in sets.items()
+                variable: tuple(members(left))
+                for variable, left in value_sets_of(domain, context).items()
                 if left.bit_count() < domain.cardinalities[variable]
                 or domain.cardinalities[variable] == 1
             },
@@ -135,15 +127,3 @@ class Box:
             for v, each in enumerate(values)
             if v not in self.fixed
         )
-
-
-def _literals(context: Assignment) -> Iterable[tuple[str, Iterable[object], bool]]:
-    """Yield a name, its states, and whether these are the states that are excluded."""
-    require_context(context)
-    if isinstance(context, str):
-        yield from parse_literals(context)
-    else:
-        for name, states in context.items():
-            one = isinstance(states, str) or not isinstance(states, Iterable)
-            listed: Iterable[object] = [states] if one else states  # type: ignore[assignment]
-            yield name, listed, False

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from contextwise.errors import DomainError
-from contextwise.models.domain import Domain, State
+from contextwise.models.domain import Domain, State, value_sets_of
 from contextwise.models.features import Features, PairIndex, by_pairs, no_features, normalized
 from contextwise.models.notation import between, write_literals
 from contextwise.models.structure import (
@@ -24,7 +24,6 @@ from contextwise.models.structure import (
     Structure,
     _repr,
     literal_arrays,
-    literals_of,
     structure_of,
 )
 
@@ -179,14 +178,9 @@ def read_region(domain: Domain, names: tuple[str, str], region: Region) -> tuple
         return pair, [[]] if region else []
     cubes = []
     for context in region:
-        cube = [] if context == "" else list(literals_of(domain, context))
+        cube = list(value_sets_of(domain, context).items())
         of_pair = [domain.names[v] for v, _ in cube if v in pair]
         if of_pair:
             raise DomainError(f"{what} mentions {of_pair[0]!r}, one of the two; leave it out")
-        merged: dict[int, int] = {}
-        for v, allowed in cube:  # X≠0 & X≠1 is one literal
-            merged[v] = merged.get(v, allowed) & allowed
-        if not all(merged.values()):
-            raise DomainError(f"{what} has {context!r}, which no state satisfies")
-        cubes.append(list(merged.items()))
+        cubes.append(cube)
     return pair, cubes

@@ -7,7 +7,7 @@ Variables are identified by name and states by label, not by position. An int st
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -184,7 +184,6 @@ class Domain:
         """Return a partial assignment by index: variable to state; see `Box` for several states."""
         if context is None:
             return {}
-        require_context(context)
         if isinstance(context, str):
             states: dict[str, State] = {}
             for literal in parse_literals(context):
@@ -196,6 +195,8 @@ class Domain:
                 if states.setdefault(literal.variable, literal.states[0]) != literal.states[0]:
                     raise DomainError(f"the context gives two states to {literal.variable!r}")
             context = states
+        if not isinstance(context, Mapping):
+            raise _no_literals(context)
         chosen = {}
         for name, state in context.items():
             variable = self.position(name)
@@ -251,13 +252,37 @@ class Domain:
         return Domain(dict(zip(new, labels, strict=True)))
 
 
-def require_context(context: object) -> None:
-    """Raise `DomainError` unless a context is a text or a mapping."""
-    if not isinstance(context, str | Mapping):
-        raise DomainError(
-            "a context must be a text such as 'age=old & sex=f' or a mapping from names to states, "
-            f"got {context!r}"
-        )
+def literals_of(domain: Domain, literals: Assignment) -> Iterator[tuple[int, int]]:
+    """Yield written literals as (variable, value set as an int)."""
+    if isinstance(literals, str):
+        for literal in parse_literals(literals):
+            variable = domain.position(literal.variable)
+            yield variable, domain.value_set(variable, literal.states, literal.negated)
+    elif isinstance(literals, Mapping):
+        for name, states in literals.items():
+            variable = domain.position(name)
+            one = isinstance(states, str) or not isinstance(states, Iterable)
+            listed_states: Iterable[object] = [states] if one else states  # type: ignore[assignment]
+            yield variable, domain.value_set(variable, listed_states)
+    else:
+        raise _no_literals(literals)
+
+
+def value_sets_of(domain: Domain, literals: Assignment) -> dict[int, int]:
+    """Return the value set of each variable that literals mention; raise if one is empty."""
+    allows: dict[int, int] = {}
+    for variable, allowed in literals_of(domain, literals):
+        allows[variable] = allows.get(variable, allowed) & allowed
+        if not allows[variable]:
+            raise DomainError(f"{literals!r} leaves no state of {domain.names[variable]!r}")
+    return allows
+
+
+def _no_literals(value: object) -> DomainError:
+    return DomainError(
+        "expected a text such as 'smoker=yes & age!=young' or a mapping such as "
+        f"{{'smoker': 'yes'}}, got {value!r}"
+    )
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:

@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.models.box import Box
-from contextwise.models.domain import Assignment, Domain, State, listed
+from contextwise.models.domain import Assignment, Domain, State, listed, literals_of
 from contextwise.models.features import (
     Features,
     as_words,
@@ -38,7 +38,7 @@ from contextwise.models.features import (
     restrict,
     words_of,
 )
-from contextwise.models.notation import parse_literals, write_literals
+from contextwise.models.notation import write_literals
 from contextwise.support.arrays import IntArray, WordArray
 from contextwise.support.formatting import plural, printable, renderers
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from contextwise.models.directions import Directions
     from contextwise.models.evidence import Evidence
 
-Feature = Mapping[str, State | Sequence[State]] | str
+Feature = Assignment
 """A mapping such as ``{"smoker": "yes"}`` or a text such as ``"smoker=yes & age!=young"``."""
 Align = Literal["names", "position"]
 ROUNDING = 1e-9
@@ -526,25 +526,6 @@ def _repr(kind: str, model: Model, shown: list[str]) -> str:
 
 class ContradictionWarning(UserWarning):
     """Features that can never hold were dropped."""
-
-
-def literals_of(domain: Domain, feature: Feature) -> Iterator[tuple[int, int]]:
-    """Yield the literals of a feature: (variable, value set as an int)."""
-    if isinstance(feature, str):
-        for literal in parse_literals(feature):
-            variable = domain.position(literal.variable)
-            yield variable, domain.value_set(variable, literal.states, literal.negated)
-    elif isinstance(feature, Mapping):
-        for name, states in feature.items():
-            variable = domain.position(name)
-            if isinstance(states, str) or not isinstance(states, Iterable):
-                states = [states]
-            yield variable, domain.value_set(variable, states)
-    else:
-        raise DomainError(
-            f"{feature!r} is not a feature; pass a mapping such as {{'smoker': 'yes'}} or a "
-            "text such as 'smoker=yes & age!=young'"
-        )
 
 
 def features_of(domain: Domain, features: Iterable[Iterable[tuple[int, int]]]) -> Features:
