@@ -246,7 +246,11 @@ def confusion(true: str, guesses: tuple[str, ...], picture: Picture) -> None:
     """
     compared = picture.compare([true, *guesses])
     comparisons = {guess.title: guess.comparison for guess in compared}
-    picture.save(cw.report.plots.plot_guesses, comparisons, title=_title(*compared))
+    title = _title(*compared)
+    if len(compared) == 1:
+        picture.save(cw.report.plots.plot_confusion, compared[0].comparison, title=title)
+    else:
+        picture.save(cw.report.plots.plot_guesses, comparisons, title=title)
 
 
 @plot.command(short_help="Draw the means of groups of guesses.")

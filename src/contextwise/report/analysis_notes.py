@@ -32,7 +32,6 @@ CITE = (
 
 
 def facts(analysis: Analysis) -> list[tuple[str, str]]:
-    """Return the four facts a reader needs first."""
     meaning = "Associations with the other variables held fixed. Not causes."
     tests = "On the rows it was learned from, so the claims look better than on new rows."
     if not analysis.evidence.claims:
@@ -76,7 +75,6 @@ def _rows_text(analysis: Analysis) -> str:
 
 
 def _subjects_text(data: Data) -> str:
-    """Say how many subjects the rows are of, if that was told."""
     if data.subjects is None:
         return ""
     count, column = len(np.unique(data.subjects)), data.decisions.get("subject", "subject")
@@ -84,7 +82,6 @@ def _subjects_text(data: Data) -> str:
 
 
 def _columns_text(analysis: Analysis) -> str:
-    """Say how many columns were used, and which were left out."""
     data, summary = analysis.data, analysis.summary
     kinds = {c.name: c.kind for c in summary.columns} if summary else {}
     dropped = _left_out(data)
@@ -244,7 +241,6 @@ def _not_held_fixed(analysis: Analysis) -> list[str]:
 
 
 def methods(analysis: Analysis, release: str) -> str:
-    """Return a paragraph for the methods section of a paper."""
     evidence, data, halves = analysis.evidence, analysis.data, ""
     kind = "a context-specific log-linear structure"
     rows, tested = f"{len(data):,} rows", "on the same rows"

@@ -148,7 +148,6 @@ def score_line(claims: Sequence[ClaimEvidence]) -> Markup | None:
 
 
 def verdict_mark(verdict: str) -> Markup:
-    """Return the shape of a verdict."""
     return _mark(words.VERDICT_MARKS[verdict])
 
 
@@ -157,13 +156,11 @@ def _mark(kind: str) -> Markup:
 
 
 def verdict_chip(verdict: str) -> Markup:
-    """Return the shape and the word of a verdict."""
     kind = words.VERDICT_MARKS[verdict]
     return filled('<span class="chip {}">{}{}</span>', kind, verdict_mark(verdict), verdict)
 
 
 def facts_html(entries: Iterable[tuple[str, str]]) -> Markup:
-    """Return short facts side by side."""
     items = joined(filled("<div><dt>{}</dt><dd>{}</dd></div>", *entry) for entry in entries)
     return filled('<dl class="must">{}</dl>', items)
 
@@ -191,7 +188,6 @@ def _picture(analysis: Analysis) -> Markup | None:
 
 
 def graph_figure(analysis: Analysis) -> Markup:
-    """Return the graph with its caption."""
     kinds = {f.kind for f in analysis.findings}
     is_empty = kinds <= {"none", "skipped"}
     caption = ["The page knows of no association. " if is_empty else words.GRAPH_CAPTION]
@@ -206,7 +202,6 @@ def graph_figure(analysis: Analysis) -> Markup:
 
 
 def matrix_figure(analysis: Analysis) -> Markup:
-    """Return the matrix of all pairs with its key."""
     entries = joined(
         filled("<span>{}{}</span>", _mark(kind), text) for kind, text in words.MATRIX_KEY.items()
     )
@@ -219,7 +214,6 @@ def matrix_figure(analysis: Analysis) -> Markup:
 
 
 def anchor(finding: PairFinding) -> str:
-    """Return the id of a pair's card."""
     return "p-" + re.sub(r"[^A-Za-z0-9_-]+", "-", "-".join(finding.pair))
 
 
@@ -331,7 +325,6 @@ def _sample(kind: str) -> Markup:
 
 
 def _with_cards(analysis: Analysis) -> list[PairFinding]:
-    """Return the findings that have a card, in the order of the page."""
     chosen = [f for f in analysis.ranked if f.noted or len(analysis.findings) <= 3]
     return chosen[: MOST_CARDS + MOST_FOLDED]
 
@@ -370,7 +363,6 @@ def card_html(card: Card) -> Markup:
 
 
 def _is_wide(card: Card) -> bool:
-    """Return whether a card shows groups of rows, several claims, or several panels."""
     panels = max((len(p.shares.of_states) for p in card.parts if p.shares), default=0)
     return any(p.groups for p in card.parts) or len(card.parts) > 1 or panels > 1
 
@@ -541,7 +533,6 @@ def marked(text: str) -> Markup:
 
 
 def claim_html(claim: ClaimEvidence) -> Markup:
-    """Return a claim in words."""
     return phrase_html(words.claim_phrase(claim))
 
 
@@ -653,7 +644,6 @@ def _variable(
 
 
 def decisions_html(entries: Iterable[tuple[str, str, str]]) -> Markup:
-    """Return each decision with the option that changes it."""
     items = joined(
         filled(
             "<dt>{}</dt><dd>{}{}</dd>",

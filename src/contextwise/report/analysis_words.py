@@ -28,8 +28,6 @@ MOST_LISTED = 4
 
 
 class Name(str):
-    """The name of a variable."""
-
     __slots__ = ()
 
 
@@ -37,7 +35,6 @@ Phrase = tuple[str, ...]
 
 
 def plain(phrase: Iterable[str]) -> str:
-    """Return a phrase as text."""
     return "".join(phrase)
 
 
@@ -215,7 +212,6 @@ def _exceptions(associated: Sequence[PairFinding], outcome: str | None) -> Phras
 
 
 def _untested(findings: Sequence[PairFinding]) -> Phrase:
-    """Count the pairs that could not be tested, and those that were not."""
     undecided = sum(f.undecided for f in findings)
     skipped = sum(f.kind == "skipped" for f in findings)
     words = [f"; {plural(undecided, 'pair')} could not be tested"] if undecided else []
@@ -266,7 +262,6 @@ def strongest_sentence(analysis: Analysis) -> Phrase:
 
 
 def _crude_sentence(findings: Sequence[PairFinding]) -> Phrase:
-    """Name the strongest crude association if it is clear."""
     clear = [f for f in findings if f.crude is not None and f.crude.low > WEAK]
     if not clear:
         return ()
@@ -339,7 +334,6 @@ KINDS = {
 
 
 def finding_text(finding: PairFinding) -> str:
-    """Return what a pair is, in a few words."""
     return KINDS["untested" if finding.undecided else finding.kind]
 
 
@@ -353,7 +347,6 @@ def remark(finding: PairFinding) -> str:
 
 
 def cards_lede(analysis: Analysis) -> str:
-    """Explain the order of the cards."""
     order = (
         "Pairs that hold only in some contexts first, then those on which model and rows "
         "disagree, then the others by strength. Shares and intervals are from all rows."
@@ -397,7 +390,6 @@ def _groups_phrase(high: Group, low: Group) -> Phrase:
 
 
 def group_notes(groups: Groups, most: int) -> list[str]:
-    """Say which groups of rows are not shown."""
     notes = []
     if groups.silent:
         start = "One group" if groups.silent == 1 else f"{groups.silent:,} groups"
@@ -416,7 +408,6 @@ def group_notes(groups: Groups, most: int) -> list[str]:
 
 
 def panel_notes(shares: Standardised) -> str:
-    """Say what the shares are standardised for."""
     notes = ["Open dot: crude. Dotted line: all rows."]
     if shares.left_out:
         names = listed(shares.left_out)
@@ -429,7 +420,6 @@ def panel_notes(shares: Standardised) -> str:
 
 
 def evidence_lede(analysis: Analysis) -> str:
-    """Say whose claims are tested, and on which rows."""
     rows = "on the rows that the learner saw"
     if analysis.held_out:
         rows = f"on {analysis.held_out:,} rows that the {analysis.maker} did not see"

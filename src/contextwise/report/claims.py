@@ -23,16 +23,7 @@ from contextwise.models.evidence import (
 )
 from contextwise.models.notation import in_words, quoted
 from contextwise.models.structure import Model
-from contextwise.report.parts import (
-    TOP,
-    Cell,
-    Note,
-    PairName,
-    Part,
-    Style,
-    Table,
-    table,
-)
+from contextwise.report.parts import TOP, Cell, Note, PairName, Part, Style, Table, table
 from contextwise.support.formatting import listed, name, plural
 
 if TYPE_CHECKING:

@@ -193,7 +193,6 @@ def summary(comparison: Comparison, chance: Chance | None = None) -> str:
 
 
 def _errors_text(comparison: Comparison) -> str:
-    """Say how many assertions differ, and how many of each kind."""
     c, words = comparison.confusion, comparison.roles.errors
     counts = f" ({number(c.distance)} of {number(c.total)})" if c.total < SHORT else ""
     kinds = sorted([(c.fp, words["fp"]), (c.fn, words["fn"])], key=lambda kind: -kind[0])
@@ -231,10 +230,7 @@ def _pairs_text(comparison: Comparison) -> str:
 
 
 def comparison_parts(
-    comparison: Comparison,
-    *,
-    top: int = TOP,
-    chance: Chance | None = None,
+    comparison: Comparison, *, top: int = TOP, chance: Chance | None = None
 ) -> list[Part]:
     """Return one guess in full; ``top`` limits the pairs and variables, 0 leaves them out."""
     parts: list[Part] = [Note("summary", summary(comparison, chance))]
@@ -379,7 +375,6 @@ def worst_pairs(comparison: Comparison, top: int = TOP) -> Table | Note:
 
 
 def worst_title(comparison: Comparison, shown: int) -> str:
-    """Describe the list of the pairs with the most errors."""
     every = len(comparison.differing[1])
     known = "are known to differ" if len(comparison.unions.open_places) else "differ"
     if shown >= every:
@@ -424,7 +419,6 @@ def open_pairs_table(comparison: Comparison, top: int = TOP) -> Table:
 
 
 def guesses_table(guesses: Sequence[Guess]) -> Table:
-    """Return one row per guess; while pairs are unfinished, only with bounds of the distance."""
     roles = guesses[0].comparison.roles
     keys = meaningful(shown_in("guesses"), guesses[0].comparison)
     columns: dict[str, Style] = {"model" if roles.peers else "guess": "name", "features": "count"}
@@ -513,7 +507,6 @@ def estimate_notes(comparison: Comparison) -> list[Note]:
 
 
 def direction_notes(comparison: Comparison) -> list[Note]:
-    """Say what the distance ignores if both models are Bayesian networks."""
     if comparison.true.directions is None or comparison.guess.directions is None:
         return []
     text = "The distance ignores directions; SHD, SID and the AIDs compare the arcs."
@@ -521,7 +514,6 @@ def direction_notes(comparison: Comparison) -> list[Note]:
 
 
 def alignment_notes(comparison: Comparison) -> list[Note]:
-    """Say if variables and states were matched by their positions."""
     return [Note("alignment", BY_POSITION)] if comparison.question.align == "position" else []
 
 
@@ -529,10 +521,7 @@ def alignment_notes(comparison: Comparison) -> list[Note]:
 
 
 def matrix_parts(
-    matrix: DistanceMatrix,
-    *,
-    names: Sequence[str] | None = None,
-    normalized: bool = False,
+    matrix: DistanceMatrix, *, names: Sequence[str] | None = None, normalized: bool = False
 ) -> list[Part]:
     """Return the pairwise distances, or their shares of all assertions, and notes.
 

@@ -170,7 +170,6 @@ def line(start: Point, stop: Point, *children: str, **style: str | float) -> Mar
 
 
 def label(text: str, place: Point, anchor: str, **style: str | float) -> Markup:
-    """Return a text; ``anchor`` is "start", "middle" or "end"."""
     usual = {"font_size": "12", "fill": "currentColor", "dy": "0.35em", "text_anchor": anchor}
     return tag("text", text, x=place[0], y=place[1], **(usual | style))
 
@@ -327,7 +326,6 @@ def forest_svg(forest: Forest) -> Markup:
 
 
 def svg_of(content: Graph | Forest) -> Markup:
-    """Draw the content of a picture."""
     if isinstance(content, Forest):
         return forest_svg(content)
     return graph_svg(content.edges, content.positions, arcs=content.arcs)

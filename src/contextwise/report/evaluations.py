@@ -150,11 +150,7 @@ def _listed(title: str, supports: Sequence[PairSupport], top: int) -> list[Part]
 
 # -- ensembles -------------------------------------------------------------------------------------
 
-OF_SCORES = {
-    "brier": "Brier score",
-    "expected_distance": "expected distance",
-    "spread": "spread",
-}
+OF_SCORES = {"brier": "Brier score", "expected_distance": "expected distance", "spread": "spread"}
 FAIR = (
     "Scores of draws are corrected for their number (fair): they estimate the scores of what was "
     "drawn from. For resamples that is the limit of many resamples, not a posterior."
@@ -184,7 +180,6 @@ def ensemble_scores_parts(scores: EnsembleScores, *, top: int = TOP) -> list[Par
 
 
 def ensemble_score_parts(score: EnsembleScore, *, top: int = TOP) -> list[Part]:
-    """Show the scores of one guess."""
     from contextwise.evaluation.scores import EnsembleScores
 
     return ensemble_scores_parts(EnsembleScores([score]), top=top)

@@ -97,7 +97,6 @@ def static(name: str) -> Markup:
 
 
 def page_html(title: str, body: str, made: Iterable[tuple[str, str]]) -> str:
-    """Return a page with a heading; ``made`` tells how it was made."""
     entries = [
         tag("li", f"{label}: ", tag("code", value) if label == "command" else value)
         for label, value in made
@@ -122,7 +121,6 @@ def full_page(title: str, main: Markup, *styles: str) -> str:
 
 
 def notebook_html(parts: Iterable[Part]) -> str:
-    """Return parts for a notebook, which shows them without pictures."""
     drawn = [part for part in parts if not isinstance(part, Picture)]
     style = tag("style", static("notebook.css"))
     return tag("div", style, as_html(drawn, level=4), class_="contextwise")
@@ -283,7 +281,6 @@ def _drawn(picture: Picture) -> Markup:
 
 
 def _canvas(packed: str) -> Markup:
-    """Return a heat map that ``static/heatmap.js`` draws."""
     buttons = (
         tag("button", "+", type="button", data_heat="in", aria_label="Zoom in"),
         tag("button", "−", type="button", data_heat="out", aria_label="Zoom out"),

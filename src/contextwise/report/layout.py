@@ -321,7 +321,6 @@ def _cheapest(
 
 
 def _along(lines: FloatArray) -> FloatArray:
-    """Return points along lines, a few points of paper apart."""
     lengths = np.hypot(*(lines[:, 1] - lines[:, 0]).T)
     pieces = []
     for (start, end), length in zip(lines, lengths, strict=True):

@@ -26,9 +26,7 @@ from contextwise.report.comparisons import (
     guesses_parts,
     scope_text,
 )
-from contextwise.report.evaluations import (
-    chance_parts,
-)
+from contextwise.report.evaluations import chance_parts
 from contextwise.report.html import as_html, page_html, tag
 from contextwise.report.parts import TOP, Note, Part, Section, Style, Table, table
 from contextwise.report.pictures import arcs_of, graph_picture, pairs_picture
@@ -96,11 +94,7 @@ def _origin(command: str, made: datetime | None, engine: str) -> list[tuple[str,
 
 
 def model_page(
-    title: str,
-    explained: ModelExplanation,
-    *,
-    command: str = "",
-    made: datetime | None = None,
+    title: str, explained: ModelExplanation, *, command: str = "", made: datetime | None = None
 ) -> str:
     """Return the page about one model without rows: its pictures and its claims."""
     counted = explained.counted
@@ -115,7 +109,6 @@ def model_page(
 
 
 def one_terms(comparison: Comparison) -> Note:
-    """Explain dependence and context with the variables of this model."""
     text = f"{_context_text(comparison, comparison.domain.names[:2])} Two variables depend in a "
     text += "context if the model links them there, and are independent in it if not."
     return Note("terms", text)
@@ -173,12 +166,10 @@ def pictures_section(shares: Shares, arcs: frozenset[Pair] = frozenset()) -> Sec
 
 
 def checked_section(title: str, check: Check, top: int) -> Section:
-    """Show what the rows say about the claims of one model."""
     return Section(f"{name(title)} checked on data", tuple(check_parts(check, top=top)))
 
 
 def models_table(true: str, guesses: Sequence[Guess]) -> Table:
-    """List the models with the sizes of their structures."""
     models = [(true, guesses[0].comparison.true)]
     models += [(guess.title, guess.comparison.guess) for guess in guesses]
     columns: dict[str, Style] = {"model": "name"}

@@ -144,8 +144,6 @@ class Note(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A sample of what a picture is drawn with."""
-
     shape: Literal["box", "line"]
     kind: str  # "tp", "fp" or "fn"; boxes can also be "covered", "blank" or "open"
     colour: str
@@ -154,8 +152,6 @@ class Mark(NamedTuple):
 
 
 class Legend(NamedTuple):
-    """The marks of a picture and their meanings."""
-
     title: str
     entries: tuple[tuple[Mark, str], ...]
 
@@ -171,8 +167,6 @@ class Picture:
 
 
 class Section(NamedTuple):
-    """Parts under a heading."""
-
     title: str
     parts: tuple[Part, ...]
     key: str = ""

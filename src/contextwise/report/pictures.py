@@ -33,13 +33,7 @@ from contextwise.report.parts import (
     Note,
     Picture,
 )
-from contextwise.report.shares import (
-    LARGEST,
-    Edge,
-    Shares,
-    graph_of,
-    select_edges,
-)
+from contextwise.report.shares import LARGEST, Edge, Shares, graph_of, select_edges
 from contextwise.support.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -105,12 +99,10 @@ def heat_map(shares: Shares, *, reorder: bool | None = None) -> HeatMap:
 
 
 def _sides(shares: Shares) -> tuple[FloatArray, FloatArray]:
-    """Return the shares that are drawn above and below the diagonal."""
     return (shares.tp, shares.tp) if shares.roles == ALONE else (shares.fp, shares.fn)
 
 
 def too_many_drawn(variables: int) -> str:
-    """Say why there is no heat map of so many variables."""
     return f"a heat map shows at most {MOST_DRAWN:,} variables, and there are {variables:,}"
 
 
@@ -165,7 +157,6 @@ def packed(shares: Shares, order: IntArray) -> dict[str, Any]:
 
 
 def no_heat_map(variables: int) -> Note | None:
-    """Return the note that replaces the heat map of too many variables."""
     if variables <= MOST_DRAWN:
         return None
     words = too_many_drawn(variables)
@@ -184,7 +175,6 @@ def pairs_picture(shares: Shares) -> Picture | Note:
 
 
 def heat_text(roles: Roles) -> str:
-    """Explain the colours and the two sides of the heat map."""
     if roles == ALONE:
         return "Colour is the share of contexts in which the two variables depend."
     fp, fn = ("", "") if roles.peers else (" (false positives)", " (false negatives)")

@@ -56,7 +56,6 @@ class Edge(NamedTuple):
         return self.fp + self.fn
 
     def kinds(self, view: View = "both") -> list[tuple[Agreement, float]]:
-        """Return the kinds that occur, and their shares."""
         shares: dict[Agreement, float] = {"tp": self.tp, "fp": self.fp, "fn": self.fn}
         return [(kind, shares[kind]) for kind in KINDS_SHOWN[view] if shares[kind]]
 
@@ -114,7 +113,6 @@ def shares_of(comparison: Comparison, roles: Roles | None = None) -> Shares:
 
 
 def edges_of(comparison: Comparison, roles: Roles | None = None) -> list[Edge]:
-    """Return the edges of the two structures' graphs, without unfinished pairs."""
     return shares_of(comparison, roles).edges()
 
 
@@ -244,7 +242,6 @@ def graph_of(selection: Selection, variables: Sequence[str] = ()) -> Graph:
 
 
 def edges_between(edges: Iterable[Edge], names: Collection[str]) -> list[Edge]:
-    """Return the edges whose two variables are both among ``names``."""
     inside = set(names)
     return [edge for edge in edges if inside.issuperset(edge.pair)]
 

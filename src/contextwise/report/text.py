@@ -121,7 +121,6 @@ def verdict_of(result: object) -> str:
 
 
 def html_of(result: object) -> str:
-    """Return any result as HTML for notebooks."""
     from contextwise.report.html import notebook_html
 
     return notebook_html(parts_of(result, top=TOP))

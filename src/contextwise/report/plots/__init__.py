@@ -18,11 +18,7 @@ from contextwise.report.plots.plot_guesses import (
     plot_odds,
     plot_reliability,
 )
-from contextwise.report.plots.plot_pairs import (
-    plot_graphs,
-    plot_pairs,
-    plot_structure,
-)
+from contextwise.report.plots.plot_pairs import plot_graphs, plot_pairs, plot_structure
 from contextwise.report.plots.style import save
 
 __all__ = [

@@ -45,7 +45,7 @@ SERIES = ("#000000", "#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D5
 
 @styled
 def plot_guesses(guesses: Guesses, *, title: str = "", **options: Unpack[FigureOptions]) -> Figure:
-    """Plot the confusion matrix of one guess, or the errors of several.
+    """Plot the distance of each guess, split into its two kinds of errors.
 
     Parameters
     ----------
@@ -59,12 +59,33 @@ def plot_guesses(guesses: Guesses, *, title: str = "", **options: Unpack[FigureO
     'errors as a share of all assertions'
     """
     by_name = named(guesses)
-    if len(by_name) == 1:
-        axes = new_axes(COLUMN, 0.6 * COLUMN)
-        return plot_confusion(next(iter(by_name.values())), axes=axes, title=title)
     axes = new_axes(COLUMN, 0.75 + 0.2 * max(3, len(by_name)) + 0.2 * bool(title))
-    _draw_errors(axes, by_name)
-    return titled(axes, title)
+    roles = next(iter(by_name.values())).roles
+    left = np.zeros(len(by_name))
+    kinds: tuple[tuple[Agreement, str], ...] = (("fp", "////"), ("fn", "...."))
+    for kind, hatch in kinds:
+        shares = [ratio(getattr(c, kind), c.total or 1) for c in by_name.values()]
+        axes.barh(
+            range(len(by_name)),
+            shares,
+            left=left,
+            height=0.7,
+            color=COLOURS[kind],
+            hatch=hatch,
+            edgecolor="white",
+            linewidth=0,
+            label=roles.only[kind] if kind == "fn" or not roles.peers else "only in the other",
+        )
+        left += shares
+    _name_rows(axes, cut_names(list(by_name), 24))
+    axes.set_xlabel(f"{roles.noun} as a share of all assertions")
+    axes.set_xlim(left=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
+    figure = titled(axes)
+    if title:  # above the legend
+        figure.suptitle(title, fontsize="medium")
+    return figure
 
 
 @styled
@@ -106,35 +127,6 @@ def plot_confusion(
     axes.set_yticks([0, 1], [f"{true}:\ndependent", f"{true}:\nindependent"])
     axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
     return titled(axes, title)
-
-
-def _draw_errors(axes: Axes, by_name: Mapping[str, Comparison]) -> None:
-    """Draw the normalized distance of each guess, split into its two kinds of errors."""
-    places = np.arange(len(by_name))
-    left = np.zeros(len(by_name))
-    kinds: tuple[Agreement, ...] = ("fp", "fn")
-    both = np.array(
-        [[ratio(count, c.total or 1) for count in (c.fp, c.fn)] for c in by_name.values()]
-    ).T
-    roles = next(iter(by_name.values())).roles
-    for kind, shares, hatch in zip(kinds, both, ("////", "...."), strict=True):
-        axes.barh(
-            places,
-            shares,
-            left=left,
-            height=0.7,
-            color=COLOURS[kind],
-            hatch=hatch,
-            edgecolor="white",
-            linewidth=0,
-            label=roles.only[kind] if kind == "fn" or not roles.peers else "only in the other",
-        )
-        left += shares
-    _name_rows(axes, cut_names(list(by_name), 24))
-    axes.set_xlabel(f"{roles.noun} as a share of all assertions")
-    axes.set_xlim(left=0)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
 
 
 def _name_rows(axes: Axes, names: Sequence[str]) -> None:

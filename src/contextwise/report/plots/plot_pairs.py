@@ -24,13 +24,7 @@ from contextwise.report.drawing import (
 )
 from contextwise.report.layout import cut_names
 from contextwise.report.parts import COLOURS, DASHES
-from contextwise.report.pictures import (
-    arcs_of,
-    graph_legend,
-    heat_legends,
-    heat_map,
-    palette,
-)
+from contextwise.report.pictures import arcs_of, graph_legend, heat_legends, heat_map, palette
 from contextwise.report.plots.style import (
     COLUMN,
     POINTS,
@@ -247,11 +241,7 @@ def plot_graphs(
 
 @styled
 def plot_structure(
-    model: ModelLike,
-    *,
-    context: Assignment | None = None,
-    title: str = "",
-    **options: Any,
+    model: ModelLike, *, context: Assignment | None = None, title: str = "", **options: Any
 ) -> Figure:
     """Plot one structure as a graph: a line is as wide as the share of contexts of dependence.
 
@@ -318,7 +308,6 @@ def _draw_panels(title: str, panels: Sequence[tuple[str, Graph, Box]]) -> Figure
 
 
 def _text_size(text: str, font: float) -> tuple[float, float]:
-    """Return the width and height of a line of text in points, with a little air."""
     path = require("matplotlib.textpath", "plots").TextPath((0, 0), text, size=font)
     return float(path.get_extents().width) + 2.0, 1.25 * font
 
