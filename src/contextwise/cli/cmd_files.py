@@ -253,8 +253,8 @@ def _cell(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else short(str(value))
 
 
-GRAPHS = {"dot": "dot", "graphml": "graphml", "node-link": "json"}
-"""The formats of graphs, and their names in `contextwise.independence.graphs`."""
+GRAPHS = ("dot", "graphml")
+"""The formats of graphs."""
 TARGETS = [*(known.name for known in FORMATS if known.writer), *GRAPHS]
 
 
@@ -295,7 +295,7 @@ def convert(
 
     The suffix gives the format unless --from or --to does; .gz after it compresses the file.
 
-    The formats dot, graphml and node-link write the graph of the model: an edge for each pair
+    The formats dot and graphml write the graph of the model: an edge for each pair
     that depends in some context. With --context, the graph has the variables that the context
     does not assign, and an edge for each pair that still depends.
 
@@ -310,9 +310,10 @@ def convert(
     if target == "-" and target_format is None:
         raise click.UsageError("standard output needs a format; add --to FORMAT")
     suffix = target.lower().rpartition(".")[2]
-    graph = GRAPHS.get(target_format or suffix)
+    wanted = target_format or suffix
+    graph = wanted if wanted in GRAPHS else None
     if context is not None and graph is None:
-        raise click.UsageError("--context needs a graph; write dot, graphml or node-link")
+        raise click.UsageError("--context needs a graph; write dot or graphml")
     model = load(source, *reading)
     if names_from is not None:
         only_one_from_stdin([source, names_from])

@@ -3,10 +3,6 @@
 Positive means *dependent*: ``tp`` counts the contexts where both models have the dependence,
 ``fn`` those where only the true model has it, ``fp`` those where only the guess has it.
 
-To add a measure, add one `Measure`: to `Rates` if the four counts determine it, to `WholeMeasures`
-if it needs the counts of each pair, to `MEASURES` if not every comparison has it. Its property, its
-place in every output and its words follow from there.
-
 Comparisons of two Bayesian networks also have distances of their graphs. The metric ignores
 directions: a network and its reversal can be at distance 0, and parents of one child depend on each
 other, although no arc connects them. These distances compare the arcs:
@@ -466,8 +462,6 @@ class Confusion(Rates):
 @dataclass(frozen=True)
 class ConfusionBounds:
     """The least and the largest possible value of each count and of the distance.
-
-    Both models are known exactly, their union is not.
 
     >>> confusion_bounds((6, 6), (5, 5), (6, 9), 16)
     ConfusionBounds(tp=(2, 5), fn=(1, 4), fp=(0, 3), tn=(7, 10), distance=(1, 7))

@@ -325,12 +325,8 @@ class PairRegions(PairCubes):
         """Return the largest regions of one model alone, and whether the search was complete."""
         question = self.question
         inside, outside = self.cubes(model, pair), self.cubes(1 - model, pair)
-        space = pair_space(
-            question.domain.cardinalities,
-            pair,
-            [*inside, *outside],
-            question.space,
-        )
+        cubes = [*inside, *outside]
+        space = pair_space(question.domain.cardinalities, pair, cubes, question.space)
         rows = question.rows
         regions = difference(
             space,

@@ -458,29 +458,11 @@ def farthest_first(
     show_progress: bool | Progress = False,
     **restriction: Unpack[Restriction],
 ) -> list[tuple[int, Number]]:
-    """Choose a diverse subset: start with one model, then add the one farthest from those chosen.
+    """Choose a diverse subset of k models: start with one, add the farthest from those chosen.
 
     The least distance among the chosen models is at least half of the best possible
-    (Gonzalez 1985).
+    (Gonzalez 1985). Returns their places, each with its distance to the nearest one chosen before.
 
-    Parameters
-    ----------
-    models : models, paths of model files, or names of bundled examples
-    k : int
-        Number of models.
-    first : int
-        Place of the model to start with.
-    show_progress : bool or function
-        Show a line on standard error, or call a function of (comparisons done, number of them).
-    **restriction
-        The keywords of `compare` that restrict it.
-
-    Returns
-    -------
-    the places of the chosen models, each with its distance to the nearest one chosen before it
-
-    Examples
-    --------
     >>> farthest_first(["six", "six-guess", "six-graph"], 2)
     [(0, 0), (2, 80)]
     """

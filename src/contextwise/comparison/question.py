@@ -27,8 +27,7 @@ from contextwise.comparison.confusion import Number
 from contextwise.comparison.context_weights import Weights, value_weights
 from contextwise.comparison.roles import TRUE_AND_GUESS, Peers, Roles, peer_names
 from contextwise.counting.contexts import UNIFORM, ContextSpace
-from contextwise.counting.cover import Cover
-from contextwise.counting.extraction import CoverSource, covered_pairs
+from contextwise.counting.extraction import covered_pairs
 from contextwise.counting.pair_counts import CountArray
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike, ZeroWeights, as_model
@@ -70,20 +69,6 @@ class Restriction(TypedDict, total=False):
 def active_pairs(*models: Model) -> IntArray:
     """Return the pairs that a feature of any of the models covers, as positions: shape (p, 2)."""
     return covered_pairs(*(structure_of(model).features for model in models))
-
-
-def cover(model: Model, pair: Pair) -> Cover:
-    """Return the cover of a pair: the features that cover it, without the pair's literals.
-
-    >>> from contextwise.models.structure import Structure
-    >>> model = Structure({"A": 2, "B": 2, "C": 3}, ["A=1 & B=1 & C=0", "A=0 & B=0 & C!=1"])
-    >>> cover(model, ("A", "B"))
-    Cover(weights=((1, 1, 1),), cubes=(1, 5), scale=1)
-    """
-    structure = structure_of(model)
-    positions = structure.domain.pair(pair)
-    source = CoverSource(structure.features)
-    return source.cover(positions, source.cubes(0, positions))
 
 
 def all_pairs(variables: Iterable[int]) -> IntArray:

@@ -230,9 +230,7 @@ def _draw(
 
 
 def strengths_at(model: LogLinear, pairs: IntArray, states: IntArray) -> FloatArray:
-    """Return the strength of each pair in the context of its row of states.
-
-    The states of the pair's own variables are ignored.
+    """Return the strength of each pair in its row of states; those of the pair do not matter.
 
     >>> from contextwise.models.structure import Structure
     >>> features = ["A=1 & B=1", "A=1 & B=1 & C=1"]

@@ -62,18 +62,9 @@ class Tracker:
     """A comparison of a true model with a guess that changes; made by `track`.
 
     Features are mappings or texts, as in `Structure`. Steps return the tracker itself; a step that
-    raises an error changes nothing.
+    raises an error changes nothing. After the deadline, a step raises `OutOfTime`.
 
-    Parameters
-    ----------
-    question : the two models, and what to compare; `track` makes it
-    deadline : after it, a step raises `OutOfTime`
-
-    Examples
-    --------
     >>> tracker = track("lung", "lung-learned")
-    >>> tracker.distance
-    2
     >>> tracker.add("smoker=yes & asbestos=yes & cancer=yes").distance
     1
     >>> tracker.undo().distance
@@ -92,11 +83,7 @@ class Tracker:
         self._question, self._deadline = question, deadline
         self._asked = None if question.asked is None else set(map(tuple, question.asked.tolist()))
         true, guess = question.structures
-        self._unions = changing_unions(
-            true.features,
-            guess.features,
-            question.space,
-        )
+        self._unions = changing_unions(true.features, guess.features, question.space)
         known = [tuple(literals) for literals in guess.features.literals()]
         self._number: dict[Literals, int] = {literals: k for k, literals in enumerate(known)}
         self._present: dict[Literals, None] = dict.fromkeys(known)

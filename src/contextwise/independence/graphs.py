@@ -27,7 +27,6 @@ from contextwise.models.box import Box
 from contextwise.models.domain import Assignment
 from contextwise.models.features import Features, as_words
 from contextwise.support.arrays import IntArray
-from contextwise.support.formatting import as_json
 
 if TYPE_CHECKING:
     import networkx
@@ -36,7 +35,6 @@ Mask = npt.NDArray[np.bool_]
 GraphLike = Any
 """`Edges` or a networkx graph."""
 
-ENCODINGS = ("dot", "graphml", "json")
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -247,31 +245,19 @@ def _nearest(graph: Network, first: Mask, second: Mask, within: Mask) -> Mask | 
 
 
 def encode_graph(graph: GraphLike, format: str) -> bytes:
-    """Encode a graph as "dot", "graphml" or "json"; only GraphML needs networkx."""
+    """Encode a graph as "dot" or "graphml"; GraphML needs networkx."""
     if format == "dot":
         nodes = [f"  {_dot_name(name)};\n" for name in graph.nodes]
         edges = [f"  {_dot_name(a)} -- {_dot_name(b)};\n" for a, b in graph.edges]
         return f"graph {{\n{''.join(nodes)}{''.join(edges)}}}\n".encode()
-    if format == "graphml":
-        for name in graph.nodes:
-            if _NOT_IN_XML.search(name):
-                raise ContextwiseError(
-                    f"GraphML cannot hold the name {name!r}; rename the variable, or use dot or "
-                    "json"
-                )
-        file = io.BytesIO()
-        require("networkx", "graphs").write_graphml(_networkx(graph), file)
-        return file.getvalue()
-    if format == "json":
-        node_link = {  # what networkx.node_link_graph reads
-            "directed": False,
-            "multigraph": False,
-            "graph": {},
-            "nodes": [{"id": name} for name in graph.nodes],
-            "edges": [{"source": a, "target": b} for a, b in graph.edges],
-        }
-        return (as_json(node_link) + "\n").encode()
-    raise ContextwiseError(f"unknown graph format {format!r}; use one of {', '.join(ENCODINGS)}")
+    for name in graph.nodes:
+        if _NOT_IN_XML.search(name):
+            raise ContextwiseError(
+                f"GraphML cannot hold the name {name!r}; rename the variable, or use dot"
+            )
+    file = io.BytesIO()
+    require("networkx", "graphs").write_graphml(_networkx(graph), file)
+    return file.getvalue()
 
 
 def _dot_name(name: str) -> str:
