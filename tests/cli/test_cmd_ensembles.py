@@ -44,7 +44,7 @@ def test_matrices_of_probabilities_need_an_option(files: Path) -> None:
     assert document["guesses"][0]["brier"] == 0.25
 
 
-def test_pictures_take_ensembles(files: Path) -> None:
+def test_a_picture_of_an_ensemble(files: Path) -> None:
     result = run("plot", "reliability", "six", "draws.json", "--out", "reliability.svg")
     assert "The probabilities of draws.json differ" in result.stdout
     assert Path("reliability.svg").stat().st_size > 1000
@@ -61,9 +61,9 @@ def test_stability_writes_an_ensemble(files: Path) -> None:
     ("command", "message"),
     [
         ("compare six draws.json --score rows.csv", "--score is for single models"),
-        ("compare draws.json six", "the true model must be one model, got an ensemble"),
-        ("report draws.json six --out page.html", "must be one model, got an ensemble"),
-        ("report six draws.json --out page.html", "contextwise compare scores ensembles"),
+        ("compare draws.json six", "draws.json: one model is needed here, got an ensemble"),
+        ("report draws.json six --out page.html", "one model is needed here, got an ensemble"),
+        ("explain six draws.json", "contextwise compare TRUE ENSEMBLE scores it"),
         ("compare lung draws.json", "variable"),
         ("compare six --group a=draws.json", "a group holds single models, got an ensemble"),
     ],

@@ -108,11 +108,6 @@ def test_a_page_counts_with_as_many_threads_as_told(monkeypatch: pytest.MonkeyPa
     assert threads == [1, None]
 
 
-def test_a_page_of_one_model_has_no_random_guesses() -> None:
-    command = ["report", "six", "--out", "page.html"]
-    assert "--chance needs a GUESS" in said(run(*command, "--chance"))
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -120,6 +115,7 @@ def test_a_page_of_one_model_has_no_random_guesses() -> None:
         (["compare", "lung", "lung", "--drop", "x"], "--drop needs --contexts-of or --score"),
         (["compare", "lung", "--group", "a=lung", "--peers"], "--peers is for single guesses"),
         (["compare", "lung", "--group", "a=lung", "--top", "1"], "--top is for single guesses"),
+        (["report", "lung", "--out", "p.html", "--chance"], "--chance needs a GUESS"),
         (["explain", "lung", "--na", "9"], "--na needs --contexts-of"),
         (["matrix", "lung", "lung", "--no-header"], "--header needs --contexts-of"),
         (["report", "lung", "--out", "p.html", "--drop", "x"], "--drop needs --check or --context"),
@@ -134,8 +130,8 @@ def test_a_page_of_one_model_has_no_random_guesses() -> None:
             "both.json: --by-values is for single models, got an ensemble",
         ),
         (
-            ["report", "weighted.json", "both.json", "--by-values", "0.5", "--out", "p.html"],
-            "both.json: --by-values is for single models, got an ensemble",
+            ["report", "weighted.json", "both.json", "--out", "p.html"],
+            "both.json: one model is needed here, got an ensemble",
         ),
         (["info", "lung", "--drop", "x"], "--drop is for data files"),
         (

@@ -245,7 +245,7 @@ def test_the_command_reports_one_model_with_evidence(tmp_path: Path) -> None:
     assert "claims, tested:" in text
     assert "contradicted" in text
     assert "On 90 rows that the model did not see." in text
-    assert "contextwise report six --out" in text
+    assert "contextwise report six --check" in text
     rows.write_text("A,B\n1,0\n")
     result = CliRunner().invoke(contextwise, words)
     assert result.exit_code != 0

@@ -97,6 +97,10 @@ class Commands(SuggestingGroup):
 
     removed = REMOVED
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta["words"] = [*args]  # for pages, which show how they were made
+        return super().parse_args(ctx, args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 

@@ -15,10 +15,8 @@ from contextwise.cli import options
 from contextwise.cli.inputs import (
     holds_ensembles,
     load,
-    load_all,
     load_data,
     load_guesses,
-    load_true,
     only_one_from_stdin,
     short_names,
     time_left,
@@ -31,6 +29,7 @@ from contextwise.support.formatting import as_json
 if TYPE_CHECKING:
     from contextwise.comparison.compare import Comparison
     from contextwise.comparison.matrix import DistanceMatrix
+    from contextwise.evaluation.chance import Chance
     from contextwise.models.structure import Model
     from contextwise.report.comparisons import Guess
 
@@ -166,7 +165,7 @@ def _compare_guesses(
 ) -> tuple[Model, list[Guess], bool]:
     """Return the true model, the compared guesses, and whether something stopped the work."""
     time_left()  # the limit is also for reading the models
-    first, *others = load_all(names, format=scope.format_name, by_values=scope.by_values)
+    first, *others = scope.load_all(names)
     true_label, *labels = naming.labels(names)
     scoped = scope.keywords(first)
     rows = None if score_rows is None else load_data(score_rows, scope.row_options, first)
@@ -174,26 +173,8 @@ def _compare_guesses(
     stopped = False
     for name, label, other in zip(names[1:], labels, others, strict=True):
         restriction = naming.restrict(scoped, true_label, label)
-        try:
-            comparison = cw.compare(
-                first,
-                other,
-                engine=engine,
-                threads=threads,
-                estimate=estimate,
-                strengths=strengths,
-                time_limit=time_left(),
-                show_progress=True,
-                **restriction,
-            )
-        except cw.comparison.compare.Interrupted as stop:
-            comparison = stop.comparison
-        options.refuse_nothing(comparison.question)
-        chance, stopped = None, comparison.unions.interrupted
-        if by_chance.chance and not len(comparison.unions.open_places) and not stopped:
-            chance, stopped = by_chance.run(
-                first, other, restriction, engine=engine, time_limit=time_left()
-            )
+        how = {"engine": engine, "threads": threads, "estimate": estimate, "strengths": strengths}
+        comparison, chance, stopped = compare_guess(first, other, by_chance, restriction, **how)
         scores = None
         if kl or rows is not None:
             aligned = other.aligned_to(first.domain, align=scope.align)
@@ -207,6 +188,24 @@ def _compare_guesses(
         if stopped:
             break
     return first, compared, stopped
+
+
+def compare_guess(
+    true: Model, guess: Model, by_chance: options.ChanceOptions, restriction: Any, **how: Any
+) -> tuple[Comparison, Chance | None, bool]:
+    """Compare a guess, also with chance; the flag is True if something stopped the work."""
+    try:
+        comparison = cw.compare(
+            true, guess, time_limit=time_left(), show_progress=True, **how, **restriction
+        )
+    except cw.comparison.compare.Interrupted as stop:
+        comparison = stop.comparison
+    options.refuse_nothing(comparison.question)
+    if not by_chance.chance or len(comparison.unions.open_places):
+        return comparison, None, comparison.unions.interrupted
+    engine = how.get("engine", "auto")
+    chance, stopped = by_chance.run(true, guess, restriction, engine, time_left())
+    return comparison, chance, stopped
 
 
 def _show(
@@ -253,7 +252,7 @@ def _compare_groups(
 ) -> None:
     """Compare every guess of every group with the true model, and the groups with each other."""
     time_left()  # the limit is also for reading the models
-    first = load_true(true, scope.format_name, scope.by_values)
+    first = load(true, scope.format_name, by_values=scope.by_values)
     how: Any = {"engine": engine, "threads": threads, "show_progress": True}
     how |= scope.keywords(first)
     compared: dict[str, list[Comparison]] = {}
@@ -286,7 +285,7 @@ def _compare_ensembles(
     output: str,
 ) -> None:
     """Score guesses of which some are ensembles, and show how reliable these are."""
-    true = load_true(names[0], scope.format_name, scope.by_values)
+    true = load(names[0], scope.format_name, by_values=scope.by_values)
     guesses = load_guesses(names[1:], true, scope.format_name, probabilities, scope.by_values)
     restriction = scope.keywords(true)
     named = dict(zip(labels[1:], guesses, strict=True))
@@ -400,7 +399,7 @@ def matrix(
     if out is not None:
         suffix = options.check_out(out, [".csv", ".json"])
         output = suffix[1:] if output == "text" else output
-    loaded = load_all(models, format=scope.format_name, by_values=scope.by_values)
+    loaded = scope.load_all(models)
     counting["time_limit"] = time_left()
     with options.resumable(counting["store"]):
         distances = cw.distance_matrix(

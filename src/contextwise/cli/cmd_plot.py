@@ -11,9 +11,9 @@ import click
 import contextwise as cw
 from contextwise.cli import SuggestingGroup, options
 from contextwise.cli.inputs import (
+    load,
     load_all,
     load_guesses,
-    load_true,
     short_names,
     time_left,
 )
@@ -312,7 +312,7 @@ def reliability(true: str, ensemble: str, probabilities: bool, rng: int, **figur
       contextwise plot reliability true.mn resamples.json --out reliability.pdf
     """
     picture = Picture(**figure)
-    truth = load_true(true)
+    truth = load(true)
     (guess,) = load_guesses([ensemble], truth, probabilities=probabilities)
     curve = cw.evaluation.reliability(
         truth, guess, name=short_names([ensemble])[0], rng=rng, show_progress=True

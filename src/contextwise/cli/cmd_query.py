@@ -8,7 +8,7 @@ import click
 
 import contextwise as cw
 from contextwise.cli import options
-from contextwise.cli.inputs import load, load_all, time_left
+from contextwise.cli.inputs import load, time_left
 from contextwise.data.options import FLAGS
 from contextwise.support.formatting import printable
 
@@ -142,7 +142,7 @@ def explain(
         )
         _show(claims, {"model": true, **claims.record()}, output)
         ctx.exit(3 if claims.partial else 0)
-    first, second = load_all([true, guess], format=scope.format_name, by_values=scope.by_values)
+    first, second = scope.load_all([true, guess])
     restriction = naming.restrict(scope.keywords(first), *naming.labels([true, guess]))
     limits["time_limit"] = time_left()
     difference = cw.comparison.explain.explain(

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import contextwise as cw
 from contextwise.cli import options
+from contextwise.cli.cmd_compare import compare_guess
 from contextwise.cli.inputs import (
+    deadline,
     is_data,
     load,
     load_all,
     load_data,
-    load_guesses,
-    load_true,
     only_one_from_stdin,
+    time_left,
 )
 from contextwise.data.options import FLAGS
-from contextwise.errors import ContextwiseError, require
-from contextwise.support.effort import Deadline, Effort
+from contextwise.errors import require
+from contextwise.support.effort import Effort
 from contextwise.support.files import write_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from contextwise.comparison.question import Restriction
-    from contextwise.data.rows import Data
     from contextwise.evaluation.check import Check
     from contextwise.models.structure import Model
-    from contextwise.report.comparisons import Guess
 
 
 @options.command()
@@ -52,16 +48,14 @@ if TYPE_CHECKING:
 @click.pass_context
 def report(
     ctx: click.Context,
+    /,
     true: str,
     guesses: tuple[str, ...],
     out: str,
-    top: int,
-    by_chance: options.ChanceOptions,
-    check_rows: str | None,
-    threads: int | None,
-    time_limit: float,
     naming: options.Naming,
     scope: options.Scope,
+    time_limit: float,
+    **how: Any,
 ) -> None:
     """Write a page about a model, or about each GUESS and the TRUE model: one offline HTML file.
 
@@ -84,101 +78,73 @@ def report(
     options.check_out(out, [".html", ".htm"])
     options.refuse_alone(ctx, ("draws", "rng"), "chance")
     options.refuse_alone(ctx, FLAGS, "check_rows", "data")
-    deadline = Deadline.after(time_limit)
+    only_one_from_stdin([true, *guesses, scope.data, how["check_rows"]])
     if guesses:
-        names = [true, *guesses]
-        only_one_from_stdin([*names, scope.data, check_rows])
-        first = load_true(true, scope.format_name, scope.by_values)
-        rows = None if check_rows is None else load_data(check_rows, scope.row_options, first)
-        restriction = scope.keywords(first)
-        work = _Work(first, naming, scope, restriction, rows, by_chance, deadline, threads, top)
-        page, unfinished = _guesses_page(ctx, names, work)
+        page, unfinished = _guesses_page(ctx, [true, *guesses], naming, scope, **how)
     else:
-        page, unfinished = _model_page(ctx, true, naming, scope, deadline)
+        options.refuse(ctx, ABOUT_GUESSES, "needs a GUESS")
+        page, unfinished = _model_page(ctx, true, naming, scope, how["check_rows"], how["top"])
     write_bytes(out, page.encode("utf-8"))
     ctx.exit(3 if unfinished else 0)
 
 
-class _Work(NamedTuple):
-    """The true model of a page, and what to do with each guess."""
+def _guesses_page(
+    ctx: click.Context,
+    names: list[str],
+    naming: options.Naming,
+    scope: options.Scope,
+    *,
+    check_rows: str | None,
+    by_chance: options.ChanceOptions,
+    threads: int | None,
+    top: int,
+) -> tuple[str, bool]:
+    """Return the page about guesses, and whether something is unfinished."""
+    time_left()  # the limit is also for reading the models
+    true, *guesses = scope.load_all(names)
+    label, *labels = naming.labels(names)
+    scoped = scope.keywords(true)
+    rows = None if check_rows is None else load_data(check_rows, scope.row_options, true)
 
-    true: Model
-    naming: options.Naming
-    scope: options.Scope
-    restriction: Restriction
-    rows: Data | None  # to check claims against
-    by_chance: options.ChanceOptions
-    deadline: Deadline
-    threads: int | None
-    top: int
-
-    def report(self, true: str, label: str, guess: Model) -> tuple[Guess, bool]:
-        """Compare and explain a guess; the flag is True if something is unfinished."""
-        restriction = self.naming.restrict(self.restriction, true, label)
-        comparison = cw.compare(
-            self.true,
-            guess,
-            threads=self.threads,
-            time_limit=self.deadline.left(),
-            strengths=True,
-            show_progress=True,
-            **restriction,
-        )
-        options.refuse_nothing(comparison.question)
-        explain = cw.comparison.explain.explain_comparison
-        explanation = explain(comparison, Effort(self.deadline), top=self.top)
-        chance, unfinished = None, bool(comparison.open_pairs) or explanation.partial
-        if self.by_chance.chance and not comparison.open_pairs:
-            left = self.deadline.left()
-            chance, stopped = self.by_chance.run(self.true, guess, restriction, time_limit=left)
-            unfinished |= stopped
-        check = self.check(guess)
-        unfinished |= check is not None and check.evidence.unfinished > 0
-        shown = cw.report.comparisons.Guess(
-            label, comparison, explanation=explanation, chance=chance, check=check
-        )
-        return shown, unfinished
-
-    def check(self, model: Model) -> Check | None:
+    def checked(model: Model) -> Check | None:
         """Test the claims of a model, over the variables of the true one."""
-        if self.rows is None:
+        if rows is None:
             return None
-        scope = self.scope
         # The structures of a comparison lack the variables that --context assigns.
         question = cw.comparison.question.pose(
-            [self.true, model], align=scope.align, zero_weights=scope.zero_weights
+            [true, model], align=scope.align, zero_weights=scope.zero_weights
         )
         return cw.check(
             question.structures[1],
-            self.rows,
+            rows,
             pairs=scope.pairs,
             variables=scope.variables,
             context=scope.context,
-            time_limit=self.deadline.left(),
+            time_limit=time_left(),
         )
 
-
-def _guesses_page(ctx: click.Context, names: Sequence[str], work: _Work) -> tuple[str, bool]:
-    """Return the page about guesses, and whether something is unfinished."""
-    scope = work.scope
-    label, *labels = work.naming.labels(names)
-    loaded = load_guesses(names[1:], work.true, scope.format_name, by_values=scope.by_values)
     reported, unfinished = [], False
-    for name, guess in zip(labels, loaded, strict=True):
-        if isinstance(guess, cw.Ensemble):
-            raise ContextwiseError(
-                f"{name}: a report shows single models, got an ensemble; "
-                "contextwise compare scores ensembles"
+    for name, guess in zip(labels, guesses, strict=True):
+        restriction = naming.restrict(scoped, label, name)
+        comparison, chance, stopped = compare_guess(
+            true, guess, by_chance, restriction, threads=threads, strengths=True
+        )
+        explain = cw.comparison.explain.explain_comparison
+        explanation = explain(comparison, Effort(deadline()), top=top)
+        check = checked(guess)
+        late = check is not None and check.evidence.unfinished > 0
+        unfinished |= stopped or bool(comparison.open_pairs) or explanation.partial or late
+        reported.append(
+            cw.report.comparisons.Guess(
+                name, comparison, explanation=explanation, chance=chance, check=check
             )
-        shown, late = work.report(label, name, guess)
-        reported.append(shown)
-        unfinished |= late
+        )
     page = cw.report.page.report_page(
         label,
         reported,
         command=options.command_line(ctx),
-        check=work.check(work.true) if work.naming.peers else None,
-        top=work.top,
+        check=checked(true) if naming.peers else None,
+        top=top,
     )
     return page, unfinished
 
@@ -190,22 +156,25 @@ ABOUT_GUESSES = (
 
 
 def _model_page(
-    ctx: click.Context, model: str, naming: options.Naming, scope: options.Scope, deadline: Deadline
+    ctx: click.Context,
+    model: str,
+    naming: options.Naming,
+    scope: options.Scope,
+    check_rows: str | None,
+    top: int,
 ) -> tuple[str, bool]:
     """Return the page about one model, with evidence from rows, and if something is unfinished."""
-    options.refuse(ctx, ABOUT_GUESSES, "needs a GUESS")
-    rows, (title,) = ctx.params["check_rows"], naming.labels([model])
-    only_one_from_stdin([model, rows])
+    (title,) = naming.labels([model])
     loaded = load(model, scope.format_name, scope.zero_weights, scope.by_values)
     command = options.command_line(ctx)
-    if rows is not None:
+    if check_rows is not None:
         options.refuse(ctx, ("top",), "has no effect on the page of one model with --check")
-        data = load_data(rows, scope.row_options, loaded)
-        result = cw.evaluation.analysis.analysis_of(loaded, data, title, Effort(deadline))
+        data = load_data(check_rows, scope.row_options, loaded)
+        result = cw.evaluation.analysis.analysis_of(loaded, data, title, Effort(deadline()))
         page = cw.report.analysis_page.analysis_page(result, command=command, model=model)
         return page, result.evidence.unfinished > 0
     explained = cw.independence.model_claims.explain_model(
-        loaded, top=ctx.params["top"], time_limit=deadline.left(), show_progress=True
+        loaded, top=top, time_limit=time_left(), show_progress=True
     )
     page = cw.report.page.model_page(title, explained, command=command)
     return page, explained.partial

@@ -39,7 +39,15 @@ def load(
     if name == "-":
         model = cw.formats.read_stream(_standard_input(), format=format, zero_weights=zero_weights)
     else:
-        model = cw.formats.as_model(name, format=format, zero_weights=zero_weights)
+        try:
+            model = cw.formats.as_model(name, format=format, zero_weights=zero_weights)
+        except ContextwiseError:
+            if not holds_ensembles([name], False):
+                raise
+            raise ContextwiseError(
+                f"{name}: one model is needed here, got an ensemble; contextwise compare TRUE "
+                "ENSEMBLE scores it"
+            ) from None
     if by_values is None:
         return model
     if not isinstance(model, cw.LogLinear):
@@ -50,13 +58,17 @@ def load(
         raise type(error)(f"{name}: {error}") from None
 
 
-def time_left() -> float | None:
-    """Return what is left of the command's --time-limit since the first call, or None."""
+def deadline() -> Deadline:
+    """Return when the command's --time-limit ends, counted from the first call."""
     context = click.get_current_context()
     if "deadline" not in context.meta:
         context.meta["deadline"] = Deadline.after(context.params.get("time_limit"))
-    deadline: Deadline = context.meta["deadline"]
-    return deadline.left()
+    known: Deadline = context.meta["deadline"]
+    return known
+
+
+def time_left() -> float | None:
+    return deadline().left()
 
 
 def load_all(
@@ -88,13 +100,6 @@ def load_guesses(
         else:
             raise ContextwiseError(f"{name}: --by-values is for single models, got an ensemble")
     return guesses
-
-
-def load_true(name: str, format: str | None = None, by_values: float | None = None) -> Model:
-    """Load the true model, which cannot be an ensemble."""
-    if holds_ensembles([name], False):
-        raise ContextwiseError(f"{name}: the true model must be one model, got an ensemble")
-    return load(name, format, by_values=by_values)
 
 
 def holds_ensembles(names: Sequence[str], probabilities: bool) -> bool:

@@ -21,7 +21,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 import contextwise as cw
-from contextwise.cli.inputs import parse_groups, short_names
+from contextwise.cli.inputs import load_all, load_data, parse_groups, short_names
 from contextwise.data.options import FLAGS, RowOptions
 from contextwise.errors import ContextwiseError, OpenResult, ParseError
 from contextwise.formats import FORMATS
@@ -379,10 +379,12 @@ class Scope(NamedTuple):
     row_options: RowOptions
     by_values: float | None
 
+    def load_all(self, names: Sequence[str]) -> list[Model]:
+        """Load models; a comparison drops features of weight 0 itself, and counts them."""
+        return load_all(names, format=self.format_name, by_values=self.by_values)
+
     def keywords(self, model: Model) -> Restriction:
         """Return the keywords of `compare` for models over the domain of this one; read files."""
-        from contextwise.cli.inputs import load_data
-
         keywords: Any = self._asdict()
         del keywords["format_name"], keywords["row_options"], keywords["by_values"]
         if self.data is not None:
@@ -581,12 +583,18 @@ class ChanceOptions(NamedTuple):
     rng: int
 
     def run(
-        self, true: Model, guess: Model, restriction: Restriction, **more: Any
+        self,
+        true: Model,
+        guess: Model,
+        restriction: Restriction,
+        engine: str,
+        time_limit: float | None,
     ) -> tuple[Chance | None, bool]:
         """Compare a guess with random guesses; the flag is True if it ended before all draws."""
-        how: dict[str, Any] = {"draws": self.draws, "rng": self.rng, **more}
+        how: dict[str, Any] = {"draws": self.draws, "rng": self.rng, "engine": engine}
+        how |= {"time_limit": time_limit, "show_progress": True}
         try:
-            result = cw.chance(true, guess, show_progress=True, **how, **restriction)
+            result = cw.chance(true, guess, **how, **restriction)
         except cw.evaluation.ChanceInterrupted as stop:
             result = stop.chance
         except OpenResult as error:
@@ -721,22 +729,7 @@ def typed_flags(ctx: click.Context, names: Iterable[str]) -> list[str]:
 
 def command_line(ctx: click.Context) -> str:
     """Return the command that the user typed, quoted for a shell."""
-    import shlex
-
-    words = ["contextwise", str(ctx.info_name)]
-    for parameter in ctx.command.params:
-        key = str(parameter.name)
-        if ctx.get_parameter_source(key) is not click.core.ParameterSource.COMMANDLINE:
-            continue
-        value = ctx.params[key]
-        values = list(map(str, value)) if isinstance(value, tuple) else [str(value)]
-        if isinstance(value, dict):  # groups of files by name
-            values = [f"{group}={file}" for group, files in value.items() for file in files]
-        if isinstance(parameter, click.Option):
-            option = parameter.opts[0]
-            values = [option] if parameter.is_flag else [w for v in values for w in (option, v)]
-        words += values
-    return shlex.join(words)
+    return cw.data.options.command_line(ctx.meta["words"])
 
 
 def refuse(ctx: click.Context, names: Iterable[str], why: str) -> None:
