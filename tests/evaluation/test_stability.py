@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,10 @@ from contextwise.cli import contextwise
 from contextwise.distributions import sample
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation import stability
-from contextwise.evaluation.stability import Resampling, Stability
+from contextwise.evaluation.stability import Repeats, Resampling, Stability
 from contextwise.learning import Data, Learner, Trees
 from contextwise.learning.base import Run
+from contextwise.learning.evidence import judge
 from contextwise.models.structure import structure_of
 from contextwise.testing import brute_force, contexts_of, depends, families
 from hard import LATE
@@ -58,34 +59,40 @@ def test_instability_is_the_unbiased_mean_over_assertions(found: Stability) -> N
 
 
 def test_support_of_pairs(found: Stability) -> None:
+    supports = {(support.first, support.second): support for support in found.supports()}
     for pair in combinations(DOMAIN.names, 2):
-        own = found.support(*pair)
         having = [s for s in found.structures if pair in s.pairs()]
-        assert own.resamples == len(having)
-        shares = [share(found, pair, context) for context in contexts_of(DOMAIN, pair)]
-        assert own.contexts == sum(shares) / len(shares)
-        assert own.learned == (pair in found.reference.pairs())
+        if pair not in supports:
+            assert not having
+            assert pair not in found.reference.pairs()
+            continue
+        assert supports[pair].resamples == len(having)
+        assert supports[pair].learned_from_all_rows == (pair in found.reference.pairs())
 
 
 @settings(max_examples=30, deadline=None)
 @given(families(4))
-def test_support_of_regions(models: tuple[Structure, ...]) -> None:
+def test_support_of_claims(models: tuple[Structure, ...]) -> None:
     """A resample agrees if it makes the same claim in every context of the region."""
     reference, *structures = models
-    found = Stability(
-        tuple(structures), reference, distance_matrix(structures), 9, "subsample", 0.5
-    )
     domain = reference.domain
+    every = np.array(list(product(*map(range, domain.cardinalities))))
+    evidence = judge(reference, Data(domain, every), regions=99)
+    repeats = Repeats(domain, evidence.claims)
+    for structure in structures:
+        repeats.add(structure)
+    assert repeats.count == len(structures)
     for pair in combinations(domain.names, 2):
-        regions = found.regions(*pair, most=99)
-        inside = [
-            [c for c in contexts_of(domain, pair) if _holds(domain, region.when, c)]
-            for region in regions
-        ]
-        assert sum(map(len, inside)) == len(list(contexts_of(domain, pair)))
-        for region, contexts in zip(regions, inside, strict=True):
-            assert region.resamples == sum(
-                all(depends(s, pair, context) == region.dependent for context in contexts)
+        assert repeats.pairs[pair] == sum(pair in s.pairs() for s in structures)
+        counts = {claim: k for claim, k in repeats.claims.items() if claim.pair == pair}
+        inside = {
+            claim: [c for c in contexts_of(domain, pair) if _holds(domain, claim.when, c)]
+            for claim in counts
+        }
+        assert sum(map(len, inside.values())) == len(list(contexts_of(domain, pair)))
+        for claim, contexts in inside.items():
+            assert counts[claim] == sum(
+                all(depends(s, pair, context) == claim.dependent for context in contexts)
                 for s in structures
             )
 
@@ -106,7 +113,8 @@ def test_words(found: Stability) -> None:
     text = str(found)
     assert "12 resamples of half of the 400 rows" in " ".join(text.split())
     assert text.startswith("Learning again from 50 % of the rows finds ")
-    line = next(r for r in found.regions("smoker", "asbestos") if r.dependent)
+    claims = found.claims(dependent=True)
+    line = next(c for c in claims if c.claim.pair == ("smoker", "asbestos"))
     assert str(line).startswith("smoker–asbestos depend ")
     assert str(line).partition(";")[0].endswith(" of 12 resamples")
     assert str(line) in text
@@ -226,10 +234,12 @@ def test_command(tmp_path: Path) -> None:
     assert structure_of(read(tmp_path / "typical.json")) == own.medoid
     record = json.loads(CliRunner().invoke(contextwise, [*command, "--json"]).output)
     assert record["instability"] == own.instability
-    assert record["pairs"] == [one.record() for one in own.supports()]
-    regions = [region.record() for region in own.top_regions(10)]
-    assert record["regions"] == regions
-    assert str(regions[0]["sentence"]) in " ".join(shown.output.split())
+    assert record["pairs"] == own.records()
+    claims = [claim.record() for claim in own.claims(dependent=True)]
+    assert [claim["sentence"] for claim in record["dependencies"]] == [
+        claim["sentence"] for claim in claims
+    ]
+    assert str(claims[0]["sentence"]) in " ".join(shown.output.split())
     medoid = [own.medoid.feature_text(k) for k in range(len(own.medoid))]
     assert record["medoid"] == medoid
     table = CliRunner().invoke(contextwise, [*command, "--csv"]).output.splitlines()

@@ -420,14 +420,14 @@ def stability(
 
 
 def _show(result: Stability, top: int, output: str) -> None:
-    supports = [support.record() for support in result.supports()]
+    supports = result.records()
     if output == "json":
         record: dict[str, object] = {
             **result.record(),
             "medoid": [result.medoid.feature_text(k) for k in range(len(result.medoid))],
             "pairs": supports,
-            "regions": [region.record() for region in result.top_regions(top)],
-            "independencies": [claim.record() for claim in result.top_independencies(top)],
+            "dependencies": [c.record() for c in result.claims(dependent=True)[:top]],
+            "independencies": [c.record() for c in result.claims(dependent=False)[:top]],
         }
         options.print_json(record)
     elif output == "csv":

@@ -8,7 +8,7 @@ one that the learner saw, one held out. Shares, strengths and their intervals ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,11 +28,12 @@ from contextwise.evaluation import pair_rows
 from contextwise.evaluation.check import check
 from contextwise.evaluation.groups import GroupsOfColumns, by_named, for_groups, grouped, groups
 from contextwise.evaluation.pair_rows import Estimate, Group, Groups, Standardised
-from contextwise.independence.claims import Claim, agrees, group_rows
+from contextwise.evaluation.stability import Repeats
+from contextwise.independence.claims import group_rows
 from contextwise.learning import DEFAULT_LEARNER
 from contextwise.learning.base import as_learner
 from contextwise.learning.evidence import ROWS_PER_GROUP, judge
-from contextwise.models.domain import Domain, literals_of
+from contextwise.models.domain import Domain
 from contextwise.models.evidence import (
     CONTRADICTED,
     SUPPORTED,
@@ -160,15 +161,6 @@ class Card:
         return [g for part in self.parts if part.groups for g in part.groups.groups]
 
 
-@dataclass(frozen=True)
-class Halves:
-    """Structures learned from random halves: how many make each claim, or have a pair depend."""
-
-    count: int
-    claims: Mapping[ClaimEvidence, int]
-    pairs: Mapping[Pair, int]
-
-
 @dataclass(frozen=True, eq=False)
 class Analysis:
     """The result of `analyse`: the model with its evidence, and the findings about each pair."""
@@ -184,7 +176,7 @@ class Analysis:
     seed: int = 0
     outcome: str | None = None
     smallest_count: int = 0
-    halves: Halves | None = None
+    halves: Repeats | None = None  #: structures learned from random halves
     summary: DataSummary | None = None  #: the columns of the file
     found_counts: str | None = None  #: the column of counts, if the user did not name it
     groups: GroupsOfColumns | None = None  #: whether associations are the same in all groups
@@ -459,8 +451,7 @@ def analyse(
     if resamples and not unfinished:
         halves, finished = _halves(data, configured, evidence, resamples, seed, effort)
         if not finished:
-            count = halves.count if halves else 0
-            unfinished.append(f"{count} of at most {resamples} random halves learned")
+            unfinished.append(f"{halves.count} of at most {resamples} random halves learned")
     compared = None
     if columns and not unfinished:
         left = effort.deadline.left()
@@ -480,7 +471,7 @@ def analyse(
         outcome=outcome,
         smallest_count=smallest_count,
         findings=tuple(findings_of(data, structure, evidence)),
-        halves=halves,
+        halves=halves if halves and halves.count else None,
         summary=summary,
         found_counts=options.counts if chosen.counts is None else None,
         groups=compared,
@@ -580,38 +571,21 @@ def _random_part(data: Data, share: float, seed: int | Sequence[int]) -> BoolArr
 
 def _halves(
     data: Data, learner: Any, evidence: Evidence, resamples: int, seed: int, effort: Effort
-) -> tuple[Halves | None, bool]:
+) -> tuple[Repeats, bool]:
     """Learn from random halves, and count the claims found again; False if there was no time."""
-    claims = {
-        c: Claim(
-            data.domain.pair(c.pair),
-            c.dependent,
-            tuple(literals_of(data.domain, c.when)) if c.region else (),
-        )
-        for c in evidence.claims
-        if c.claim != "d-separated"
-    }
-    found = dict.fromkeys(claims, 0)
-    pairs: dict[Pair, int] = {c.pair: 0 for c in claims}
-    done, start, finished = 0, monotonic(), True
+    found, start = Repeats(data.domain, evidence.claims), monotonic()
     with effort.showing("halves") as shown:
         try:
-            while done < resamples:
-                seconds = HALVES_SECONDS if done >= FEWEST_HALVES else FEWEST_SECONDS
-                if done and monotonic() > start + seconds:
+            while found.count < resamples:
+                seconds = HALVES_SECONDS if found.count >= FEWEST_HALVES else FEWEST_SECONDS
+                if found.count and monotonic() > start + seconds:
                     break
-                half = data.take(_random_part(data, 0.5, [seed, 1, done]))
+                half = data.take(_random_part(data, 0.5, [seed, 1, found.count]))
                 learner.fit(half, time_limit=effort.deadline.left())
                 if not learner.finished_:
-                    finished = False
-                    break
-                covers = CoverSource(learner.structure_.features)
-                for claim, indexed in claims.items():
-                    found[claim] += agrees(covers, indexed)
-                for pair in pairs:
-                    pairs[pair] += bool(covers.cubes(0, data.domain.pair(pair)))
-                done += 1
-                shown.report(done, resamples)
+                    return found, False
+                found.add(learner.structure_)
+                shown.report(found.count, resamples)
         except KeyboardInterrupt:
-            finished = False
-    return (Halves(done, found, pairs) if done else None), finished
+            return found, False
+    return found, True

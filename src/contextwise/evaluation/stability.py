@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from itertools import combinations, islice
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,13 +22,11 @@ from contextwise.counting.extraction import CoverSource, covered_pairs
 from contextwise.data.rows import Data, DataLike, DomainLike, draw_rows, read_once, take_rows
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation.ensembles import Ensemble
-from contextwise.independence.claims import Claim, ClaimSource, agrees
+from contextwise.independence.claims import Claim, agrees
 from contextwise.learning.base import as_learner, fresh, learner_configuration
 from contextwise.learning.evidence import judge
-from contextwise.models.domain import Domain
-from contextwise.models.evidence import ClaimEvidence, Kind
-from contextwise.models.notation import Literal as NamedLiteral
-from contextwise.models.notation import between, where, write_literals
+from contextwise.models.domain import Domain, literals_of
+from contextwise.models.evidence import ClaimEvidence, Evidence
 from contextwise.models.structure import Structure, features_of, structure_of
 from contextwise.support.arrays import IntArray, ObjectArray
 from contextwise.support.effort import NEVER, Deadline, Effort, OutOfTime, Progress
@@ -42,72 +40,65 @@ __all__ = ["Stability", "stability"]
 
 How = Literal["subsample", "bootstrap"]
 
-REGIONS = 3
-"""Number of regions of each kind per pair."""
 LEARNING = 0.75
 """Share of the time limit for learning; the rest is for the distances."""
 ALL_ROWS = "all rows"
 """Key of the structure learned from every row."""
 
 
-@dataclass(frozen=True)
-class PairSupport:
-    """The number of resamples that have a pair dependent."""
+class Repeats:
+    """Count the structures that make each claim of some evidence, and have each pair depend."""
 
-    pair: Pair
-    resamples: int  # in which it depends in some context
-    of: int
-    contexts: Fraction  # mean share of contexts in which it depends
-    learned: bool  # whether it depends in the structure of all rows
-
-    def record(self) -> dict[str, object]:
-        """Return the support as one flat mapping."""
-        return {
-            "first": self.pair[0],
-            "second": self.pair[1],
-            "resamples": self.resamples,
-            "of": self.of,
-            "mean_share_of_contexts": float(self.contexts),
-            "learned_from_all_rows": self.learned,
+    def __init__(self, domain: Domain, claims: Iterable[ClaimEvidence]) -> None:
+        self.count = 0  #: structures
+        self.pairs: Counter[Pair] = Counter()  #: those in which a pair depends in some context
+        self._claims = {
+            claim: Claim(
+                domain.pair(claim.pair),
+                claim.dependent,
+                tuple(literals_of(domain, claim.when)) if claim.region else (),
+            )
+            for claim in claims
+            if claim.claim != "d-separated"  # features do not decide it
         }
+        self.claims = dict.fromkeys(self._claims, 0)  #: those that make a claim in all its contexts
+
+    def add(self, structure: Structure) -> None:
+        """Count one more structure."""
+        covers = CoverSource(structure.features)
+        for claim, indexed in self._claims.items():
+            self.claims[claim] += agrees(covers, indexed)
+        names = structure.domain.names
+        pairs = covered_pairs(structure.features).tolist()
+        self.pairs.update((names[i], names[j]) for i, j in pairs)
+        self.count += 1
 
 
-@dataclass(frozen=True)
-class RegionSupport:
-    """A claim of the structure of all rows, and how many resamples make it everywhere in it."""
+class PairSupport(NamedTuple):
+    """The number of resamples in which a pair depends in some context."""
 
-    pair: Pair
-    dependent: bool
-    literals: tuple[NamedLiteral, ...]  # the region; empty for every context
+    first: str
+    second: str
     resamples: int
     of: int
-    evidence: ClaimEvidence | None = None  # what all rows say about the claim
+    learned_from_all_rows: bool
 
-    @property
-    def when(self) -> str:
-        """The region as text, such as ``"C=yes & D!=old"``; empty for every context."""
-        return write_literals(self.literals)
+
+class ClaimSupport(NamedTuple):
+    """A claim of the structure of all rows, and how many resamples make it in all its contexts."""
+
+    claim: ClaimEvidence
+    resamples: int
+    of: int
 
     def __str__(self) -> str:
-        depend = "depend" if self.dependent else "are independent"
-        text = f"{between(self.pair)} {depend} {where(self.literals)}"
-        text += f": in {self.resamples} of {self.of} resamples"
-        if self.evidence is None:
-            return text
-        return f"{text}; rows: {self.evidence.verdict}, {self.evidence.finding}"
+        tested = f"{self.claim.verdict}, {self.claim.finding}"
+        return f"{self.claim.sentence}: in {self.resamples} of {self.of} resamples; rows: {tested}"
 
     def record(self) -> dict[str, object]:
-        """Return the claim and its support as one flat mapping."""
-        return {
-            "first": self.pair[0],
-            "second": self.pair[1],
-            "claim": "dependent" if self.dependent else "independent",
-            "when": self.when,
-            "resamples": self.resamples,
-            "of": self.of,
-            "evidence": self.evidence.record() if self.evidence else None,
-            "sentence": str(self),
-        }
+        """Return the claim, its evidence and its support as one flat mapping."""
+        support = {"resamples": self.resamples, "of": self.of, "sentence": str(self)}
+        return self.claim.record() | support
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,22 +107,22 @@ class Stability(Printed):
 
     structures: tuple[Structure, ...]  #: one per resample
     reference: Structure  #: the structure learned from all rows
+    evidence: Evidence  #: what all rows say about its claims
     matrix: DistanceMatrix  #: the distances between the distinct structures, exact
-    rows: int  #: number of rows
     how: str  #: "subsample" or "bootstrap"
     share: float  #: share of the rows in a subsample
     failed: tuple[str, ...] = ()  #: the resamples that gave no structure, and why
     deadline: Deadline = NEVER  #: until when counts may take; they raise `OpenResult` after it
 
     @property
-    def domain(self) -> Domain:
-        """The variables."""
-        return self.reference.domain
-
-    @property
     def resamples(self) -> int:
         """The number of resamples that gave a structure."""
         return len(self.structures)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self.evidence.count
 
     @cached_property
     def ensemble(self) -> Ensemble:
@@ -157,7 +148,7 @@ class Stability(Printed):
         return list(self.ensemble.distinct)[int((self.matrix.distances @ self._weights).argmin())]
 
     def record(self) -> dict[str, object]:
-        """Return everything but the pairs as one flat mapping."""
+        """Return the numbers about the whole structure as one flat mapping."""
         return {
             "rows": self.rows,
             "how": self.how,
@@ -198,86 +189,35 @@ class Stability(Printed):
     # -- support -----------------------------------------------------------------------------------
 
     @cached_property
-    def _support(self) -> dict[tuple[int, int], tuple[int, Fraction]]:
-        """For each pair of some resample: number of resamples, and mean share of contexts."""
-        support: dict[tuple[int, int], tuple[int, Fraction]] = {}
-        for comparison in self._comparisons:
-            dependent = comparison.unions.lower[:, 1]
-            for (i, j), contexts, size in zip(
-                comparison.pairs.tolist(), dependent, comparison.sizes, strict=True
-            ):
-                if contexts:
-                    count, shares = support.get((i, j), (0, Fraction(0)))
-                    support[i, j] = count + 1, shares + Fraction(contexts) / size
-        return {
-            pair: (count, shares / self.resamples)
-            for pair, (count, shares) in sorted(support.items())
-        }
-
-    @cached_property
-    def _learned(self) -> set[tuple[int, int]]:
-        """The pairs that depend in the structure of all rows."""
-        return {(i, j) for i, j in covered_pairs(self.reference.features).tolist()}
-
-    def support(self, first: str, second: str) -> PairSupport:
-        """Return how many resamples have a pair dependent, and in how many of its contexts."""
-        pair = self.domain.pair((first, second))
-        names = self.domain.names[pair[0]], self.domain.names[pair[1]]
-        count, contexts = self._support.get(pair, (0, Fraction(0)))
-        return PairSupport(names, count, self.resamples, contexts, pair in self._learned)
-
-    def records(self) -> list[dict[str, object]]:
-        """Return the support of each pair as a flat mapping."""
-        return [support.record() for support in self.supports()]
+    def _repeats(self) -> Repeats:
+        repeats = Repeats(self.reference.domain, self.evidence.claims)
+        for structure in self.structures:
+            repeats.add(structure)
+        return repeats
 
     def supports(self) -> list[PairSupport]:
         """Return the support of every pair of a resample or of the structure of all rows."""
-        names = self.domain.names
-        pairs = sorted({*self._support, *self._learned})
-        supports = [self.support(names[i], names[j]) for i, j in pairs]
-        return sorted(supports, key=lambda support: (-support.resamples, -support.contexts))
-
-    @cached_property
-    def _covers(self) -> list[CoverSource]:
-        return [CoverSource(structure.features) for structure in self.structures]
-
-    def regions(self, first: str, second: str, *, most: int = REGIONS) -> list[RegionSupport]:
-        """Return the claims about a pair, at most ``most`` of each kind, with their support."""
-        pair = self.domain.pair((first, second))
-        return [
-            self._region(claim, sum(agrees(covers, claim) for covers in self._covers))
-            for claim in ClaimSource(self.reference.features).largest(pair, most)
+        learned, found = self.reference.pairs(), self._repeats.pairs
+        pairs = dict.fromkeys([*learned, *found])
+        in_reference = set(learned)
+        supports = [
+            PairSupport(*pair, found[pair], self.resamples, pair in in_reference) for pair in pairs
         ]
+        return sorted(supports, key=lambda support: -support.resamples)
 
-    def _region(self, claim: Claim, resamples: int) -> RegionSupport:
-        """Name a claim, and add what all rows say about it."""
-        known = self.reference.evidence
-        pair = self.domain.names[claim.pair[0]], self.domain.names[claim.pair[1]]
-        region = tuple(self.domain.literal(*literal) for literal in claim.literals)
-        kind: Kind = "dependent" if claim.dependent else "independent"
-        tested = None if known is None else known.find(pair, kind, region)
-        return RegionSupport(pair, claim.dependent, region, resamples, self.resamples, tested)
+    def records(self) -> list[dict[str, object]]:
+        """Return the support of each pair as a flat mapping."""
+        return [support._asdict() for support in self.supports()]
 
-    def top_regions(self, top: int) -> list[RegionSupport]:
-        """Return the claims about the ``top`` best supported pairs of the structure."""
-        learned = [support for support in self.supports() if support.learned][:top]
-        return [region for support in learned for region in self.regions(*support.pair)]
+    def claims(self, *, dependent: bool) -> list[ClaimSupport]:
+        """Return the claims of one kind: dependencies most repeated first, others least.
 
-    def top_independencies(self, top: int) -> list[RegionSupport]:
-        """Return the ``top`` claims of independence that the fewest resamples agree with.
-
-        They are about every pair that is never dependent in the structure of all rows, and about
-        regions of the ``top`` best supported pairs.
+        Those of equal support are in the order of their p-values.
         """
-        missed = [pair for pair in self._support if pair not in self._learned]
-        pairs = combinations(range(len(self.domain)), 2)
-        alike = (pair for pair in pairs if pair not in self._support and pair not in self._learned)
-        never = [
-            self._region(Claim(pair, False, ()), self.resamples - self._support.get(pair, (0,))[0])
-            for pair in [*missed, *islice(alike, top)]
-        ]
-        regions = [region for region in self.top_regions(top) if not region.dependent]
-        return sorted([*regions, *never], key=lambda claim: claim.resamples)[:top]
+        counts = self._repeats.claims.items()
+        chosen = [ClaimSupport(c, k, self.resamples) for c, k in counts if c.dependent == dependent]
+        chosen.sort(key=lambda support: 1.0 if support.claim.p is None else support.claim.p)
+        return sorted(chosen, key=lambda support: support.resamples, reverse=dependent)
 
     def __repr__(self) -> str:
         return f"Stability({self.resamples} resamples, instability={self.instability:.4g})"
@@ -339,9 +279,9 @@ def stability(
     >>> from contextwise.learning import Trees
     >>> rows = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]] * 30
     >>> result = stability(rows, Trees(penalty=5), resamples=6)
-    >>> result.instability, result.found_again, result.support("v0", "v1").resamples
+    >>> result.instability, result.found_again, result.supports()[0].resamples
     (0.0, 1.0, 6)
-    >>> print(result.regions("v0", "v1")[0])
+    >>> print(result.claims(dependent=True)[0])
     v0–v1 depend in every context: in 6 of 6 resamples;
     rows: supported, p = 6.5e-28, odds ratio above 470
     """
@@ -379,26 +319,27 @@ def stability(
         if len(records) < 3 or ALL_ROWS not in {record["key"] for record in records}:
             raise OpenResult(f"{text}; allow more time")
         warnings.warn(text, stacklevel=2)
-    result = _assemble(configuration, records, effort, failed, resamples)
+    structures, reference = _learned(records, rows.domain, failed, resamples)
+    if effort.deadline.left() is not None:  # there may be no time to start workers
+        effort = effort.alone()
+    different = list(dict.fromkeys(structures))  # equal structures are compared once
+    matrix = matrix_of(pose(different), tuple(map(str, range(len(different)))), effort)
+    _ = matrix.distances  # raises if the time limit left some of them open
     evidence = judge(
-        result.reference,
+        reference,
         rows,
         seen_by_learner=True,
         used_by_learner=getattr(chosen, "decides_by_test", False),
         deadline=deadline,
     )
-    return replace(result, reference=result.reference.with_evidence(evidence))
+    reference = reference.with_evidence(evidence)
+    return Stability(structures, reference, evidence, matrix, how, share, failed, deadline)
 
 
-def _assemble(
-    configuration: Mapping[str, Any],
-    records: Sequence[Mapping[str, Any]],
-    effort: Effort,
-    failed: tuple[str, ...],
-    resamples: int,
-) -> Stability:
-    """Compute the distances between the structures of a run."""
-    domain = Domain(configuration["domain"])
+def _learned(
+    records: Sequence[Mapping[str, Any]], domain: Domain, failed: tuple[str, ...], resamples: int
+) -> tuple[tuple[Structure, ...], Structure]:
+    """Return the structures of the resamples, and that of all rows."""
     learned = {
         record["key"]: Structure(domain, features_of(domain, record["features"]))
         for record in records
@@ -407,14 +348,7 @@ def _assemble(
     if reference is None or len(learned) < 2:
         why = f"; {failed[0]}" if failed else ""
         raise ContextwiseError(f"{len(learned)} of {resamples} resamples gave a structure{why}")
-    structures = tuple(learned[key] for key in sorted(learned))
-    if effort.deadline.left() is not None:  # there may be no time to start workers
-        effort = effort.alone()
-    different = list(dict.fromkeys(structures))  # equal structures are compared once
-    matrix = matrix_of(pose(different), tuple(map(str, range(len(different)))), effort)
-    _ = matrix.distances  # raises if the time limit left some of them open
-    kept = {key: configuration[key] for key in ("rows", "how", "share")}
-    return Stability(structures, reference, matrix, failed=failed, deadline=effort.deadline, **kept)
+    return tuple(learned[key] for key in sorted(learned)), reference
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,9 @@ from importlib.metadata import version
 
 import numpy as np
 
-from contextwise.evaluation.analysis import Analysis, Card, CardPart, Halves, PairFinding
+from contextwise.evaluation.analysis import Analysis, Card, CardPart, PairFinding
 from contextwise.evaluation.pair_rows import Group, Standardised, state_order, to_hide
+from contextwise.evaluation.stability import Repeats
 from contextwise.models.evidence import CONTRADICTED, USED, ClaimEvidence
 from contextwise.report import analysis_notes as notes
 from contextwise.report import analysis_words as words
@@ -538,7 +539,7 @@ def claim_html(claim: ClaimEvidence) -> Markup:
 
 def evidence_table(
     claims: Sequence[ClaimEvidence],
-    halves: Halves | None = None,
+    halves: Repeats | None = None,
     shown: ClaimContent | None = None,
     *,
     smallest_count: int = 0,
@@ -564,7 +565,7 @@ def evidence_table(
 
 
 def _claim_row(
-    claim: ClaimEvidence, halves: Halves | None, shown: ClaimContent, smallest_count: int
+    claim: ClaimEvidence, halves: Repeats | None, shown: ClaimContent, smallest_count: int
 ) -> Markup:
     remark = words.effect_remark(claim)
     found = '<td data-l="Found again">{}</td>'
@@ -591,7 +592,7 @@ def _rounded(count: int, base: int) -> str:
     return f"< {base}" if 0 < count < base else f"≈ {base * round(count / base):,}"
 
 
-def _found_again(claim: ClaimEvidence, halves: Halves) -> Markup:
+def _found_again(claim: ClaimEvidence, halves: Repeats) -> Markup:
     count = halves.claims.get(claim)
     if count is None:
         return Markup("–")

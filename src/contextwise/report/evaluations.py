@@ -107,20 +107,29 @@ def _measures(wanted: Iterable[Wanted], values: dict[str, object]) -> Iterator[E
 def stability_parts(stability: Stability, *, top: int = TOP) -> list[Part]:
     """Show what resamples agree on: the verdict, instability, support of claims, a heat map."""
     supports = stability.supports()
-    learned = [support for support in supports if support.learned]
+    learned = [support for support in supports if support.learned_from_all_rows]
     weak = [support for support in reversed(learned) if 2 * support.resamples < support.of]
-    missed = [s for s in supports if not s.learned and 2 * s.resamples >= s.of]
-    claims = tuple((str(region),) for region in stability.top_regions(top) if region.dependent)
-    independent = tuple((str(region),) for region in stability.top_independencies(top))
-    title = "Claims of dependence of the structure of all rows, and how many resamples agree"
-    weakest = "Claims of independence that the fewest resamples agree with"
-    parts: list[Part] = [
-        Note("finding", f"{stability.verdict} {_resamples(stability)}"),
-        *([table(title, {"": "text"}, claims, "claims")] if claims else []),
-        *([table(weakest, {"": "text"}, independent, "independencies")] if independent else []),
+    missed = [
+        support
+        for support in supports
+        if not support.learned_from_all_rows and 2 * support.resamples >= support.of
+    ]
+    parts: list[Part] = [Note("finding", f"{stability.verdict} {_resamples(stability)}")]
+    for key, dependent, title in (
+        ("claims", True, "Claims of dependence that the most resamples agree with"),
+        ("independencies", False, "Claims of independence that the fewest resamples agree with"),
+    ):
+        claims = stability.claims(dependent=dependent)
+        if claims:
+            title += f" ({min(top, len(claims))} of {len(claims):,})"
+            parts.append(table(title, {"": "text"}, [(str(claim),) for claim in claims[:top]], key))
+    parts += [
         *_listed("Learned from all rows, but from fewer than half of the resamples", weak, top),
         *_listed("Not learned from all rows, but from half of the resamples or more", missed, top),
     ]
+    if stability.evidence.unfinished:
+        late = plural(stability.evidence.unfinished, "pair")
+        parts.append(Note("late", f"The time limit left {late} without a test.", warns=True))
     if stability.failed:
         failed = f"{plural(len(stability.failed), 'resample')} failed: {stability.failed[0]}"
         parts.append(Note("failed", failed, warns=True))
@@ -143,7 +152,9 @@ def _resamples(stability: Stability) -> str:
 def _listed(title: str, supports: Sequence[PairSupport], top: int) -> list[Part]:
     if not supports:
         return []
-    shown = ", ".join(f"{between(s.pair)} ({s.resamples} of {s.of})" for s in supports[:top])
+    shown = ", ".join(
+        f"{between((s.first, s.second))} ({s.resamples} of {s.of})" for s in supports[:top]
+    )
     more = f" and {len(supports) - top:,} more" if len(supports) > top else ""
     return [Note("supports", f"{title}: {shown}{more}.")]
 
