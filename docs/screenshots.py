@@ -61,7 +61,6 @@ SHOTS = (
     Shot("around", "around={first}", "#neighbours table, #neighbours p"),
     Shot("graph", "tab=graph", "#context_graphs svg.graph"),
     Shot("question", "tab=question&question={question}", "#replies h2"),
-    Shot("guesses", "tab=guesses", "#guess_table table"),
 )
 ONE = (
     Shot("one", "", "#worst td:has-text('contradicted')"),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from contextwise import write
@@ -95,28 +96,23 @@ def test_graphs_stay_until_those_of_the_next_context_are_known(page: Page) -> No
     assert boxes(page, "#all_edges", "#context_graphs .graphs") == before
 
 
-def test_a_late_click_on_stop_begins_nothing(page: Page) -> None:
-    tab(page, "Comparisons")
-    page.locator("#report_begin").wait_for()
+def test_a_late_click_on_stop_begins_nothing(page: Page, tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).integers(0, 2, (20_000, 60))
+    head = ",".join(f"V{k}" for k in range(60))
+    np.savetxt(tmp_path / "rows.csv", rows, fmt="%d", delimiter=",", header=head, comments="")
+    tab(page, "Rows")
+    page.set_input_files("#rows", tmp_path / "rows.csv")
+    shows(page, "#columns", "60 columns")
     settle(page)
-    before = boxes(page, "#report_begin")
-    page.click("#report_begin")
-    expect(page.locator("#report_outcome .under-way")).to_be_visible()
-    expect(page.locator("#report_begin")).to_be_disabled()
-    assert boxes(page, "#report_begin") == before
-    [stop] = boxes(page, "#report_stop")
-    page.click("#report_stop")
-    expect(page.locator("#report_outcome .alert")).to_be_visible(timeout=PATIENCE)
-    expect(page.locator("#report_stop")).to_have_count(0)
+    before = boxes(page, "#learn_begin")
+    page.click("#learn_begin")
+    expect(page.locator("#learn_outcome .under-way")).to_be_visible()
+    expect(page.locator("#learn_begin")).to_be_disabled()
+    assert boxes(page, "#learn_begin") == before
+    [stop] = boxes(page, "#learn_stop")
+    page.click("#learn_stop")
+    expect(page.locator("#learn_stop")).to_have_count(0, timeout=PATIENCE)
     page.mouse.click(stop["x"] + stop["width"] / 2, stop["y"] + stop["height"] / 2)
     settle(page)
-    expect(page.locator("#report_outcome .alert")).to_be_visible()
-    assert boxes(page, "#report_begin") == before
-
-
-def test_what_comes_by_itself_stands_below_what_is_clicked(browser: Browser, address: str) -> None:
-    query = "?true=given%3A2&guess=given%3A3&guess=given%3A4&tab=guesses"
-    with visit(browser, address + query) as page:
-        shows(page, "#between", "are nearest")
-        between, button = boxes(page, "#between h2", "#report_begin")
-        assert button["y"] < between["y"]
+    expect(page.locator("#learn_outcome .under-way")).to_have_count(0)
+    assert boxes(page, "#learn_begin") == before

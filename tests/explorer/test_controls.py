@@ -11,7 +11,7 @@ from contextwise.explorer import (
     controls,
     sidebar,
 )
-from contextwise.explorer.controls import clicks
+from contextwise.explorer.controls import clicks, file_name
 from contextwise.explorer.job import Working
 
 
@@ -21,6 +21,11 @@ def test_work_says_what_it_does_and_how_far_it_is() -> None:
     assert 'aria-valuenow="33"' in text
     assert "%" not in re.sub("width: 100%", "", str(controls.under_way(Working("Starting"))))
     assert sidebar.status(failure=None, open_pairs=False) is None
+
+
+def test_names_of_files() -> None:
+    assert file_name("a/b: <c>.mn vs d.mn") == "a-b-c-.mn-vs-d.mn"
+    assert file_name("..") == "contextwise"
 
 
 def test_a_button_that_appears_has_not_been_clicked() -> None:

@@ -348,7 +348,7 @@ def test_buttons_that_are_not_there_do_nothing(
         client.wait_for("sessionId")
         client.wait_for("idle")
         keys = [key for key, source in INPUTS.items() if source.read is clicks]
-        assert {"report_begin", "learn_begin", "again"} <= set(keys)
+        assert {"learn_begin", "again"} <= set(keys)
         for round_ in (1, 2):
             for key in keys:
                 client.update("update", {key: round_})
@@ -358,7 +358,7 @@ def test_buttons_that_are_not_there_do_nothing(
             client.update("update", {key: 3})
         client.answers()
         session = re.findall(r'"sessionId": "(\w+)"', client.received)[0]
-        for key in ("report_html", "matrix_csv", "edges_csv", "no_such"):
+        for key in ("claims_csv", "learned_html", "edges_csv", "no_such"):
             status, text = running.request("GET", f"/{TOKEN}/session/{session}/download/{key}")
             assert status in (200, 404)
             assert len(text) < 1000
@@ -478,8 +478,7 @@ def test_a_session_releases_its_memory_files_and_processes(
             client.send({"method": "uploadInit", "args": [[file]], "tag": k})
             client.wait_for("jobId")
             client.update("update", {"question": "X1 _||_ X2", "ask": k + 1})
-            client.update("update", {"walk": "tab=guesses"})
-            client.update("update", {"report_begin": 1})  # no client waits for it
+            client.update("update", {"walk": "tab=graph&context=X0%3D1"})
 
     def left() -> list[object]:
         gc.collect()

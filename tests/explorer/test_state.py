@@ -34,7 +34,7 @@ names = st.text(min_size=1, max_size=8)
         true=st.sampled_from(["", "given:0", "example:six"]),
         guesses=st.none() | st.lists(names, max_size=3).map(tuple),
         shown=st.text(max_size=5),
-        tab=st.sampled_from(["overview", "graph", "guesses"]),
+        tab=st.sampled_from(["overview", "graph", "rows"]),
         pair=st.none() | st.tuples(names, names),
         variable=st.none() | names,
         context=st.text(max_size=9),

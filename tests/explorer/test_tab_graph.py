@@ -83,7 +83,7 @@ def test_several_states_of_a_variable_are_shown_and_it_stays_a_variable() -> Non
     for context, hollow in ((several, 0), (single, 1)):
         selection = tab_graph.selection_of(one.shares.edges(), all_edges=True)
         where = tab_graph.places(one, one.shares, selection, all_edges=True)
-        drawn = tab_graph.picture(selection, where, context, side="both")
+        drawn = tab_graph.picture(selection, where, context)
         assert drawn.count("<circle") > 1
         assert drawn.count('fill="none"') == hollow
 
@@ -101,6 +101,6 @@ def drawn_places(
     """Return the position of each node in the picture of a context, by name."""
     selection = tab_graph.selection_of(shares.edges(), all_edges=False)
     where = tab_graph.places(one, shares, selection, all_edges=False)
-    root = fromstring(tab_graph.picture(selection, where, fixed or {}, side="both"))
+    root = fromstring(tab_graph.picture(selection, where, fixed or {}))
     nodes = root.iterfind("{*}circle")
     return {node[0].text: (float(node.attrib["cx"]), float(node.attrib["cy"])) for node in nodes}

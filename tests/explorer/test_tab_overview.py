@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -15,7 +17,6 @@ from contextwise.explorer import (
     pair_card,
     sidebar,
     tab_graph,
-    tab_guesses,
     tab_overview,
     tab_question,
     tab_rows,
@@ -25,7 +26,7 @@ from contextwise.report.comparisons import Guess
 from contextwise.report.pictures import heat_map
 from contextwise.support.effort import Effort
 from hard import hard_models
-from shown_guesses import HOSTILE, SIX, hostile, shown
+from shown_guesses import HOSTILE, SIX, SIX_GUESS, hostile, shown
 
 
 def test_the_overview_begins_with_the_verdict() -> None:
@@ -33,6 +34,22 @@ def test_the_overview_begins_with_the_verdict() -> None:
     assert text.index("16 of 240") < text.index("An assertion is")
     assert "X1–X2" in text
     assert "precision" in str(tab_overview.worst(shown()))
+
+
+def test_guesses_sort_by_exact_numbers() -> None:
+    large = Structure(Domain.of_cardinalities([2] * 90), ["v0=1 & v1=1", "v0=1 & v2=1 & v3=1"])
+    empty = Structure(large.domain, [])
+    some = [shown(large, empty, "a"), shown(large, Structure(large.domain, ["v0=1 & v1=1"]), "b")]
+    rows = re.findall(r'data-sort="(\d)"', str(tab_overview.guess_table(some)))
+    distance = [row[2] for row in (rows[: len(rows) // 2], rows[len(rows) // 2 :])]
+    assert distance == ["1", "0"]
+
+
+def test_a_name_opens_its_comparison_also_if_no_model_is_true() -> None:
+    guess = shown(SIX, SIX_GUESS, "near")
+    peers = replace(guess, comparison=guess.comparison.as_peers("six", "near"))
+    for one in (guess, peers):
+        assert 'data-input="show_guess"' in str(tab_overview.guess_table([one, one]))
 
 
 def test_models_that_agree_say_so() -> None:
@@ -74,7 +91,7 @@ def test_hostile_names_are_texts_in_every_view() -> None:
         pair_card.around(one.shares, HOSTILE),
         tab_graph.context_states(one.comparison.domain, {"C": HOSTILE}),
         tab_graph.graphs("true", one, one.shares, {"C": HOSTILE}, all_edges=True),
-        tab_guesses.guess_table([one]),
+        tab_overview.guess_table([one, one]),
         controls.under_way(Working(HOSTILE)),
         sidebar.status(failure=HOSTILE, open_pairs=False),
         tab_question.replies(Failed(HOSTILE), ["a", "b"]),

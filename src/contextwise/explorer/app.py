@@ -15,7 +15,6 @@ from contextwise import report
 from contextwise.explorer import (
     sidebar,
     tab_graph,
-    tab_guesses,
     tab_overview,
     tab_question,
     tab_rows,
@@ -85,7 +84,6 @@ def _page(entries: Entries, view: View) -> Tag:
             class_="needs-pairs",
         ),
         "rows": tab_rows.panel(),
-        "guesses": tags.div(tab_guesses.panel(), class_="needs-guess"),
     }
     return ui.page_sidebar(
         sidebar.panel(entries, view),
@@ -115,7 +113,7 @@ def _page(entries: Entries, view: View) -> Tag:
 
 
 def _serve(session: Session, state: State) -> None:
-    for part in (sidebar, tab_overview, tab_graph, tab_question, tab_rows, tab_guesses):
+    for part in (sidebar, tab_overview, tab_graph, tab_question, tab_rows):
         part.serve(state)
     on(TAB, lambda tab: state.change(tab=tab))
     on(WALK, lambda query: state.go(View.parse(query), step=False))

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from contextwise.comparison.compare import Comparison, Interrupted, compare
-from contextwise.comparison.explain import PairExplanation, explain_comparison, explain_pair
-from contextwise.comparison.matrix import DistanceMatrix, distance_matrix
+from contextwise.comparison.explain import PairExplanation, explain_pair
 from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import Roles
 from contextwise.data.columns import DataSummary
@@ -138,32 +137,6 @@ def answers(models: Sequence[Model], question: str, time_limit: float, tell: Tel
         tell("Asking both models", k, len(models))
         results.append(query(model, question, time_limit=time_limit))
     return results
-
-
-def report_of(true: str, guesses: Sequence[Guess], time_limit: float, tell: Tell) -> str:
-    """Return the report page about guesses; the time limit is for the explanation of each."""
-    from contextwise.report.page import report_page
-
-    explained = []
-    for guess in guesses:
-        text = f"Explaining {guess.title}"
-        tell(text, 0, 0)
-        explanation = explain_comparison(
-            guess.comparison, Effort.of(time_limit, show_progress=partial(tell, text))
-        )
-        comparison = guess.comparison.with_strengths()
-        explained.append(
-            replace(guess, name=guess.title, comparison=comparison, explanation=explanation)
-        )
-    tell("Drawing the report", 0, 0)
-    return report_page(true, explained)
-
-
-def distances(models: Mapping[str, Model], time_limit: float, tell: Tell) -> DistanceMatrix:
-    """Compute all pairwise distances, or bounds after a time limit."""
-    what = f"Comparing {len(models)} models pairwise"
-    tell(what, 0, 0)
-    return distance_matrix(models, time_limit=time_limit, show_progress=partial(tell, what))
 
 
 def analyse_claims(model: Model, rows: Upload, time_limit: float, tell: Tell) -> Analysis:

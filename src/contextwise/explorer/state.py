@@ -38,7 +38,6 @@ TABS = {
     "graph": "Graph",
     "question": "Question",
     "rows": "Rows",
-    "guesses": "Comparisons",
 }
 """The tabs and their titles."""
 FIRST_TAB = next(iter(TABS))

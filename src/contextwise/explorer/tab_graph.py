@@ -1,10 +1,9 @@
-"""The graphs of both models, in all contexts or in a chosen one; they zoom and pan."""
+"""The graph of one or two models, in all contexts or in a chosen one; it zooms and pans."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Hashable, Sequence
-from functools import partial
 
 from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, req, ui
@@ -12,7 +11,7 @@ from shiny import reactive, req, ui
 from contextwise.comparison.question import Pair
 from contextwise.explorer import controls
 from contextwise.explorer.computations import shares_in
-from contextwise.explorer.job import Background, Done, Outcome, Working, value_of
+from contextwise.explorer.job import Background, Done, Outcome, Working
 from contextwise.explorer.state import Context, State, View, context_in, context_text
 from contextwise.models.box import Box
 from contextwise.models.domain import Domain
@@ -31,16 +30,13 @@ from contextwise.report.shares import (
     graph_of,
     select_edges,
 )
-from contextwise.report.shares import View as Side
-from contextwise.support.formatting import as_csv, plural
+from contextwise.support.formatting import plural
 
 LIMIT = 20.0  # seconds for the shares in a context
 GRACE = 10.0  # seconds that they may take beyond that
 MOST_SELECTORS = 12  # variables that all have a selector
 MOST_DIFFERENCES, MOST_EDGES = 40, 100  # edges that are drawn
 RANKED = 20  # differences that are listed
-FILES: dict[Side, str] = {"both": "graph", "true": "true", "guess": "guess"}
-EDGE_KEYS = ("first", "second", "tp", "fp", "fn")
 KEYS = "Plus and minus zoom, arrow keys move the picture, 0 shows everything."
 
 STATE = controls.Input("chosen_state", controls.texts_named("variable", "state"))
@@ -71,7 +67,6 @@ def panel(start: View) -> TagList:
             aria_live="polite",
             class_="context-result",
         ),
-        ui.output_ui("context_downloads"),
     )
 
 
@@ -139,7 +134,7 @@ def graphs(
     *,
     all_edges: bool,
 ) -> TagList:
-    """Show the graphs in a context, and the list of differences; ``true`` is a label."""
+    """Show the graph in a context, and the list of differences; ``true`` is a label."""
     edges = shares.edges()
     alone = guess.one is not None
     all_edges |= alone
@@ -158,39 +153,22 @@ def graphs(
         ),
         None if alone or not selection.edges else HTML(as_html([graph_legend(selection.edges)])),
         tags.div(
-            *(
-                _figure(label, picture(selection, where, context, side=side, arcs=arcs))
-                for side, label in sides(true, guess, all_edges=all_edges).items()
-            ),
+            _figure(true if alone else "Both models", picture(selection, where, context, arcs)),
             tags.div(dependencies(edges) if alone else differences(edges)),
             class_="graphs",
         ),
     )
 
 
-def sides(true: str, guess: Guess, *, all_edges: bool) -> dict[Side, str]:
-    """Return the graphs that are drawn, with their labels."""
-    if guess.one is not None:
-        return {"both": true}
-    if not all_edges:
-        return {"both": "Both models"}
-    roles = ("", "") if guess.comparison.roles.peers else (" (true)", " (guess)")
-    return {"true": f"{true}{roles[0]}", "guess": f"{guess.title}{roles[1]}"}
-
-
 def picture(
     selection: Selection,
     where: Positions,
     context: Context,
-    *,
-    side: Side,
     arcs: Collection[Pair] = (),
 ) -> str:
     """Draw a graph as SVG; more edges get a larger picture with smaller labels."""
     size = round(480 * min(max(len(selection.edges) / 40, 1), 2.25) ** 0.5)
-    return graph_svg(
-        selection.edges, where, view=side, fixed=context, arcs=arcs, size=size, whole=True
-    )
+    return graph_svg(selection.edges, where, fixed=context, arcs=arcs, size=size, whole=True)
 
 
 def _figure(label: str, drawn: str) -> Tag:
@@ -236,7 +214,6 @@ def serve(state: State) -> None:
     outcome = _serve_shares(state)
     _serve_graphs(state, outcome)
     _serve_choices(state)
-    _serve_files(state, outcome)
 
 
 def _serve_shares(state: State) -> Callable[[], Outcome[Shares]]:
@@ -319,40 +296,3 @@ def _serve_choices(state: State) -> None:
     controls.on(LITERAL, add_literal)
     controls.on(ALL_EDGES, lambda wanted: state.change(all_edges=wanted))
     controls.mirror(ALL_EDGES, state.all_edges, ui.update_checkbox, "value")
-
-
-def _serve_files(state: State, outcome: Callable[[], Outcome[Shares]]) -> None:
-    """Offer the pictures, and the edges as tables."""
-
-    def shares() -> Shares:
-        return value_of(outcome(), "nothing has been compared in this context yet")
-
-    def drawn(side: Side) -> str:
-        alone = state.shown().one is not None
-        every = alone or side != "both"
-        selection = selection_of(shares().edges(), all_edges=every)
-        where = places(state.shown(), shares(), selection, all_edges=every)
-        arcs = arcs_of(state.shown().comparison.true) if alone else frozenset()
-        return picture(selection, where, state.context(), side=side, arcs=arcs)
-
-    def edges() -> str:
-        records = (
-            dict(zip(EDGE_KEYS, (*edge.pair, edge.tp, edge.fp, edge.fn), strict=True))
-            for edge in shares().edges()
-        )
-        return as_csv(records, EDGE_KEYS)
-
-    def links() -> TagChild:
-        if not isinstance(outcome(), Done):
-            return None
-        drawn = sides(state.true().label, state.shown(), all_edges=state.all_edges())
-        pictures = [(f"graph_{side}_svg", f"{label} (SVG)") for side, label in drawn.items()]
-        return controls.downloads(*pictures, ("edges_csv", "edges (CSV)"))
-
-    def name(what: str) -> str:
-        return state.file_name(f"{context_text(state.context())} {what}")
-
-    controls.show("context_downloads", links)
-    for side, what in FILES.items():
-        controls.offer(f"graph_{side}_svg", partial(drawn, side), name=partial(name, what))
-    controls.offer("edges_csv", edges, name=partial(name, "edges"))

@@ -1,9 +1,9 @@
-"""The first tab: the verdict, the heat map of pairs, and one pair or one variable next to it."""
+"""The first tab: verdict, heat map of pairs, one pair or one variable next to it, all guesses."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,14 +17,18 @@ from contextwise.explorer import controls, pair_card
 from contextwise.explorer.computations import analyse_claims
 from contextwise.explorer.job import Background, Done, Outcome
 from contextwise.explorer.state import State, View
-from contextwise.independence.model_claims import explain_model
-from contextwise.models.evidence import ClaimEvidence, Evidence
-from contextwise.report.analysis_page import answer_html, claims_html, evidence_table
+from contextwise.models.evidence import ClaimEvidence
+from contextwise.report.analysis_page import (
+    analysis_page,
+    answer_html,
+    claims_html,
+    evidence_table,
+)
 from contextwise.report.analysis_words import claim_phrase, plain
 from contextwise.report.claims import MOST_REGIONS, explanation_parts
-from contextwise.report.comparisons import Guess, comparison_parts
+from contextwise.report.comparisons import Guess, comparison_parts, guesses_parts
 from contextwise.report.html import Markup, as_html
-from contextwise.report.page import model_page, terms_note
+from contextwise.report.page import model_page, report_page, terms_note
 from contextwise.report.parts import Cell, Column, Note, Part, cell_text
 from contextwise.report.pictures import (
     GROUPED,
@@ -35,8 +39,6 @@ from contextwise.report.pictures import (
     no_heat_map,
     packed,
 )
-from contextwise.report.plots import plot_pairs
-from contextwise.report.plots.style import encoded
 from contextwise.support.formatting import as_csv
 
 WORST = 10  # pairs and variables that are listed
@@ -50,6 +52,7 @@ KEYS = (
 )
 
 CLUSTER = controls.Input("cluster", controls.flag, False)
+SHOW = controls.Input("show_guess", controls.text)
 
 
 # -- content -------------------------------------------------------------------------------------
@@ -64,19 +67,11 @@ def panel(start: View, variables: int) -> TagList:
             class_="map-and-card needs-comparison needs-pairs",
         ),
         tags.div(
+            tags.div(ui.output_ui("guess_table"), class_="needs-several"),
             ui.output_ui("worst"),
+            controls.downloads(("report_html", "report (HTML)"), ("pairs_csv", "all pairs (CSV)")),
             tags.div(
-                controls.downloads(
-                    ("pairs_csv", "all pairs (CSV)"), ("heat_svg", "heat map (SVG)")
-                ),
-                class_="needs-guess",
-            ),
-            tags.div(
-                controls.downloads(
-                    ("one_html", "report (HTML)"),
-                    ("claims_csv", "claims with evidence (CSV)"),
-                    ("dependence_csv", "all pairs (CSV)"),
-                ),
+                controls.downloads(("claims_csv", "claims with evidence (CSV)")),
                 class_="needs-one",
             ),
             class_="needs-comparison",
@@ -155,6 +150,23 @@ def _opening(claim: ClaimEvidence) -> Markup:
     return controls.choose_pair(plain(claim_phrase(claim)), *claim.pair)
 
 
+def guess_table(results: Sequence[Guess]) -> TagChild:
+    """Show all guesses in a table; a click on a name shows that guess."""
+    if len(results) < 2:
+        return None
+    keys = {guess.title: guess.name for guess in results}
+
+    def cell(value: Cell, column: Column) -> Markup | None:
+        if column.style == "name" and isinstance(value, str):
+            return controls.choose(value, SHOW, keys[value])
+        return None
+
+    return TagList(
+        _title("All comparisons"),
+        controls.parts(guesses_parts(results), cell=cell, sortable=True),
+    )
+
+
 def worst(guess: Guess) -> HTML:
     """Show the counts, the pairs and variables with the most errors, and the notes."""
 
@@ -180,7 +192,9 @@ def heat_legend(heat: HeatMap) -> Tag:
 
 def serve(state: State) -> None:
     _serve_map(state)
+    state.tested = _serve_testing(state)
     _serve_text(state)
+    _serve_files(state)
     pair_card.serve(state)
 
 
@@ -202,20 +216,16 @@ def _serve_map(state: State) -> None:
             return tags.p(note.text)
         return heat_legend(await drawn())
 
-    def picture() -> str:
-        return encoded(plot_pairs(state.shown().comparison, reorder=CLUSTER()), "svg").decode()
-
     controls.show("heat_legend", legend)
     controls.send("heat", data)
     controls.follow(
         controls.Settled(lambda: len(state.domain()) > GROUPED),
         lambda many: ui.update_checkbox(CLUSTER.key, value=many),
     )
-    controls.offer("heat_svg", picture, name=lambda: state.file_name("heat map"))
 
 
-def _serve_text(state: State) -> None:
-    """Show the verdict, and below the map the sentences or the largest differences."""
+def _serve_testing(state: State) -> Callable[[], Outcome[Analysis]]:
+    """Test the claims of the model that is shown, if there are rows; return the outcome."""
     testing = Background(analyse_claims)
 
     def tested() -> Outcome[Analysis]:
@@ -227,8 +237,6 @@ def _serve_text(state: State) -> None:
             return Done(analysis)
         return testing.outcome((entry, rows))
 
-    state.tested = tested
-
     @reactive.effect
     def test() -> None:
         rows, entry = state.rows(), state.true()
@@ -239,32 +247,48 @@ def _serve_text(state: State) -> None:
                 return
         testing.start((entry, rows), entry.model, rows, TESTING, seconds=TESTING + GRACE)
 
-    def evidence() -> Evidence | None:
-        known = tested()
-        return known.value.evidence if isinstance(known, Done) else state.true().model.evidence
+    return tested
 
-    def claim_records() -> list[dict[str, Any]]:
-        known = evidence()
-        return [] if known is None else [claim.record() for claim in known.claims]
 
-    def one_page() -> str:
-        claims = explain_model(state.true().model, top=WORST, time_limit=TESTING)
-        return model_page(state.true().label, claims)
+def _serve_text(state: State) -> None:
+    """Show the verdict, and below the map all guesses, and the claims or largest differences."""
 
     def below() -> TagChild:
         guess = state.shown()
-        return worst(guess) if guess.one is None else claims(guess, tested())
+        return worst(guess) if guess.one is None else claims(guess, state.tested())
+
+    controls.show("summary", lambda: summary(state.shown(), state.tested()))
+    controls.show("guess_table", lambda: guess_table(state.results()))
+    controls.show("worst", below)
+    controls.on(SHOW, lambda key: state.change(shown=key) if state.knows(key) else None)
+
+
+def _serve_files(state: State) -> None:
+    """Offer the report, the pairs and the claims."""
+
+    def claim_records() -> list[dict[str, Any]]:
+        tested = state.tested()
+        model = tested.value.model if isinstance(tested, Done) else state.true().model
+        return [claim.record() for claim in model.evidence.claims] if model.evidence else []
+
+    def page() -> str:
+        known, label, current = state.tested(), state.true().label, state.shown()
+        if current.one is None:
+            return report_page(label, state.results())
+        if isinstance(known, Done):
+            return analysis_page(known.value)
+        return model_page(label, current.one)
 
     def pairs() -> str:
-        return as_csv(pair_records(state.shown().comparison), PAIR_KEYS)
+        shown = state.shown()
+        if shown.one is not None:
+            return as_csv(dependence(shown.comparison))
+        return as_csv(pair_records(shown.comparison), PAIR_KEYS)
 
-    controls.show("summary", lambda: summary(state.shown(), tested()))
-    controls.show("worst", below)
     files: dict[str, tuple[str, Callable[[], str]]] = {
         "pairs_csv": ("pairs", pairs),
         "claims_csv": ("claims", lambda: as_csv(claim_records())),
-        "one_html": ("report", one_page),
-        "dependence_csv": ("pairs", lambda: as_csv(dependence(state.shown().comparison))),
+        "report_html": ("report", page),
     }
     for key, (what, content) in files.items():
         controls.offer(key, content, name=partial(state.file_name, what))

@@ -17,7 +17,7 @@ from contextwise.comparison.roles import Agreement
 from contextwise.report.html import Markup, coordinate, tag
 from contextwise.report.layout import Positions, cut_names, fitted_to, place_labels
 from contextwise.report.parts import COLOURS, DASHES
-from contextwise.report.shares import Edge, Graph, View, edge_text
+from contextwise.report.shares import Edge, Graph, edge_text
 from contextwise.support.formatting import name as shown
 
 WIDEST, THINNEST = 5.0, 0.8  # widths in points of an edge for every context, and for the fewest
@@ -106,13 +106,13 @@ class EdgeLine(NamedTuple):
 
 
 def edge_lines(
-    edge: Edge, places: Mapping[str, Point], *, view: View = "both", widest: float = WIDEST
+    edge: Edge, places: Mapping[str, Point], *, widest: float = WIDEST
 ) -> Iterator[EdgeLine]:
     """Yield the parallel lines of an edge, as wide as their shares of contexts."""
     (x1, y1), (x2, y2) = (places[name] for name in edge.pair)
     length = hypot(x2 - x1, y2 - y1) or 1.0
     across = ((y1 - y2) / length, (x2 - x1) / length)
-    lines = [(kind, THINNEST + (widest - THINNEST) * share) for kind, share in edge.kinds(view)]
+    lines = [(kind, THINNEST + (widest - THINNEST) * share) for kind, share in edge.kinds()]
     offset = -sum(width for _, width in lines) / 2
     for kind, width in lines:
         middle = offset + width / 2
@@ -195,7 +195,6 @@ def graph_svg(
     edges: Iterable[Edge],
     positions: Positions,
     *,
-    view: View = "both",
     fixed: Mapping[str, str | tuple[str, ...]] | None = None,
     arcs: Collection[tuple[str, str]] = (),
     size: int = 480,
@@ -220,7 +219,7 @@ def graph_svg(
     shapes: list[Markup] = []
     widest = widest_of(len(drawn))
     for edge in drawn:
-        for strand in edge_lines(edge, drawing.places, view=view, widest=widest):
+        for strand in edge_lines(edge, drawing.places, widest=widest):
             style: dict[str, str | float] = {"class_": strand.kind, "stroke": COLOURS[strand.kind]}
             style["stroke_width"] = strand.width
             if dashes := DASHES[strand.kind]:

@@ -9,7 +9,7 @@ have the dependence, ``fp`` and ``fn`` those in which only the guess or only the
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, NamedTuple
@@ -30,13 +30,6 @@ from contextwise.support.formatting import percent
 SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
 LARGEST = float(np.nextafter(np.float32(1), np.float32(0)))
 """The least share that is not 0 and the largest that is not 1 in the browser's short floats."""
-View = Literal["both", "true", "guess"]
-"""Both models of a comparison, or one of them."""
-KINDS_SHOWN: Mapping[View, tuple[Agreement, ...]] = {
-    "both": ("tp", "fp", "fn"),
-    "true": ("tp", "fn"),
-    "guess": ("tp", "fp"),
-}
 Which = Literal["differences", "strongest", "all"]  # the edges that a graph shows
 MOST_EDGES = 40
 MOST_NODES = 40  # the most edges and variables that can be read in one picture
@@ -55,9 +48,9 @@ class Edge(NamedTuple):
     def errors(self) -> float:
         return self.fp + self.fn
 
-    def kinds(self, view: View = "both") -> list[tuple[Agreement, float]]:
+    def kinds(self) -> list[tuple[Agreement, float]]:
         shares: dict[Agreement, float] = {"tp": self.tp, "fp": self.fp, "fn": self.fn}
-        return [(kind, shares[kind]) for kind in KINDS_SHOWN[view] if shares[kind]]
+        return [(kind, share) for kind, share in shares.items() if share]
 
 
 @dataclass(frozen=True, eq=False)
