@@ -8,7 +8,7 @@ import numpy as np
 
 from contextwise import Comparison, Domain, Structure, compare
 from contextwise.counting.cover import Cover, cover_of
-from contextwise.independence.statements import Statement
+from contextwise.independence.queries import Statement
 
 LATE = 30
 """Seconds. What ignores its limit takes minutes on these models; what respects it, one second."""

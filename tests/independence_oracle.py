@@ -7,8 +7,9 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from contextwise.independence.statements import Statement
-from contextwise.models.domain import Domain
+from contextwise.formats import ModelLike, as_structure
+from contextwise.independence.queries import Statement, query
+from contextwise.models.domain import Domain, State
 from contextwise.models.structure import Structure
 
 Table = npt.NDArray[np.float64]
@@ -46,6 +47,24 @@ def independent(structure: Structure, statement: Statement) -> bool:
         connected(structure, statement.first, statement.second, {**statement.context, **chosen})
         for chosen in assignments_of(structure.domain, statement.given)
     )
+
+
+def is_independent(
+    model: ModelLike,
+    first: str | Iterable[str],
+    second: str | Iterable[str],
+    *,
+    given: str | Iterable[str] = (),
+    context: Mapping[str, State] | str | None = None,
+    time_limit: float | None = None,
+) -> bool:
+    """Ask `query` with names instead of a text."""
+    structure = as_structure(model)
+    domain = structure.domain
+    fixed = {domain.names[v]: domain.states[v][s] for v, s in domain.assignment(context).items()}
+    sides = [(x,) if isinstance(x, str) else tuple(x) for x in (first, second, given)]
+    statement = Statement(sides[0], sides[1], sides[2], fixed)
+    return bool(query(structure, statement, time_limit=time_limit))
 
 
 def random_table(structure: Structure, rng: np.random.Generator) -> Table:

@@ -79,6 +79,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         (".evaluation", "consensus", "medoid"),
         (".evaluation", "ensemble_matrix", "contextwise.distance_matrix"),
         (".evaluation", "populations", "groups"),
+        (".independence", "is_independent", "query"),
         (".evaluation", "score", "scores.score"),
         (".evaluation", "summarize", "compare_groups"),
         (".learning", "EdgeTrees", "PairBlocks"),

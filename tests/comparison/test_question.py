@@ -35,9 +35,9 @@ from contextwise.comparison.matrix import farthest_first
 from contextwise.comparison.question import pose
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import as_log_linear, as_model, as_structure
-from contextwise.independence import is_independent
 from contextwise.models.domain import label_of
 from contextwise.testing import assignments, brute_force_pairs, families, rows, structures
+from independence_oracle import is_independent
 
 Models = tuple[Structure, Structure]
 

@@ -13,12 +13,13 @@ from contextwise.convert import by_values
 from contextwise.errors import ContextwiseError, DomainError, OpenResult, TooLargeError
 from contextwise.formats import encode, read_stream
 from contextwise.independence.model_claims import explain_model
-from contextwise.independence.queries import is_independent, query
+from contextwise.independence.queries import query
 from contextwise.models.directions import bayesian_network
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.support.arrays import FloatArray
 from convert_oracle import Claims, assert_equal, claims, random_weights, strength_in
+from independence_oracle import is_independent
 
 
 def joint_logs(model: LogLinear) -> FloatArray:

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise.comparison.compare import compare
-from contextwise.independence import edges_of, is_independent
+from contextwise.independence import edges_of
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure
 from contextwise.testing import claims, domains, families, structures
-from independence_oracle import complete_model, independent, triplets
+from independence_oracle import complete_model, independent, is_independent, triplets
 
 BINARY = Domain(dict.fromkeys("ABCD", 2))
 SMALL = domains(max_variables=4, max_states=3)

@@ -12,7 +12,7 @@ from contextwise.independence.model_claims import (
     PairClaims,
     explain_model,
 )
-from contextwise.independence.statements import Statement
+from contextwise.independence.queries import Statement
 from contextwise.learning.evidence import judge
 from contextwise.models.directions import bayesian_network
 from contextwise.models.domain import Domain

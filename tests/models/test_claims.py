@@ -37,7 +37,6 @@ from contextwise.errors import ContextwiseError, DomainError, ParseError
 from contextwise.formats import encode, read_stream
 from contextwise.independence import graph
 from contextwise.independence.model_claims import explain_model
-from contextwise.independence.queries import is_independent
 from contextwise.models.features import by_pairs
 from contextwise.report.comparisons import Guess
 from contextwise.report.page import report_page
@@ -52,7 +51,7 @@ from contextwise.testing import (
     families,
     structures,
 )
-from independence_oracle import complete_model
+from independence_oracle import complete_model, is_independent
 
 ABC = {"A": 2, "B": 2, "C": 2}
 BINARY = [(name, "[0, 1]") for name in "ABC"]

@@ -52,7 +52,7 @@ def query(
       contextwise query learned.mn "v1, v2 ⫫ v3 | v4, v5=0"
       contextwise query learned.mn '"blood pressure" _||_ age' --json
     """
-    statement = cw.independence.statements.parse_statement(question)  # before the model is read
+    statement = cw.independence.queries.parse_statement(question)  # before the model is read
     loaded = load(model, *reading)
     answer = cw.independence.query(loaded, statement, time_limit=time_left())
     known = cw.models.structure.structure_of(loaded).evidence

@@ -13,8 +13,7 @@ from contextwise.explorer.computations import answers
 from contextwise.explorer.controls import Input, clicks, follow, on, show, texts
 from contextwise.explorer.job import Background, Done, Outcome
 from contextwise.explorer.state import State, context_in, context_text
-from contextwise.independence.queries import Answer
-from contextwise.independence.statements import Statement, parse_statement
+from contextwise.independence.queries import Answer, Statement, parse_statement
 from contextwise.models.domain import Domain
 from contextwise.report.analysis_page import evidence_table
 

@@ -2,6 +2,11 @@
 
 from contextwise.independence import model_claims
 from contextwise.independence.graphs import edges_of, graph, markov_blanket
-from contextwise.independence.queries import is_independent, query
+from contextwise.independence.queries import query
+from contextwise.support.loading import lazy_names
 
-__all__ = ["edges_of", "graph", "is_independent", "markov_blanket", "query"]
+__all__ = ["edges_of", "graph", "markov_blanket", "query"]
+
+__getattr__, __dir__ = lazy_names(
+    __name__, {}, removed={"is_independent": "bool(query(model, 'A _||_ B | C'))"}
+)

@@ -31,8 +31,7 @@ from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import BOXES, Region, complement, union
 from contextwise.errors import ContextwiseError
 from contextwise.formats import ModelLike, as_structure
-from contextwise.independence.graphs import minimal_separator, network
-from contextwise.independence.separation import minimal_d_separator
+from contextwise.independence.separation import minimal_d_separator, minimal_separator, network
 from contextwise.models.domain import Assignment
 from contextwise.models.evidence import ClaimEvidence, Kind
 from contextwise.models.features import PairIndex

@@ -2,46 +2,44 @@
 
 After assigning the context, variables are **given** without a value, or **free**. Two free
 variables depend if some assignment of the given variables leaves a path of features between them;
-`contextwise.independence.connections` searches for it.
+`contextwise.independence.separation` searches for it.
 
 If the model is a Bayesian network with its directions, an independence that d-separation,
-CSI-separation (`contextwise.independence.separation`) or the features show is an independence, and
-the answer names the rule. If none shows it, the variables are dependent for almost all tables of
-this graph, unless the query has a context or the tables have equal rows: then it is not shown.
+CSI-separation or the features show is an independence, and the answer names the rule. If none shows
+it, the variables are dependent for almost all tables of this graph, unless the query has a context
+or the tables have equal rows: then it is not shown.
 """
 
 from __future__ import annotations
 
-import warnings
+import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
 
-from contextwise.errors import OpenResult
+from contextwise.errors import DomainError, OpenResult, ParseError
 from contextwise.formats import ModelLike, as_structure
-from contextwise.independence.connections import Links, links_of, search
-from contextwise.independence.graphs import Mask, minimal_separator, network
 from contextwise.independence.separation import (
+    Links,
+    Mask,
     ancestors,
     has_whole_tables,
     have_equal_rows,
+    links_of,
     minimal_d_separator,
+    minimal_separator,
+    network,
     open_trail,
     parents_that_matter,
-)
-from contextwise.independence.statements import (
-    Positions,
-    Statement,
-    parse_statement,
-    positions,
+    search,
 )
 from contextwise.models.directions import Directions
-from contextwise.models.domain import State, listed
+from contextwise.models.domain import listed
 from contextwise.models.evidence import ClaimEvidence
 from contextwise.models.features import WORD, Features
-from contextwise.models.notation import quoted
+from contextwise.models.notation import quoted, tokens
 from contextwise.models.structure import Structure
 from contextwise.support.effort import Deadline
 
@@ -50,6 +48,90 @@ DIRECTED = (
     "the model was a partly directed graph, and features cannot express independencies that hold "
     "only while a common child is unobserved; so they may be independent in the graph"
 )
+_INDEPENDENT = re.compile(r'("(?:[^"\\]|\\.)*")|(⫫|_\|\|_)')
+_HOW = 'write a query like: A _||_ B | C, D=yes (special names in "quotes")'
+
+
+# -- statements ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Two sets of variables are independent, given variables with any value and a context."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    given: tuple[str, ...] = ()
+    context: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        condition = [quoted(name) for name in self.given]
+        condition += [f"{quoted(name)}={quoted(state)}" for name, state in self.context.items()]
+        sides = " ⫫ ".join(", ".join(map(quoted, side)) for side in (self.first, self.second))
+        return f"{sides} | {', '.join(condition)}" if condition else sides
+
+
+def parse_statement(text: str) -> Statement:
+    """Parse a query.
+
+    Each side of ``⫫`` (or ``_||_``) has variables, separated by commas. In the condition after the
+    bar, a name means a variable with any value, and ``D=yes`` a context. Names and states with
+    special characters are put in double quotes.
+
+    >>> parse_statement('A, "B=C" _||_ D | E, F=very old')
+    Statement(first=('A', 'B=C'), second=('D',), given=('E',), context={'F': 'very old'})
+    """
+    signs = [match for match in _INDEPENDENT.finditer(text) if match[2]]
+    if len(signs) != 1:
+        raise ParseError(f"the query {text!r} needs one ⫫ or _||_; {_HOW}")
+    first, rest = tokens(text[: signs[0].start()]), tokens(text[signs[0].end() :])
+    bars = [at for at, (kind, _) in enumerate(rest) if kind == "|"]
+    if len(bars) > 1:
+        raise ParseError(f"the query {text!r} has a second bar; {_HOW}")
+    at = bars[0] if bars else len(rest)
+    given: list[str] = []
+    context: dict[str, str] = {}
+    for item in _items(rest[at + 1 :], text) if bars else ():
+        if len(item) == 1:
+            given.append(item[0])
+        elif context.setdefault(*item) != item[1]:
+            raise DomainError(f"the context gives two states to {item[0]!r}")
+    return Statement(_side(first, text), _side(rest[:at], text), tuple(given), context)
+
+
+def _items(parts: list[tuple[str, str]], text: str) -> Iterable[tuple[str] | tuple[str, str]]:
+    """Yield names, and names with a state, separated by commas."""
+    while True:
+        kinds = [kind for kind, _ in parts[:3]]
+        if kinds == ["name", "=", "name"]:
+            yield parts[0][1], parts[2][1]
+            parts = parts[3:]
+        elif kinds[:1] == ["name"]:
+            yield (parts[0][1],)
+            parts = parts[1:]
+        else:
+            actual = repr(parts[0][1]) if parts else "the end"
+            raise ParseError(f"expected a name but found {actual} in the query {text!r}; {_HOW}")
+        if not parts:
+            return
+        if parts[0][0] not in (",", "&"):
+            raise ParseError(
+                f"expected a comma but found {parts[0][1]!r} in the query {text!r}; {_HOW}"
+            )
+        parts = parts[1:]
+
+
+def _side(parts: list[tuple[str, str]], text: str) -> tuple[str, ...]:
+    items = list(_items(parts, text))
+    for item in items:
+        if len(item) == 2:
+            raise ParseError(
+                f"{item[0]!r} has a state left of the bar in the query {text!r}; {_HOW}"
+            )
+    return tuple(item[0] for item in items)
+
+
+# -- answers ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -173,71 +255,6 @@ class Answer:
 EXPLAINING = 5.0
 """Most seconds for a shorter reason once the answer is known."""
 
-Names = str | Iterable[str]
-
-
-def is_independent(
-    model: ModelLike,
-    first: Names,
-    second: Names,
-    *,
-    given: Names = (),
-    context: Mapping[str, State] | str | None = None,
-    time_limit: float | None = None,
-) -> bool:
-    """Decide whether two variables (or sets) are independent, given variables and a context.
-
-    `query` also returns the reason. A Bayesian network with its directions answers by d-separation,
-    CSI-separation and its features. False then means that none of them shows the independence.
-
-    If the model was made from a partly directed graph, "dependent" may be wrong: features cannot
-    express independencies that hold only while a common child is unobserved. The function warns
-    about that.
-
-    Parameters
-    ----------
-    model : Structure, LogLinear, path of a file, or name of an example
-    first, second : a name or several
-    given : names of variables that are known, with any value
-    context : the variables that are known with their value, as a partial assignment
-    time_limit : seconds; raise if the query is not decided by then
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    DomainError
-        If a variable is unknown, or on a side of the query and given.
-    OpenResult
-        If the time limit passed.
-
-    Warns
-    -----
-    UserWarning
-        If the answer is "dependent" and the model was made from a partly directed graph.
-
-    Examples
-    --------
-    A and C depend through B, and B breaks the chain; with D=0 the first link is gone.
-
-    >>> model = Structure({"A": 2, "B": 2, "C": 2, "D": 2}, ["A=1 & B=1 & D=1", "B=1 & C=1"])
-    >>> is_independent(model, "A", "C"), is_independent(model, "A", "C", given="B")
-    (False, True)
-    >>> is_independent(model, "A", "C", context={"D": 0})
-    True
-    """
-    structure = as_structure(model)
-    domain = structure.domain
-    fixed = {domain.names[v]: domain.states[v][s] for v, s in domain.assignment(context).items()}
-    statement = Statement(_names(first), _names(second), _names(given), fixed)
-    answer = _Query.of(structure, statement, time_limit, why=False).answer()
-    independent = bool(answer)
-    if answer.directed and not independent:
-        warnings.warn(f"{statement} came out dependent, but {DIRECTED}", stacklevel=2)
-    return independent
-
 
 def query(
     model: ModelLike, statement: Statement | str, *, time_limit: float | None = None
@@ -282,7 +299,7 @@ def query(
     structure = as_structure(model)
     if isinstance(statement, str):
         statement = parse_statement(statement)
-    answer = _Query.of(structure, statement, time_limit, why=True).answer()
+    answer = _Query.of(structure, statement, time_limit).answer()
     evidence = _evidence(structure, statement)
     return replace(answer, evidence=evidence) if evidence else answer
 
@@ -306,20 +323,38 @@ def _evidence(structure: Structure, statement: Statement) -> tuple[ClaimEvidence
 
 @dataclass(frozen=True)
 class _Query:
-    """A statement taken as a question to a structure."""
+    """A statement taken as a question to a structure, by positions."""
 
     structure: Structure
     statement: Statement
-    sets: Positions
+    first: frozenset[int]
+    second: frozenset[int]
+    given: frozenset[int]
+    context: Mapping[int, int]
     deadline: Deadline
-    why: bool  # whether to find the reason of an independence
 
     @classmethod
-    def of(
-        cls, structure: Structure, statement: Statement, time_limit: float | None, *, why: bool
-    ) -> _Query:
-        sets = positions(structure.domain, statement)
-        return cls(structure, statement, sets, Deadline.after(time_limit), why)
+    def of(cls, structure: Structure, statement: Statement, time_limit: float | None) -> _Query:
+        """Translate a statement to positions; raise `DomainError` if it does not fit the domain."""
+        domain = structure.domain
+        first, second, given = (
+            frozenset(map(domain.position, names))
+            for names in (statement.first, statement.second, statement.given)
+        )
+        context = domain.assignment(statement.context)
+        if not first or not second:
+            raise DomainError("a query needs at least one variable on either side")
+        both = first | second
+        for what, overlap in (
+            ("is on both sides of the query", first & second),
+            ("is on a side of the query and given; leave one out", both & given),
+            ("is on a side of the query and in the context; leave one out", both & context.keys()),
+            ("is given and also in the context; leave one out", given & context.keys()),
+        ):
+            if overlap:
+                raise DomainError(f"variable {domain.names[min(overlap)]!r} {what}")
+        limit = Deadline.after(time_limit)
+        return cls(structure, statement, first, second, given, context, limit)
 
     def answer(self) -> Answer:
         if self.structure.directions is not None:
@@ -328,20 +363,16 @@ class _Query:
 
     def _by_network(self, directions: Directions) -> Answer:
         """Try the rules of a network in turn; the first that shows an independence decides."""
-        domain, parents, sets = self.structure.domain, directions.parents, self.sets
-        known = sets.given | sets.context.keys()
-        relevant = ancestors(parents, sets.first | sets.second | known)
-        for rule in (D_SEPARATION, CSI):
-            if rule == CSI:
-                matter = parents_that_matter(directions, sets.context, relevant)
-                if tuple(matter) == parents:
-                    continue
-                parents = tuple(matter)
-            trail = open_trail(parents, sets.first, sets.second, known)
+        known = self.given | self.context.keys()
+        relevant = ancestors(directions.parents, self.first | self.second | known)
+        rules = {
+            D_SEPARATION: directions.parents,
+            CSI: parents_that_matter(directions, self.context, relevant),
+        }
+        for rule, parents in rules.items():
+            trail = open_trail(parents, self.first, self.second, known)
             if trail is None:
-                separator: list[int] | None = None
-                if self.why:
-                    separator = minimal_d_separator(parents, sets.first, sets.second, known)
+                separator = minimal_d_separator(parents, self.first, self.second, known)
                 return Answer(
                     self.statement, True, separator=self._names(separator or ()), rule=rule
                 )
@@ -354,6 +385,7 @@ class _Query:
             if answer.independent is not False:
                 return answer
         assert trail is not None
+        names = self.structure.domain.names
         opened = {
             collider: [v for v in known if collider in ancestors(parents, [v])]
             for collider in trail.colliders()
@@ -364,21 +396,18 @@ class _Query:
             path=self._names(trail.variables),
             arrows=tuple("→" if forward else "←" for forward in trail.forward),
             opened=tuple(
-                (
-                    domain.names[collider],
-                    domain.names[collider if collider in known else min(below)],
-                )
+                (names[collider], names[collider if collider in known else min(below)])
                 for collider, below in opened.items()
             ),
-            in_general=not sets.context and not have_equal_rows(directions, relevant),
+            in_general=not self.context and not have_equal_rows(directions, relevant),
             rule=D_SEPARATION,
         )
 
     def _by_pair(self) -> Answer:
         """Answer from claims that hold only for a pair given all other variables."""
-        sets, weak = self.sets, self.structure.weaker_than
-        known = len(sets.given) + len(sets.context)
-        if len(sets.first) == len(sets.second) == 1 and known == len(self.structure.domain) - 2:
+        weak = self.structure.weaker_than
+        known = len(self.given) + len(self.context)
+        if len(self.first) == len(self.second) == 1 and known == len(self.structure.domain) - 2:
             answer = self._by_features()
             if answer.independent is None or (answer and weak is None):
                 return replace(answer, rule=PAIR)
@@ -386,11 +415,11 @@ class _Query:
         return Answer(self.statement, False, rule=PAIR)
 
     def _by_features(self) -> Answer:
-        graph = network(self.structure.features, _box(self.sets.context))
-        first, second, given = map(graph.mask, (self.sets.first, self.sets.second, self.sets.given))
+        graph = network(self.structure.features, _box(self.context))
+        first, second, given = map(graph.mask, (self.first, self.second, self.given))
         within = graph.component(first, given)
         if not (within & second).any():
-            separator = minimal_separator(graph, first, second, given) if self.why else None
+            separator = minimal_separator(graph, first, second, given)
             names = None if separator is None else self._names(np.flatnonzero(separator))
             return Answer(self.statement, True, separator=names)
         features = self.structure.features.take(graph.linking(within))
@@ -400,9 +429,9 @@ class _Query:
             return dependent
         try:
             links = links_of(features, within, given)
-            values = search(links, self.sets.first, self.sets.second, self.deadline)
+            values = search(links, self.first, self.second, self.deadline)
             if values is None:
-                blocking = self._blocking(links) if self.why else ()
+                blocking = self._blocking(links)
                 return Answer(self.statement, True, blocking=self._names(blocking))
         except self.deadline.out_of_time:
             return Answer(self.statement, None)
@@ -417,8 +446,8 @@ class _Query:
         the path need.
         """
         domain, features = self.structure.domain, self.structure.features
-        graph = network(features, _box({**self.sets.context, **assignment}))
-        first, second, given = map(graph.mask, (self.sets.first, self.sets.second, self.sets.given))
+        graph = network(features, _box({**self.context, **assignment}))
+        first, second, given = map(graph.mask, (self.first, self.second, self.given))
         if not (graph.component(first, given) & second).any():
             return None
         path, steps = graph.path(first, second, given)
@@ -447,7 +476,7 @@ class _Query:
 
         def blocks(chosen: Collection[int]) -> bool:
             alone = links.without(field for field in fields if field not in chosen)
-            return search(alone, self.sets.first, self.sets.second, soon) is None
+            return search(alone, self.first, self.second, soon) is None
 
         try:
             for field in fields:
@@ -478,7 +507,3 @@ def _favoured(features: Features, given: Mask) -> dict[int, int]:
 
 def _box(assignment: Mapping[int, int]) -> dict[int, int]:
     return {variable: 1 << state for variable, state in assignment.items()}
-
-
-def _names(names: Names) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)

@@ -1,8 +1,20 @@
-"""Separation in the graph of a Bayesian network, and in the graph that a context leaves.
+"""Separate sets of variables: in the graph of a structure, and in that of a Bayesian network.
 
-Two sets of variables are **d-separated** if every trail between them is blocked: by a given
-variable that is not a collider on it, or by a collider such that neither it nor a descendant is
-given.
+A **box** is a context in which a variable may have a set of values. A feature is compatible with it
+if it is compatible with some assignment in the box; `Network` is the graph of these features.
+
+If variables are given without a value, two sets are connected if some values of the given variables
+leave a path. A feature with at least two free variables is a **link** between them. It *needs*
+values of the given variables: it forbids those that its literals do not allow. Needs are ints of
+forbidden bits over the classes of values of the given variables (as in
+`contextwise.counting.cover`). They are joined by ``|``, and can be met if no variable has all its
+bits forbidden. `search` grows labels (variable, needs of a path to it), least demanding first, and
+drops a label that needs more than another one at the same place. The question is NP-complete: the
+number of labels is exponential in the worst case, so a search should have a time limit.
+
+In a Bayesian network, two sets are **d-separated** if every trail between them is blocked: by a
+given variable that is not a collider on it, or by a collider such that neither it nor a descendant
+is given.
 
 **CSI-separation** (Boutilier, Friedman, Goldszmidt and Koller 1996) first deletes the arcs that do
 not matter in a context: Y -> X, if all rows of the table of X that agree with the context are equal
@@ -12,21 +24,220 @@ so d-separation in it is an independence there. It is sound, not complete.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
+import numpy.typing as npt
 
-from contextwise.independence.graphs import Mask, Network, minimal_separator
+from contextwise.counting.cover import ClassSpace, class_space
 from contextwise.models.directions import Directions
-from contextwise.models.features import Features
+from contextwise.models.features import Features, as_words, members
+from contextwise.support.arrays import IntArray
+from contextwise.support.effort import Deadline
 
+Mask = npt.NDArray[np.bool_]
 SAME = 1e-9
 """The largest difference of two probabilities that count as equal."""
 
 Graph = Sequence[Sequence[int]]
 """The parents of each variable."""
+
+
+# -- the graph of a structure ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Network:
+    """The graph instantiated by a box, as the free literals of the compatible features.
+
+    The graph is never built: neighbours and components are found by passes over the literals.
+    """
+
+    size: int  # number of variables, including assigned ones
+    assigned: Mask  # the variables of the box, which are not in the graph
+    owners: IntArray  # the feature of each remaining literal
+    variables: npt.NDArray[np.int32]
+    count: int  # number of all features
+
+    def mask(self, variables: Iterable[int]) -> Mask:
+        """Return a mask of some variables."""
+        result = np.zeros(self.size, dtype=bool)
+        result[list(variables)] = True
+        return result
+
+    def neighbours(self, nodes: Mask) -> Mask:
+        """Return the variables that share a feature with one of these, and these themselves."""
+        result = nodes.copy()
+        result[self.variables[self.touching(nodes)[self.owners]]] = True
+        return result
+
+    def touching(self, nodes: Mask) -> Mask:
+        """Mask the features with at least one of these variables."""
+        result = np.zeros(self.count, dtype=bool)
+        result[self.owners[nodes[self.variables]]] = True
+        return result
+
+    def linking(self, nodes: Mask) -> IntArray:
+        """Return the features with at least two of these variables."""
+        shared = np.bincount(self.owners[nodes[self.variables]], minlength=self.count)
+        return np.flatnonzero(shared > 1)
+
+    def component(self, start: Mask, blocked: Mask) -> Mask:
+        """Return what can be reached from ``start`` without entering ``blocked``."""
+        reached = start
+        while True:
+            further = self.neighbours(reached) & ~blocked
+            if (further == reached).all():
+                return reached
+            reached = further
+
+    def path(self, first: Mask, second: Mask, blocked: Mask) -> tuple[list[int], list[int]]:
+        """Return a shortest path between two connected sets: its variables, and its features."""
+        layers = [first]
+        while not (layers[-1] & second).any():
+            layers.append(self.neighbours(layers[-1]) & ~blocked)
+        here = int((layers.pop() & second).argmax())
+        variables, features = [here], []
+        for layer in reversed(layers):
+            near = self.touching(layer)[self.owners]
+            feature = int(self.owners[(self.variables == here) & near][0])
+            scope = self.variables[self.owners == feature]
+            here = int(scope[layer[scope]][0])
+            variables.append(here)
+            features.append(feature)
+        return variables[::-1], features[::-1]
+
+
+def network(features: Features, box: Mapping[int, int]) -> Network:
+    """Instantiate the graph of a box, with the features compatible with some assignment in it."""
+    words = features.values.shape[1]
+    values = np.full((len(features.cardinalities), words), ~np.uint64(0))
+    for variable, allowed in box.items():
+        values[variable] = as_words(allowed, words)
+    refused = ~(features.values & values[features.variables]).any(axis=1)
+    compatible = np.ones(len(features), dtype=bool)
+    compatible[features.owners[refused]] = False
+    assigned = np.zeros(len(features.cardinalities), dtype=bool)
+    assigned[list(box)] = True
+    owners, variables = features.covered
+    stays = compatible[owners] & ~assigned[variables]
+    return Network(len(assigned), assigned, owners[stays], variables[stays], len(features))
+
+
+def minimal_separator(graph: Network, first: Mask, second: Mask, within: Mask) -> Mask | None:
+    """Find a minimal set inside ``within`` that separates two sets; None if all of it does not.
+
+    Of the two minimal sets nearest to either side, return the smaller.
+    """
+    near = _nearest(graph, first, second, within)
+    if near is None:
+        return None
+    other = _nearest(graph, second, first, within)
+    return near if other is None or near.sum() <= other.sum() else other
+
+
+def _nearest(graph: Network, first: Mask, second: Mask, within: Mask) -> Mask | None:
+    """Return the part of the border of the first set's component that the second set touches."""
+    component = graph.component(first, within)
+    if (component & second).any():
+        return None
+    border = graph.neighbours(component) & within
+    far = graph.component(second, border)
+    return graph.neighbours(far) & border
+
+
+# -- values of given variables that connect two sets -----------------------------------------------
+
+
+@dataclass(frozen=True)
+class Link:
+    """A feature between free variables: what it links, and what it needs of the given ones."""
+
+    scope: tuple[int, ...]
+    needs: int
+
+
+@dataclass(frozen=True)
+class Links:
+    """All links of a query."""
+
+    space: ClassSpace  # the given variables that some link tests, and their classes of values
+    fields: tuple[int, ...]  # the mask of the bits of each of them
+    links: tuple[Link, ...]
+    at: dict[int, list[Link]]  # the links of each free variable
+
+    def can_hold(self, needs: int, tested: int) -> bool:
+        """Return whether some assignment meets these needs; check only the fields of ``tested``."""
+        return all(needs & field != field for field in self.fields if tested & field)
+
+    def assignment(self, needs: int) -> int:
+        """Return one value of every given variable that meets the needs, as bits."""
+        return sum((free := field & ~needs) & -free for field in self.fields)
+
+    def decode(self, values: int) -> dict[int, int]:
+        """Return an assignment as positions of states."""
+        places = (
+            (values & field).bit_length() - (field & -field).bit_length() for field in self.fields
+        )
+        columns = zip(self.space.variables, self.space.classes, places, strict=True)
+        return {variable: members(classes[place])[0] for variable, classes, place in columns}
+
+    def without(self, fields: Iterable[int]) -> Links:
+        """Return the links without their needs of the variables with these fields."""
+        dropped = sum(fields)
+        return _linked(self.space, (Link(link.scope, link.needs & ~dropped) for link in self.links))
+
+
+def links_of(features: Features, free: Mask, given: Mask) -> Links:
+    """Turn features into links of their free variables that need values of their given ones."""
+    needs = [[lit for lit in literals if given[lit[0]]] for literals in features.literals()]
+    scopes = [tuple(v for v in scope if free[v]) for scope in features.covered_scopes()]
+    space = class_space(features.cardinalities.tolist(), needs)
+    forbidden = [space.everything ^ space.encode(literals) for literals in needs]
+    return _linked(space, map(Link, scopes, forbidden))
+
+
+def _linked(space: ClassSpace, links: Iterable[Link]) -> Links:
+    at: dict[int, list[Link]] = {}
+    distinct = tuple(dict.fromkeys(links))
+    for link in distinct:
+        for variable in link.scope:
+            at.setdefault(variable, []).append(link)
+    return Links(space, space.cover(()).fields, distinct, at)
+
+
+def search(
+    links: Links, start: Collection[int], end: Collection[int], deadline: Deadline
+) -> int | None:
+    """Search for an assignment, as bits, under which two sets are connected; None if none is."""
+    deadline.check()
+    ends = set(end)
+    heap = [(0, 0, variable) for variable in start]
+    demanded: dict[int, list[int]] = {}
+    while heap:
+        _, needs, here = heapq.heappop(heap)
+        for link in links.at.get(here, ()):
+            joined = needs | link.needs
+            if joined != needs and not links.can_hold(joined, link.needs):
+                continue
+            seen = demanded.setdefault(id(link), [])
+            # The link was reached before with a part of these demands: this label adds nothing.
+            if any(joined & less == less for less in seen):
+                continue
+            seen.append(joined)
+            if not ends.isdisjoint(link.scope):
+                return links.assignment(joined)
+            for variable in link.scope:
+                # Fewest demands first: such a label makes the most others superfluous.
+                heapq.heappush(heap, (joined.bit_count(), joined, variable))
+        deadline.check()
+    return None
+
+
+# -- the graph of a Bayesian network ---------------------------------------------------------------
 
 
 @dataclass(frozen=True)
