@@ -15,7 +15,7 @@ from contextwise.cli import SECTIONS, contextwise, main
 from contextwise.data import UnclearData, as_data, read_data, summarize_data
 from contextwise.data.options import FLAGS, RowOptions, row_options
 from contextwise.formats import read, write
-from contextwise.formats.io import FactsLost
+from contextwise.formats.reading import FormatWarning
 
 QUIRKS = Path(__file__).parent / "quirks"
 PEOPLE = {"sex": 2, "smoker": 3, "item": 5}
@@ -353,7 +353,7 @@ def test_a_model_file_keeps_how_its_rows_were_read(
         code, shown = run(capsys, *command)
         assert code == 0, shown
         assert f"{left} rows left" in shown
-    with pytest.warns(FactsLost, match="does not record how rows are read"):
+    with pytest.warns(FormatWarning, match="does not record how rows are read"):
         write(read(out), out.replace(".json", ".mn"))
 
 

@@ -14,8 +14,7 @@ import pytest
 from contextwise import LogLinear, compare, read, write
 from contextwise.errors import ContextwiseError, DomainError, ParseError
 from contextwise.formats import read_stream
-from contextwise.formats.graphs import TwoSlices
-from contextwise.formats.matrices import ThresholdsUnknown, WeightsIgnored
+from contextwise.formats.reading import FormatWarning
 from contextwise.models.directions import moral_pairs
 from contextwise.models.structure import Model, Structure
 
@@ -261,7 +260,7 @@ def test_a_boolean_network_with_feedback_has_two_slices(tmp_path: Path) -> None:
     """The network of the lac operon (Veliz-Cuba and Stigler 2011), as many are published."""
     path = tmp_path / "operon.bnet"
     path.write_text(LAC_OPERON)
-    with pytest.warns(TwoSlices, match="operon.bnet: the rules have feedback"):
+    with pytest.warns(FormatWarning, match="operon.bnet: the rules have feedback"):
         model = read(path)
     targets = [line.partition(",")[0] for line in LAC_OPERON.splitlines()[1:]]
     names = (*targets, "Le", "Lem")
@@ -276,7 +275,7 @@ def test_a_boolean_network_with_feedback_has_two_slices(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rules", ["A, !A", "A, A | B", "B, A\nA, B"])
 def test_each_feedback_of_a_boolean_network_needs_two_slices(rules: str) -> None:
-    with pytest.warns(TwoSlices):
+    with pytest.warns(FormatWarning, match="the rules have feedback"):
         model = graph(rules, "bnet")
     assert ("A", "A'") in arcs(model) or ("B", "A'") in arcs(model)
     assert all(child.endswith("'") and not name.endswith("'") for name, child in arcs(model))
@@ -288,14 +287,14 @@ WEIGHTS = "A,B,C\n0,0.5,0\n0.5,0,-1.25\n0,-1.25,0\n"
 def test_weights_of_edges_are_said_to_be_ignored(tmp_path: Path) -> None:
     path = tmp_path / "arcs.csv"
     path.write_text("from,to,weight\nA,B,0.5\nC,B,-2\n")
-    with pytest.warns(WeightsIgnored, match="'weight' is ignored"):
+    with pytest.warns(FormatWarning, match="'weight' is ignored"):
         assert len(read(path).domain) == 3
 
 
 def test_a_symmetric_matrix_has_the_weights_of_an_ising_model() -> None:
-    with pytest.warns(ThresholdsUnknown, match="the file has no thresholds, so they are 0$"):
+    with pytest.warns(FormatWarning, match="the file has no thresholds, so they are 0$"):
         model = graph(WEIGHTS, "edges")
-    with pytest.warns(ThresholdsUnknown, match="if they are inclusion probabilities, replace"):
+    with pytest.warns(FormatWarning, match="if they are inclusion probabilities, replace"):
         graph(WEIGHTS.replace("-1.25", "0.75"), "edges")
     assert isinstance(model, LogLinear)
     assert repr(model) == "LogLinear(3 variables, 2 features: 0.5 A=1 & B=1; -1.25 B=1 & C=1)"

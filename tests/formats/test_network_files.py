@@ -11,7 +11,7 @@ import pytest
 from contextwise import LogLinear, Structure, read
 from contextwise.errors import ContextwiseError, ParseError
 from contextwise.formats import read_stream
-from contextwise.formats.reading import MissingProbabilities, OtherEncoding
+from contextwise.formats.reading import FormatWarning
 from contextwise.models.structure import Model
 from network_tables import from_text
 
@@ -119,7 +119,7 @@ def test_a_deterministic_node_and_one_whose_numbers_are_no_table() -> None:
     assert directions.tables[1] is not None
     assert directions.tables[1].tolist() == [[0, 1], [1, 0]]
     text = f"<smile><nodes>{cpt}{child.format('noisymax', '')}</nodes></smile>"
-    with pytest.warns(MissingProbabilities, match="1 variable without some probabilities"):
+    with pytest.warns(FormatWarning, match="1 variable without some probabilities"):
         model: Model = read_stream(io.StringIO(text))
     assert isinstance(model, Structure)
     assert model.pairs() == [("A", "B")]
@@ -137,13 +137,13 @@ def test_a_deterministic_node_and_one_whose_numbers_are_no_table() -> None:
 def test_rows_that_were_never_filled_in_leave_the_structure(
     format: str, old: str, new: str
 ) -> None:
-    with pytest.warns(MissingProbabilities):
+    with pytest.warns(FormatWarning, match="without some probabilities"):
         model = read_stream(io.StringIO(TEXTS[format].replace(old, new, 1)), format=format)
     assert model == from_text(BIF, "bif").structure
 
 
 def test_text_that_is_older_than_utf8() -> None:
-    with pytest.warns(OtherEncoding, match="reading it as Windows-1252"):
+    with pytest.warns(FormatWarning, match="reading it as Windows-1252"):
         model = read_stream(io.BytesIO(DSC.replace('"no"', '"né"').encode("cp1252")))
     assert model.domain.states[0] == ("né", "yes")
     text = XMLBIF.replace('"1.0"', '"1.0" encoding="iso-8859-1"').replace("no<", "né<")

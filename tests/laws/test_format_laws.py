@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from contextwise import LogLinear, Structure, distance, read, write
 from contextwise.errors import ContextwiseError
 from contextwise.formats import FORMATS, Format, encode, read_stream
-from contextwise.formats.reading import ClaimsChange
 from contextwise.models.structure import Model
 from contextwise.testing import domains, log_linear_models, structures
 from format_samples import SAMPLES
@@ -65,7 +64,7 @@ def test_a_written_model_makes_the_same_claims_or_warns(format: str, model: LogL
         except ContextwiseError:
             return
     again = read_stream(io.BytesIO(data), format=format)
-    advice = [str(w.message) for w in caught if w.category is ClaimsChange]
+    advice = [str(w.message) for w in caught if "holds whole tables" in str(w.message)]
     if not advice:
         assert distance(model, again, align="position") == 0
     elif "zero-weights drop" in advice[0]:

@@ -10,7 +10,6 @@ refused, because a hidden variable may be behind them.
 from __future__ import annotations
 
 import re
-import warnings
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, product
@@ -323,10 +322,6 @@ def read_gml(source: Source) -> Model:
 _WORDS = ("0", "1", "true", "false", "and", "or", "not")
 
 
-class TwoSlices(UserWarning):
-    """A Boolean network has feedback, so it is read as two steps of a dynamic model."""
-
-
 def read_bnet(source: Source) -> Model:
     """Read the arcs of a Boolean network in BoolNet's format.
 
@@ -350,11 +345,9 @@ def read_bnet(source: Source) -> Model:
                 message = f"the name {name!r} ends like those of the next step"
                 raise source.error(message) from None
             graph.node(name + later)
-        warnings.warn(
-            f"{source.name}: the rules have feedback, so the network is read as two steps: x at "
-            "the first, where the variables are independent, and x' at the next",
-            TwoSlices,
-            stacklevel=6,
+        source.warn(
+            "the rules have feedback, so the network is read as two steps: x at the first, where "
+            "the variables are independent, and x' at the next"
         )
     for target, inputs in arcs.items():
         for name in inputs:

@@ -20,7 +20,7 @@ from typing import IO, Any, Literal
 from contextwise.errors import ContextwiseError
 from contextwise.formats import FORMATS, Format
 from contextwise.formats.graphs import model_of_graph
-from contextwise.formats.reading import Source
+from contextwise.formats.reading import FormatWarning, Source
 from contextwise.models.structure import (
     LogLinear,
     Model,
@@ -61,10 +61,6 @@ HINTS = {
 """Advice on the networks of other programs, by their suffixes."""
 ROWS = (".xlsx", ".xls", ".parquet", ".arff", ".sav", ".dta", ".data")
 """Suffixes of files that have rows."""
-
-
-class FactsLost(UserWarning):
-    """A file does not record that its model is directed, or that its states are unknown."""
 
 
 def as_model(
@@ -222,7 +218,7 @@ def encode(model: Model, format: str) -> bytes:
         warnings.warn(
             f"a {chosen.suffixes[0]} file does not record {', and '.join(lost)}; write .json to "
             "keep it",
-            FactsLost,
+            FormatWarning,
             stacklevel=3,
         )
     return chosen.write(model)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import csv
 import re
-import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -38,14 +37,6 @@ _TRUTH = {"TRUE": "1", "FALSE": "0", "True": "1", "False": "0"}
 _ARROW = re.compile(r"[<o]?-{1,3}[>o]?")
 _TIGHT = re.compile(r"(?<=\w)(<-+>?|-+>)(?=\w)")
 _ENDPOINTS = {(-1, 1): "->", (1, -1): "<-", (-1, -1): "--", (1, 1): "<->"}
-
-
-class WeightsIgnored(UserWarning):
-    """A list of edges has weights; the edges are read without them."""
-
-
-class ThresholdsUnknown(UserWarning):
-    """A matrix has the weights of pairs, but not those of single variables."""
 
 
 def read(source: Source) -> Model:
@@ -135,8 +126,7 @@ def _edges(source: Source, table: list[list[str]]) -> Model | None:
             continue
         if _is_weight(name, cells):
             if len(set(cells)) > 1:
-                message = f"{source.name}: {name!r} is ignored; the edges are read without weights"
-                warnings.warn(message, WeightsIgnored, stacklevel=5)
+                source.warn(f"{name!r} is ignored; the edges are read without weights")
             continue
         if len(set(cells)) > 1:
             raise source.error(
@@ -209,11 +199,9 @@ def model_of_matrix(source: Source, names: Sequence[str] | None, values: FloatAr
             "those of continuous variables; write 1 for each arc"
         )
     doubt = "; if they are inclusion probabilities, replace them by 0 and 1 first"
-    warnings.warn(
-        f"{source.name}: read as the weights of an Ising model (values 0 and 1); the file has no "
-        f"thresholds, so they are 0{doubt if 0 <= values.min() <= values.max() <= 1 else ''}",
-        ThresholdsUnknown,
-        stacklevel=6,
+    source.warn(
+        "read as the weights of an Ising model (values 0 and 1); the file has no thresholds, so "
+        f"they are 0{doubt if 0 <= values.min() <= values.max() <= 1 else ''}"
     )
     check_states(source, [2] * len(variables))
     lengths, places, weights = ising(values, np.zeros(len(values)))

@@ -52,16 +52,8 @@ from contextwise.support.files import decoded
 from contextwise.support.formatting import plural
 
 
-class MissingProbabilities(UserWarning):
-    """A file has no number for some probabilities, so the model has no weights."""
-
-
-class NotANetwork(UserWarning):
-    """The tables of a file are not those of a Bayesian network, so the model has no directions."""
-
-
-class OtherEncoding(UserWarning):
-    """A text is not UTF-8."""
+class FormatWarning(UserWarning):
+    """A file does not hold all of a model, or a model not all of its file."""
 
 
 @dataclass(frozen=True)
@@ -88,13 +80,13 @@ class Source:
         except ParseError:
             if b"\0" in self.data:
                 raise
-            warnings.warn(
-                f"{self.name}: this is not UTF-8 text; reading it as Windows-1252",
-                OtherEncoding,
-                stacklevel=7,
-            )
+            self.warn("this is not UTF-8 text; reading it as Windows-1252")
             text = self.data.decode("cp1252", "replace")
             return text.replace("\r\n", "\n").replace("\r", "\n")
+
+    def warn(self, message: str) -> None:
+        """Warn about the content; the warning names the line that reads the file."""
+        warnings.warn(f"{self.name}: {message}", FormatWarning, stacklevel=7)
 
     def error(self, message: str, line: int | None = None) -> ParseError:
         """Return an error at a line of this source; a very long message is cut."""
@@ -231,11 +223,9 @@ def model_of_network(
         raise source.error(str(error)) from None
     missing = sum(table is None for table in directions.tables)
     if tables is not None and missing:
-        warnings.warn(
-            f"{source.name}: {plural(missing, 'variable')} without some probabilities (NaN or a "
-            "row of zeros), so the model is read without weights",
-            MissingProbabilities,
-            stacklevel=6,
+        source.warn(
+            f"{plural(missing, 'variable')} without some probabilities (NaN or a row of zeros), so "
+            "the model is read without weights"
         )
     scopes, logs = directions.scopes(), directions.logs()
     return model_of_factors(domain, scopes, logs, source, directions, about)
@@ -259,14 +249,10 @@ def network_in_tables(
         parents = [scopes[k][:-1] for k in order]
         return directions_of(domain, parents, [tables[k] for k in order])
     except TableError as error:
-        warnings.warn(f"{source.name}: read without directions: {error}", NotANetwork, stacklevel=6)
+        source.warn(f"read without directions: {error}")
         return None
     except DomainError as error:
         raise source.error(str(error)) from None
-
-
-class ClaimsChange(UserWarning):
-    """A file reads back as a model with other independence claims."""
 
 
 def tables_to_write(model: Model, what: str) -> list[Factor]:
@@ -290,7 +276,7 @@ def tables_to_write(model: Model, what: str) -> list[Factor]:
             advice = "read it with --zero-weights drop (zero_weights='drop') to get the same claims"
         warnings.warn(
             f"{what} holds whole tables, so more pairs depend when it is read back; {advice}",
-            ClaimsChange,
+            FormatWarning,
             stacklevel=6,
         )
     return factors

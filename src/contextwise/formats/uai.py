@@ -16,6 +16,7 @@ import numpy as np
 
 from contextwise.errors import ContextwiseError, TooLargeError
 from contextwise.formats.reading import (
+    FormatWarning,
     Source,
     check_states,
     logs_of,
@@ -30,10 +31,6 @@ from contextwise.support.arrays import FloatArray
 
 _COMMENT = re.compile(r"^c(?:[ \t].*)?$|#.*", re.MULTILINE)
 _ENTRIES_A_LINE = 8
-
-
-class NamesLost(UserWarning):
-    """The names of variables and states are lost in a file."""
 
 
 def read(source: Source) -> Model:
@@ -68,7 +65,7 @@ def write(model: Model) -> bytes:
     if domain != Domain.of_cardinalities(domain.cardinalities):
         warnings.warn(
             "a .uai file has no names: variables and states are numbered in it",
-            NamesLost,
+            FormatWarning,
             stacklevel=5,
         )
     lines = ["MARKOV", str(len(domain)), " ".join(map(str, domain.cardinalities))]
