@@ -72,15 +72,6 @@ class ClaimSource:
         deadline.check()  # regions found too late may be missing
         return claims
 
-    def largest(self, pair: tuple[int, int], most: int) -> list[Claim]:
-        """Return the ``most`` largest claims of each kind, dependencies first."""
-        claims = list(self.claims(pair))
-        return [
-            claim
-            for kind in (True, False)
-            for claim in [c for c in claims if c.dependent == kind][:most]
-        ]
-
     @cached_property
     def _blankets(self) -> dict[tuple[int, Literals], IntArray]:
         return {}

@@ -25,7 +25,6 @@ from contextwise.independence.separation import (
     Links,
     Mask,
     ancestors,
-    has_whole_tables,
     have_equal_rows,
     links_of,
     minimal_d_separator,
@@ -380,7 +379,7 @@ class _Query:
             answer = self._by_pair()
             if answer.independent:
                 return answer
-        elif not has_whole_tables(self.structure.features, directions.scopes()):
+        else:
             answer = self._by_features()
             if answer.independent is not False:
                 return answer
