@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from contextwise import Domain, Structure, compare
 from contextwise.errors import ContextwiseError, OpenResult
-from contextwise.evaluation import ChanceInterrupted, chance
-from contextwise.evaluation.chance import Chance, Skeleton, draw
+from contextwise.evaluation import chance
+from contextwise.evaluation.chance import draw
 from contextwise.models.claims import claims_of_cubes
 from contextwise.models.features import members
 from contextwise.models.structure import features_of
@@ -248,14 +248,6 @@ def test_draws_answer_the_question(question: dict[str, Any]) -> None:
     assert abs(drawn.mean() - float(found.expected)) <= 4.5 * error + 1e-9
 
 
-def test_skeleton_is_hypergeometric() -> None:
-    stats = pytest.importorskip("scipy.stats")
-    for pairs, true, guess, common in [(10, 4, 3, 2), (28, 12, 9, 9), (6, 0, 3, 0)]:
-        found = Skeleton(pairs=pairs, true=true, guess=guess, common=common)
-        assert found.p_value == pytest.approx(stats.hypergeom.sf(common - 1, pairs, true, guess))
-    assert Skeleton(pairs=0, true=0, guess=0, common=0).p_value == 1
-
-
 def test_undefined_values_are_none_and_explained() -> None:
     empty = Structure({"A": 2, "B": 2, "C": 2})
     found = chance(empty, empty, draws=9)
@@ -298,18 +290,6 @@ def test_kappa_and_skill_differ_where_cardinalities_do() -> None:
     assert c.rate("kappa") == 0.25
     assert found.expected == found.distance == 4
     assert found.skill == 0
-
-
-def test_skeleton_against_all_graphs() -> None:
-    """Common edges of every graph with as many edges as the guess."""
-    pairs = list(combinations(range(4), 2))
-    for t, g in product(range(len(pairs) + 1), repeat=2):
-        true = set(pairs[:t])
-        every = [len(true.intersection(graph)) for graph in combinations(pairs, g)]
-        for common in {0, max(every)}:
-            found = Skeleton(pairs=len(pairs), true=t, guess=g, common=common)
-            assert found.expected == mean(list(every))
-            assert found.p_value == sum(k >= common for k in every) / len(every)
 
 
 @settings(max_examples=15, deadline=None)
@@ -362,11 +342,8 @@ def test_right_pairs_with_wrong_contexts() -> None:
     guess = Structure(domain, [{a: 1, b: 1, "v6": 0, "v7": 1} for a, b in pairs])
     found = chance(true, guess, draws=199)
     assert found.verdict.startswith("The guess is ")
-    assert found.verdict.endswith("Its edges are right.")
     assert found.context_skill is not None
     assert found.context_skill < 0.3
-    more = Structure(domain, [*features, {"v0": 1, "v2": 1}])
-    assert chance(true, more, draws=19).verdict.endswith("Its edges are better than chance.")
     same = chance(true, true, draws=199)
     assert same.p_value is not None
     assert same.p_value <= 0.4
@@ -379,18 +356,6 @@ def test_few_ways_to_relabel_are_reported() -> None:
     guess = Structure(true.domain, ["A=1 & B=1 & C=1", "A=1 & C=1"])
     found = chance(true, guess, draws=199, pairs=[("A", "B"), ("A", "C")])
     assert "as near as the best draws, but chance gets there often" in found.verdict
-
-
-def test_ctrl_c_keeps_the_draws_that_are_done() -> None:
-    def stop(done: int, total: int) -> None:
-        if done >= 40:
-            raise KeyboardInterrupt
-
-    with pytest.raises(ChanceInterrupted) as caught:
-        chance(TRUE, GUESS, draws=200, rng=3, show_progress=stop)
-    kept: Chance = caught.value.chance
-    assert kept.draws == 40
-    assert kept.distances == chance(TRUE, GUESS, draws=200, rng=3).distances[:40]
 
 
 def test_bad_questions_are_clear_words() -> None:
@@ -419,10 +384,8 @@ def test_any_number_of_draws_can_be_begun() -> None:
     def stop(done: int, total: int) -> None:
         raise KeyboardInterrupt
 
-    with pytest.raises(ChanceInterrupted) as stopped:
+    with pytest.raises(KeyboardInterrupt):
         chance("six", "six-guess", draws=10**12, show_progress=stop)
-    few = chance("six", "six-guess", draws=stopped.value.chance.draws)
-    assert stopped.value.chance.distances == few.distances
 
 
 def test_one_variable_has_no_other_to_differ_from() -> None:

@@ -140,7 +140,7 @@ def test_chance_and_checks_stand_on_the_page() -> None:
     for words in (
         "Compared with chance",
         beside.verdict,
-        "p of the graph",
+        "nearer draws",
         "guess checked on data",
         checked.verdict,
     ):

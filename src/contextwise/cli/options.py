@@ -595,8 +595,8 @@ class ChanceOptions(NamedTuple):
         how |= {"time_limit": time_limit, "show_progress": True}
         try:
             result = cw.chance(true, guess, **how, **restriction)
-        except cw.evaluation.ChanceInterrupted as stop:
-            result = stop.chance
+        except KeyboardInterrupt:
+            return None, True
         except OpenResult as error:
             warnings.warn(str(error), stacklevel=2)
             return None, True

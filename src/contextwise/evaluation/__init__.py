@@ -12,7 +12,7 @@ if TYPE_CHECKING:
         scores,
     )
     from contextwise.evaluation.analysis import analyse
-    from contextwise.evaluation.chance import ChanceInterrupted, chance
+    from contextwise.evaluation.chance import chance
     from contextwise.evaluation.check import check
     from contextwise.evaluation.compare_groups import compare_groups
     from contextwise.evaluation.ensembles import Ensemble
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from contextwise.evaluation.stability import stability
 
 __all__ = [
-    "ChanceInterrupted",
     "Ensemble",
     "analyse",
     "chance",
@@ -42,7 +41,6 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "ChanceInterrupted": "chance",
             "Ensemble": "ensembles",
             "analyse": "analysis",
             "chance": "chance",
@@ -54,6 +52,7 @@ if not TYPE_CHECKING:
             "compare_groups": "compare_groups",
         },
         removed={
+            "ChanceInterrupted": "KeyboardInterrupt; the draws so far are not kept",
             "compare_ensembles": "score_ensembles",
             "consensus": "contextwise.distance_matrix, whose medoid is the most typical model",
             "ensemble_matrix": "contextwise.distance_matrix for the medoids",

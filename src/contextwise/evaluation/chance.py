@@ -15,30 +15,27 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
-from math import comb
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from contextwise.comparison.compare import Comparison, compare
+from contextwise.comparison.compare import Comparison, answer, compare
 from contextwise.comparison.confusion import Number, ratio
-from contextwise.comparison.question import Question, Restriction, active_pairs
-from contextwise.counting.contract import DEFAULT, get_engine
-from contextwise.counting.extraction import FEWER_PAIRS, covered_pairs
-from contextwise.counting.pair_counts import PairCounts, count_rows
+from contextwise.comparison.question import Restriction
+from contextwise.counting.contract import DEFAULT
+from contextwise.counting.extraction import FEWER_PAIRS
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
 from contextwise.formats import ModelLike
 from contextwise.models.features import WORD, Features
 from contextwise.models.structure import Structure
-from contextwise.support.arrays import IntArray, ObjectArray, WordArray
-from contextwise.support.effort import Deadline, Effort, OutOfTime, Progress
+from contextwise.support.arrays import IntArray, WordArray
+from contextwise.support.effort import Deadline, Effort, Progress
 from contextwise.support.formatting import Printed, number
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
 
-__all__ = ["Chance", "ChanceInterrupted", "chance"]
+__all__ = ["Chance", "chance"]
 
 ALPHA = 0.05
 """A p-value up to this counts as better than chance in the verdict."""
@@ -54,40 +51,6 @@ PairShares = Mapping[tuple[int, int], Fraction]
 def skill_of(distance: Number, expected: Number) -> float | None:
     """Return 1 - distance / expected; None if the expected distance is 0."""
     return 1 - ratio(distance, expected) if expected else None
-
-
-@dataclass(frozen=True)
-class Skeleton:
-    """The edges that two graphs share, next to random graphs (a hypergeometric test).
-
-    >>> skeleton = Skeleton(pairs=6, true=3, guess=3, common=3)
-    >>> skeleton.expected, skeleton.p_value
-    (Fraction(3, 2), 0.05)
-    """
-
-    pairs: int
-    true: int
-    guess: int
-    common: int
-
-    @property
-    def p_value(self) -> float:
-        """The probability that a random graph shares at least as many edges."""
-        ways = sum(
-            comb(self.true, k) * comb(self.pairs - self.true, self.guess - k)
-            for k in range(self.common, min(self.true, self.guess) + 1)
-        )
-        return ratio(ways, comb(self.pairs, self.guess))
-
-    @property
-    def expected(self) -> Fraction:
-        """The expected number of common edges."""
-        return Fraction(self.true * self.guess, self.pairs or 1)
-
-    @property
-    def decides(self) -> bool:
-        """True if a random graph could share fewer edges."""
-        return max(0, self.true + self.guess - self.pairs) < min(self.true, self.guess)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,7 +71,6 @@ class Chance(Printed):
     expected: Fraction  #: expected distance of a draw, exact
     context_pairs: int  #: number of pairs whose contexts can be right or wrong
     context_skill: float | None  #: the skill over these pairs, with the states relabelled
-    skeleton: Skeleton  #: the test of the graphs alone
     distances: tuple[Number, ...] = ()  #: distance of each draw, exact
 
     @property
@@ -143,29 +105,19 @@ class Chance(Printed):
 
     @property
     def verdict(self) -> str:
-        """The conclusion in one or two sentences."""
+        """The conclusion in one sentence."""
         peers = self.comparison.roles.peers
         if not self.distance:
             if peers:
                 return "The models make exactly the same claims."
             return "The guess makes exactly the claims of the true model."
-        sentences = []
-        if self.p_value is not None:
-            sentences.append(f"{self._subject(peers)} {self._judge(self.p_value)}.")
-        if self.skeleton.decides:
-            sentences.append(self._about_edges(peers))
-        return " ".join(sentences) or "Nothing can be judged without draws."
-
-    def _subject(self, peers: bool) -> str:
+        if self.p_value is None:
+            return "Nothing can be judged without draws."
         if can_exchange(self.comparison.domain.cardinalities):
-            return "The models agree" if peers else "The guess is"
-        return "Their contexts agree" if peers else "Its contexts are"
-
-    def _about_edges(self, peers: bool) -> str:
-        if self.skeleton.true == self.skeleton.guess == self.skeleton.common:
-            return "The graphs are the same." if peers else "Its edges are right."
-        better = "better" if self.skeleton.p_value <= ALPHA else "no better"
-        return f"{'Their edges agree' if peers else 'Its edges are'} {better} than chance."
+            subject = "The models agree" if peers else "The guess is"
+        else:
+            subject = "Their contexts agree" if peers else "Its contexts are"
+        return f"{subject} {self._judge(self.p_value)}."
 
     def _judge(self, p_value: float) -> str:
         p = f"(p = {p_value:.2g})"
@@ -191,9 +143,6 @@ class Chance(Printed):
             "p_value": self.p_value,
             "draws_nearer": self.nearer if self.draws else None,
             "draws_as_near": self.as_near if self.draws else None,
-            "skeleton_common": self.skeleton.common,
-            "skeleton_expected": self.skeleton.expected,
-            "skeleton_p_value": self.skeleton.p_value,
             "verdict": self.verdict,
         }
 
@@ -201,14 +150,6 @@ class Chance(Printed):
         shown = {"skill": self.skill, "context_skill": self.context_skill, "p_value": self.p_value}
         known = "".join(f", {k}={v:.4g}" for k, v in shown.items() if v is not None)
         return f"Chance(expected={number(self.expected)}{known})"
-
-
-class ChanceInterrupted(KeyboardInterrupt):
-    """Raised on Ctrl-C during the draws; ``chance`` holds the finished ones."""
-
-    def __init__(self, chance: Chance) -> None:
-        super().__init__("the draws were interrupted")
-        self.chance = chance
 
 
 # -- the function ----------------------------------------------------------------------------------
@@ -245,8 +186,6 @@ def chance(
 
     Raises
     ------
-    ChanceInterrupted
-        After Ctrl-C, with the finished draws.
     OpenResult
         If the time limit ends before the distance and its expectation are known.
 
@@ -266,9 +205,9 @@ def chance(
     Random guesses (99 draws): variables with equally many states are exchanged, and all states are
     relabelled.
     <BLANKLINE>
-    distance       15      context skill  0.2308  common edges    3
-    expected       18.6    over pairs     3       expected edges  3
-    skill          0.1935                         p of the graph  1
+    distance       15      context skill  0.2308
+    expected       18.6    over pairs     3
+    skill          0.1935
     nearer draws   0
     draws as near  4
     p              0.05
@@ -289,19 +228,15 @@ def chance(
     comparison.unions.require_memory(numbers, FEWER_PAIRS, "comparing with chance")
     shares = _shares(comparison, deadline)
     density = _densities(comparison.domain.cardinalities, shares, pairs)
-    dependent = _of_pairs(comparison, comparison.unions.lower[:, 0], pairs)
-    parts = list(zip(dependent, question.sizes(pairs), density, strict=True))
-    expected = sum((t + (n - 2 * t) * g for t, n, g in parts), start=Fraction(0))
-    result = Chance(
-        comparison, expected, *_context_skill(comparison, shares), _skeleton(comparison)
+    known = dict(
+        zip(map(tuple, comparison.pairs.tolist()), comparison.unions.lower[:, 0], strict=True)
     )
-    if not draws:
-        return result
-    # Draws are equally far on pairs that never depend, or always.
-    fixed = sum(n - t if g else t for t, n, g in parts if g in (0, 1))
-    places = np.flatnonzero([0 < g < 1 for g in density])
-    plan = _DrawPlan(question, pairs[places], dependent[places], fixed, engine, deadline)
-    return _with_draws(result, plan, draws, rng, show_progress)
+    expected = Fraction(0)
+    for pair, size, g in zip(pairs.tolist(), question.sizes(pairs), density, strict=True):
+        t = known.get(tuple(pair), 0)
+        expected += t + (size - 2 * t) * g
+    result = Chance(comparison, expected, *_context_skill(comparison, shares))
+    return _with_draws(result, draws, rng, deadline, show_progress) if draws else result
 
 
 # -- in closed form --------------------------------------------------------------------------------
@@ -367,22 +302,6 @@ def _context_skill(comparison: Comparison, shares: PairShares) -> tuple[int, flo
     return count, skill_of(distance, expected) if count else None
 
 
-def _of_pairs(comparison: Comparison, numbers: ObjectArray, pairs: IntArray) -> ObjectArray:
-    """Look up the numbers of these pairs; 0 for pairs that no feature covers."""
-    known = dict(zip(map(tuple, comparison.pairs.tolist()), numbers, strict=True))
-    return np.array([known.get(tuple(pair), 0) for pair in pairs.tolist()], dtype=object)
-
-
-def _skeleton(comparison: Comparison) -> Skeleton:
-    pairs = set(map(tuple, comparison.question.asked_pairs.tolist()))
-    in_true, in_guess = (
-        pairs.intersection(map(tuple, active_pairs(model).tolist()))
-        for model in (comparison.true, comparison.guess)
-    )
-    common = len(in_true & in_guess)
-    return Skeleton(pairs=len(pairs), true=len(in_true), guess=len(in_guess), common=common)
-
-
 # -- by draws --------------------------------------------------------------------------------------
 
 
@@ -393,11 +312,6 @@ def can_exchange(cardinalities: Sequence[int]) -> bool:
 
 def draw(features: Features, generator: np.random.Generator) -> Features:
     """Draw a random guess of the shape of this one."""
-    return _draw_moved(features, generator)[0]
-
-
-def _draw_moved(features: Features, generator: np.random.Generator) -> tuple[Features, IntArray]:
-    """Draw one guess, and return the new place of each variable."""
     cards = features.cardinalities
     place = np.arange(len(cards))
     for cardinality in np.unique(cards).tolist():
@@ -406,15 +320,14 @@ def _draw_moved(features: Features, generator: np.random.Generator) -> tuple[Fea
     variables = place[features.variables]
     # Owners are sorted already, so a stable sort is fast.
     order = np.argsort(features.owners * len(cards) + variables, kind="stable")
+    pairs = features.pairs
     moved = replace(
         features,
         variables=variables[order].astype(np.int32),
         values=features.values[order],
-        pairs=None
-        if features.pairs is None
-        else np.sort(place[features.pairs], axis=1).astype(np.int32),
+        pairs=None if pairs is None else np.sort(place[pairs], axis=1).astype(np.int32),
     )
-    return replace(moved, values=_relabelled(moved, generator)), place
+    return replace(moved, values=_relabelled(moved, generator))
 
 
 def _relabelled(features: Features, generator: np.random.Generator) -> WordArray:
@@ -435,83 +348,29 @@ def _relabelled(features: Features, generator: np.random.Generator) -> WordArray
 
 
 def _with_draws(
-    result: Chance, plan: _DrawPlan, draws: int, rng: Seed, show_progress: bool | Progress
+    result: Chance, draws: int, rng: Seed, deadline: Deadline, show_progress: bool | Progress
 ) -> Chance:
     """Add the distances of random guesses."""
+    comparison = result.comparison
     distances: list[Number] = []
-    source, interrupted = np.random.default_rng(rng), False
+    source = np.random.default_rng(rng)
     try:
         with Effort(show_progress=show_progress).showing("drawing guesses") as shown:
             for done in range(1, draws + 1):
-                plan.deadline.check()
-                distances.append(plan.distance(source.spawn(1)[0]))
+                deadline.check()
+                drawn = draw(comparison.guess.features, source.spawn(1)[0])
+                models = comparison.true, Structure(comparison.domain, drawn)
+                question = replace(comparison.question, structures=models, weighted=())
+                compared = answer(question, Effort(deadline), engine=comparison.engine)
+                if compared.unions.interrupted:
+                    raise KeyboardInterrupt
+                if len(compared.unions.open_places):
+                    break
+                distances.append(compared.distance)
                 shown.report(done, draws)
-    except plan.deadline.out_of_time:
+    except deadline.out_of_time:
         pass
-    except KeyboardInterrupt:
-        if not distances:
-            raise
-        interrupted = True
-    result = replace(result, distances=tuple(distances))
-    if interrupted:
-        raise ChanceInterrupted(result)
-    if result.draws < draws:
-        warnings.warn(f"the time limit ended after {result.draws} of {draws} draws", stacklevel=3)
-    return result
-
-
-@dataclass(frozen=True, eq=False)
-class _DrawPlan:
-    """Everything a draw needs."""
-
-    question: Question
-    pairs: IntArray  # those whose distance a draw can change
-    dependent: ObjectArray  # in how many contexts each of them depends in the true model
-    fixed: Number  # the distance on the other pairs
-    engine: str
-    deadline: Deadline
-
-    def distance(self, generator: np.random.Generator) -> Number:
-        """Return the distance of one draw."""
-        drawn, place = _draw_moved(self.question.structures[1].features, generator)
-        covered, counts = self._covered
-        code = (len(place), 1)
-        moved = np.sort(place[covered], axis=1) @ code
-        _, in_pairs, in_moved = np.intersect1d(self.pairs @ code, moved, return_indices=True)
-        # On a pair that the drawn guess does not cover, it misses every dependence.
-        distances = self.dependent.copy()
-        if counts is not None:  # where the true model has no dependence, the count moves along
-            distances[in_pairs] = counts[in_moved]
-            in_pairs = in_pairs[self.dependent[in_pairs] != 0]
-        distances[in_pairs] = self._distances(drawn, self.pairs[in_pairs])
-        total: Number = self.fixed + sum(distances.tolist())
-        return total
-
-    @cached_property
-    def _covered(self) -> tuple[IntArray, ObjectArray | None]:
-        """The pairs that the guess covers, and how often each depends if that moves along."""
-        guess = self.question.structures[1].features
-        pairs = covered_pairs(guess)
-        if self.question.pair_size is not None:
-            return pairs, None
-        return pairs, self._counts(guess, pairs).lower[:, 1]
-
-    def _counts(self, drawn: Features, pairs: IntArray) -> PairCounts:
-        true, question = self.question.structures[0].features, self.question
-        if question.rows is not None:
-            return count_rows(true, drawn, pairs, question.rows, space=question.space)
-        count_pairs = get_engine(self.engine).count_pairs
-        counts = count_pairs(true, drawn, pairs, Effort(self.deadline), space=question.space)
-        if counts.interrupted:
-            raise KeyboardInterrupt
-        if len(counts.open_places):
-            raise OutOfTime
-        return counts
-
-    def _distances(self, drawn: Features, pairs: IntArray) -> ObjectArray:
-        first, second, both = self._counts(drawn, pairs).lower.T
-        distances: ObjectArray = 2 * both - first - second
-        if self.question.space.weights is not None:
-            sizes = self.question.space.of_pairs(self.question.domain.cardinalities, pairs)
-            distances = distances / np.array([Fraction(size) for size in sizes], dtype=object)
-        return distances
+    if len(distances) < draws:
+        text = f"the time limit ended after {len(distances)} of {draws} draws"
+        warnings.warn(text, stacklevel=3)
+    return replace(result, distances=tuple(distances))

@@ -62,16 +62,6 @@ OF_CONTEXTS: tuple[Wanted, ...] = (
     ),
     ("context_pairs", "over pairs", "count", "Pairs that depend in only some contexts in both."),
 )
-OF_GRAPHS: tuple[Wanted, ...] = (
-    ("skeleton_common", "common edges", "count", "Edges of both graphs."),
-    ("skeleton_expected", "expected edges", "count", "Common edges expected of a random graph."),
-    (
-        "skeleton_p_value",
-        "p of the graph",
-        "probability",
-        "Share of random graphs with as many edges that have at least as many in common.",
-    ),
-)
 
 
 def chance_parts(chance: Chance, *, top: int = TOP) -> list[Part]:
@@ -81,7 +71,6 @@ def chance_parts(chance: Chance, *, top: int = TOP) -> list[Part]:
     values = {"distance": chance.distance, **chance.record()}
     groups = [OF_DISTANCE if chance.draws else OF_DISTANCE[:3]]
     groups += [OF_CONTEXTS] if chance.context_pairs else []
-    groups.append(OF_GRAPHS)
     draws = f" ({plural(chance.draws, 'draw')})" if chance.draws else ""
     cardinalities = chance.comparison.domain.cardinalities
     is_fixed = len(cardinalities) > 1 and not can_exchange(cardinalities)
