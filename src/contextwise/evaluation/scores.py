@@ -296,35 +296,28 @@ class ReliabilityGroup(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Reliability(Printed):
-    """How often assertions of a given probability are true, and the parts of the Brier score.
-
-    The Brier score is ``reliability - resolution + uncertainty + within``.
-    """
+    """How often assertions of a given probability are true."""
 
     name: str
     groups: tuple[ReliabilityGroup, ...]
-    brier: float  #: of the drawn assertions, not corrected for the number of draws
-    reliability: float  #: mean squared difference of probability and share: 0 is best
-    resolution: float  #: how far the shares differ from the overall share: large is best
-    uncertainty: float  #: the variance of the truth
-    within: float  #: what is left because a group has several probabilities; 0 without bins
     assertions: int  #: how many were drawn
     draws: int | None
 
     @property
+    def error(self) -> float:
+        """The root mean square difference of the probabilities and the shares that are true."""
+        squares = sum(g.number * (g.probability - g.share) ** 2 for g in self.groups)
+        return sqrt(squares / self.assertions)
+
+    @property
     def verdict(self) -> str:
         """How far the probabilities are from the shares that are true, in one sentence."""
-        if not self.brier:
+        if all(group.probability == group.share in (0, 1) for group in self.groups):
             return f"{self.name} is right about every drawn assertion."
         return (
             f"The probabilities of {self.name} differ from the shares that are true by "
-            f"{sqrt(self.reliability):.2g} (root mean square)."
+            f"{self.error:.2g} (root mean square)."
         )
-
-    def record(self) -> dict[str, object]:
-        """Return the parts of the Brier score as one flat mapping."""
-        keys = ("brier", "reliability", "resolution", "uncertainty", "within", "assertions")
-        return {"guess": self.name, **{key: getattr(self, key) for key in keys}}
 
     def records(self) -> list[dict[str, object]]:
         """Return one flat mapping per group."""
@@ -381,21 +374,11 @@ def reliability(
     counts = counts[filled]
     means = np.bincount(group, theta)[filled] / counts
     sums = np.bincount(group, depends)[filled]
-    shares = sums / counts
-    overall = float(depends.mean())
-    brier = float(((theta - depends) ** 2).mean())
-    calibration = float((counts * (means - shares) ** 2).sum() / assertions)
-    resolution = float((counts * (shares - overall) ** 2).sum() / assertions)
-    uncertainty = overall * (1 - overall)
     groups = []
     for mean, true_ones, count in zip(means.tolist(), sums.tolist(), counts.tolist(), strict=True):
         share = wilson(true_ones, count)
         groups.append(ReliabilityGroup(mean, share.value, share.low, share.high, count))
-    within = brier - (calibration - resolution + uncertainty)
-    # Groups of a single probability have no spread within; do not show its rounding.
-    within = 0.0 if len(levels) <= GROUPS else within
-    parts = (brier, calibration, resolution, uncertainty, within)
-    return Reliability(name, tuple(groups), *parts, assertions, ensemble.draws)
+    return Reliability(name, tuple(groups), assertions, ensemble.draws)
 
 
 def _probabilities(

@@ -192,19 +192,7 @@ def ensembles_section(scores: EnsembleScores, curves: Sequence[Reliability]) -> 
 
 
 def reliability_parts(curve: Reliability, *, top: int = TOP) -> list[Part]:
-    """Show whether probabilities are right: the parts of the Brier score, groups, a diagram."""
-    meanings = {
-        "brier": "Brier score of the drawn assertions; smaller is better.",
-        "reliability": "Mean squared difference of probability and share; 0 is best.",
-        "resolution": "How far the shares of the groups differ; larger is better.",
-        "uncertainty": "Variance of the truth; the same for every guess.",
-        "within": "Rest, because a group has several probabilities.",
-    }
-    entries = tuple(
-        Entry(key, key, getattr(curve, key), "score", meaning)
-        for key, meaning in meanings.items()
-        if key != "within" or curve.within
-    )
+    """Show whether probabilities are right: groups of assertions, and a diagram."""
     columns: dict[str, Style] = {
         "probability": "rate",
         "share that depend": "rate",
@@ -212,15 +200,11 @@ def reliability_parts(curve: Reliability, *, top: int = TOP) -> list[Part]:
         "to": "rate",
         "assertions": "count",
     }
-    text = (
-        f"{plural(curve.assertions, 'random assertion')}; Brier score = reliability - resolution + "
-        f"uncertainty{' + within' if curve.within else ''}, not corrected for the number of draws."
-    )
+    text = f"{plural(curve.assertions, 'random assertion')}."
     if curve.draws is not None and 1 < curve.draws < 100:
         text += f" {FEW_DRAWS.format(draws=curve.draws)}"
     return [
         Note("verdict", curve.verdict),
-        Entries((entries,)),
         table("Reliability", columns, curve.groups, "reliability"),
         Note("draws", text),
     ]
