@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.data.rows import Data
-from contextwise.evaluation.equal_odds import Floats, equality_test
 from contextwise.evaluation.groups import groups
+from contextwise.learning.equal_odds import Floats, equality_test
 from contextwise.models.domain import Domain
 
 ALPHAS = (0.01, 0.05, 0.10)

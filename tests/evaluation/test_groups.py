@@ -12,7 +12,7 @@ import pytest
 import contextwise as cw
 from contextwise.data.rows import Data
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.groups import separator
+from contextwise.learning.graphs import separator
 from contextwise.models.domain import Domain
 
 

@@ -1,7 +1,7 @@
 """Ask for each pair of variables whether its association is the same in all groups of rows.
 
 **Test.** For a pair A, B and a set Z of other variables: in every combination of states of Z, are
-the odds ratios of A and B equal in all groups (`contextwise.evaluation.equal_odds`)? The groups may
+the odds ratios of A and B equal in all groups (`contextwise.learning.equal_odds`)? The groups may
 differ in how often A, B and Z occur. Holm's correction covers all pairs of variables.
 
 **Z** separates A and B, apart from their own edge, in the graph of all edges that a learner finds
@@ -20,8 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
-from itertools import combinations, product
-from math import exp, sqrt
+from itertools import combinations
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -33,22 +32,27 @@ from contextwise.data.options import RowOptions, find_names, row_options
 from contextwise.data.rows import Data, DataLike, as_data
 from contextwise.distributions.potentials import distinct_rows
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
-from contextwise.evaluation.equal_odds import (
+from contextwise.evaluation.pair_rows import grouped_tables, is_scale, numeric_order, rows_where
+from contextwise.independence.claims import group_rows
+from contextwise.learning.base import Run, as_learner, fresh
+from contextwise.learning.effect_size import GROUP_SIGNS, Moves
+from contextwise.learning.equal_odds import (
     Equality,
     Floats,
     Method,
     Trend,
+    TwoStates,
     block_of,
+    clearest_states,
     equality_test,
-    paired_p,
+    odds_ratio,
+    of_groups,
+    paired_equality,
     trend_test,
     two_state_tables,
 )
-from contextwise.evaluation.pair_rows import grouped_tables, is_scale, numeric_order, rows_where
-from contextwise.independence.claims import group_rows
-from contextwise.learning.base import Run, as_learner, fresh
-from contextwise.learning.effect_size import GROUP_SIGNS, PAIR_SIGNS, Moves
 from contextwise.learning.evidence import marginal_strengths
+from contextwise.learning.graphs import separator
 from contextwise.learning.p_values import holm
 from contextwise.models.domain import Domain
 from contextwise.models.evidence import Effect
@@ -99,7 +103,7 @@ class GroupPair:
     p_value: float
     method: Method
     odds: tuple[Effect, ...]  #: of each group, on average over the strata
-    states: tuple[Pair, Pair]  #: that the odds compare, as (reference, other) of each variable
+    states: tuple[Pair, ...]  #: that the odds compare, as (reference, other) of each variable
     ratio: Effect | None  #: of the odds ratios of the second and the first of two groups
     verdict: Verdict
     adjusted: float  #: by Holm's correction over all pairs of variables
@@ -192,63 +196,7 @@ class GroupsOfColumns(Printed, list[Groups]):
         return {"columns": [each.document() for each in self]}
 
 
-# -- what to hold fixed ----------------------------------------------------------------------------
-
-
-def separator(edges: BoolArray, a: int, b: int) -> set[int]:
-    """Return a smallest set of variables that separates a and b, apart from their own edge.
-
-    >>> edges = np.zeros((4, 4), dtype=bool)
-    >>> for v, w in [(0, 1), (0, 2), (2, 1), (2, 3), (3, 1)]:
-    ...     edges[v, w] = edges[w, v] = True
-    >>> separator(edges, 0, 1)
-    {2}
-    """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
-
-    # Each variable v is an arc of capacity 1 from v to n + v, so a smallest cut of arcs is a
-    # smallest set of variables.
-    n = len(edges)
-    links = n * edges.astype(np.int32)
-    links[a, b] = links[b, a] = 0
-    none = np.zeros_like(links)
-    network = csr_array(np.block([[none, np.eye(n, dtype=np.int32)], [links, none]]))
-    left = csr_array(network - maximum_flow(network, n + a, b).flow)
-    left.eliminate_zeros()
-    reached = np.zeros(2 * n, dtype=bool)
-    reached[breadth_first_order(left, n + a, return_predecessors=False)] = True
-    return set(np.flatnonzero(reached[:n] & ~reached[n:]).tolist())
-
-
 # -- one pair of variables -------------------------------------------------------------------------
-
-
-def _of_groups(table: Floats) -> list[Moves]:
-    """Return the distribution of the odds ratio of each group."""
-    return [Moves(each, PAIR_SIGNS) for each in np.moveaxis(table, 1, 0)]
-
-
-def _odds_ratio(moves: Moves, level: float) -> Effect:
-    value, low, high = map(exp, moves.estimate(level))
-    return Effect("odds ratio", value, low, high)
-
-
-def _spread(table: Floats) -> float:
-    """Return the largest difference of two groups' log odds ratios, in standard errors.
-
-    Two groups with the same infinite odds ratio show no difference.
-    """
-    known = [each for each in _of_groups(table) if each.variances.sum() > 0]
-    ends = [(-each.means.sum(), each.variances.sum(), each.limit) for each in known]
-    return max(
-        (
-            abs(x / v - y / w) / sqrt(1 / v + 1 / w)
-            for (x, v, first), (y, w, second) in combinations(ends, 2)
-            if not first or first != second
-        ),
-        default=0.0,
-    )
 
 
 @dataclass(frozen=True)
@@ -263,14 +211,15 @@ class _Shared:
     margin: float
     rng: np.random.Generator
 
-    def states(self, name: str) -> tuple[str, ...]:
-        """Return the states of a variable."""
-        return self.data.domain.states[self.data.domain.position(name)]
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The groups."""
+        return self.data.domain.states[self.data.domain.position(self.by)]
 
     @cached_property
     def twos(self) -> list[tuple[int, int]]:
         """The pairs of groups."""
-        return list(combinations(range(len(self.states(self.by))), 2))
+        return list(combinations(range(len(self.names)), 2))
 
     @cached_property
     def edges(self) -> BoolArray:
@@ -310,23 +259,10 @@ class _PairTest:
         self.shared, self.pair = shared, pair
         self.given, self.left_out = shared.held_fixed(pair)
         table = self._table()
-        sides = [table.any(axis=(0, 1, 3)), table.any(axis=(0, 1, 2))]
+        sides = table.any(axis=(0, 1, 3)), table.any(axis=(0, 1, 2))
         self.varies = min(map(np.count_nonzero, sides)) > 1
-        if not self.varies:
-            return
-        self.p_value, self.method = self._test()
-        choices = two_state_tables(table)
-        level = 1 - shared.alpha / len(choices)
-        first, second = max(choices, key=lambda states: _spread(block_of(table, states)))
-        if Moves(block_of(table, (first, second)).sum(axis=1), PAIR_SIGNS).estimate().value < 0:
-            second = second[1], second[0]  # an odds ratio above 1 reads better
-        self.chosen = first, second
-        block = block_of(table, self.chosen)
-        self.odds = tuple(_odds_ratio(moves, level) for moves in _of_groups(block))
-        two_groups = len(shared.twos) == 1
-        self.ratio = _odds_ratio(Moves(block, GROUP_SIGNS), level) if two_groups else None
-        has_trend = shared.ordered and table.shape[2:] == (2, 2) and shared.data.subjects is None
-        self.trend = trend_test(block) if has_trend else None
+        if self.varies:
+            self.p_value, self.method = self._test()
 
     def _table(self, inside: BoolArray | None = None) -> Floats:
         """Count the rows by stratum, group and the states of the pair."""
@@ -336,70 +272,70 @@ class _PairTest:
     def _test(self, inside: BoolArray | None = None, groups: Sequence[int] = ()) -> Equality:
         """Test the pair among some rows and groups; by default among all."""
         data, rng = self.shared.data, self.shared.rng
-        groups = groups or range(len(self.shared.states(self.shared.by)))
-        table = self._table(inside)[:, list(groups)]
+        chosen = list(groups or range(len(self.shared.names)))
+        table = self._table(inside)[:, chosen]
         if data.subjects is None:
             return equality_test(table, rng)
-        strata = group_rows(data.rows, map(data.domain.position, self.given))
-        columns = [data.rows[:, data.domain.position(v)] for v in (self.shared.by, *self.pair)]
-        p_values = []
-        for two, states in product(combinations(groups, 2), two_state_tables(table)):
-            chosen = np.ones(len(strata), dtype=bool) if inside is None else inside.copy()
-            cells = strata
-            for column, (low, high) in zip(columns, (two, *states), strict=True):
-                chosen &= (column == low) | (column == high)
-                cells = 2 * cells + (column == high)
-            p_values.append(paired_p(cells[chosen], data.subjects[chosen], rng))
-        # The smallest p of all 2 x 2 x 2 tables, times their number.
-        return Equality(min(1.0, len(p_values) * min(p_values)), "subjects")
+        place = data.domain.position
+        group, *columns = (data.rows[:, place(v)] for v in (self.shared.by, *self.pair))
+        mask = np.isin(group, chosen) if inside is None else inside & np.isin(group, chosen)
+        columns = [np.searchsorted(chosen, group[mask]), *(column[mask] for column in columns)]
+        strata = group_rows(data.rows, map(place, self.given))
+        return paired_equality(table, strata[mask], columns, data.subjects[mask], rng)
 
     def judged(self, adjusted: float) -> GroupPair:
         """Return the verdict, and for a pair that differs where and between which groups."""
-        shared = self.shared
-        differs = adjusted <= shared.alpha
-        alike = self.p_value > shared.alpha and shared.data.subjects is None and self._is_alike()
-        (i, k), (j, m) = (
-            (shared.states(name)[two[0]], shared.states(name)[two[1]])
-            for name, two in zip(self.pair, self.chosen, strict=True)
-        )
+        shared, table = self.shared, self._table()
+        choices = two_state_tables(table)
+        level = 1 - shared.alpha / len(choices)
+        states = clearest_states(table, choices)
+        block = block_of(table, states)
+        differs, by_subject = adjusted <= shared.alpha, shared.data.subjects is not None
+        verdict: Verdict = "differs" if differs else "undecided"
+        if not by_subject and self.p_value > shared.alpha and self._is_alike(table):
+            verdict = "about the same"
+        labels = [shared.data.domain.states[shared.data.domain.position(v)] for v in self.pair]
+        has_trend = shared.ordered and table.shape[2:] == (2, 2) and not by_subject
+        two_groups = len(shared.names) == 2
         return GroupPair(
             *self.pair,
-            self.given,
-            self.left_out,
-            self.p_value,
-            self.method,
-            self.odds,
-            ((i, k), (j, m)),
-            self.ratio,
-            "differs" if differs else "about the same" if alike else "undecided",
-            adjusted,
-            self._places() if differs else (),
-            self._between() if differs and len(shared.twos) > 1 else (),
-            self.trend,
+            given=self.given,
+            left_out=self.left_out,
+            p_value=self.p_value,
+            method=self.method,
+            odds=tuple(odds_ratio(moves, level) for moves in of_groups(block)),
+            states=tuple((of[i], of[j]) for of, (i, j) in zip(labels, states, strict=True)),
+            ratio=odds_ratio(Moves(block, GROUP_SIGNS), level) if two_groups else None,
+            verdict=verdict,
+            adjusted=adjusted,
+            places=self._places(states) if differs else (),
+            between=self._between() if differs and not two_groups else (),
+            trend=trend_test(block) if has_trend else None,
         )
 
-    def _is_alike(self) -> bool:
+    def _is_alike(self, table: Floats) -> bool:
         """Check that all intervals of ratios of odds ratios are inside the margin."""
-        table, margin = self._table(), self.shared.margin
         ratios = (
-            _odds_ratio(Moves(block_of(part, states), GROUP_SIGNS), 1 - 2 * self.shared.alpha)
+            odds_ratio(Moves(block_of(part, states), GROUP_SIGNS), 1 - 2 * self.shared.alpha)
             for part in (table[:, two] for two in self.shared.twos)
             for states in two_state_tables(part)
         )
-        return all(1 / margin < r.low <= r.high < margin for r in ratios)
+        margin = self.shared.margin
+        return all(1 / margin < ratio.low <= ratio.high < margin for ratio in ratios)
 
     def _between(self) -> tuple[tuple[str, str, float], ...]:
         """Return the corrected p-value of each pair of groups."""
         p_values = holm([self._test(groups=two).p_value for two in self.shared.twos])
-        named = combinations(self.shared.states(self.shared.by), 2)
+        named = combinations(self.shared.names, 2)
         return tuple((*two, p) for two, p in zip(named, p_values, strict=True))
 
-    def _places(self) -> tuple[Place, ...]:
+    def _places(self, states: TwoStates) -> tuple[Place, ...]:
         """Test the pair in each state of what is held fixed, and where the structures differ."""
+        domain = self.shared.data.domain
         where: list[tuple[ValueLiteral, ...]] = [
             (ValueLiteral(name, (state,)),)
             for name in self.given
-            for state in self.shared.states(name)
+            for state in domain.states[domain.position(name)]
         ]
         for one, other in combinations(self.shared.structures[1:], 2):
             for found in explain(one, other, pairs=[self.pair], top=REGIONS).pairs:
@@ -407,15 +343,12 @@ class _PairTest:
         places = []
         for literals in dict.fromkeys(where):
             inside = rows_where(self.shared.data, literals)
-            block = block_of(self._table(inside), self.chosen)
-            odds = tuple(_odds_ratio(m, 1 - self.shared.alpha) for m in _of_groups(block))
-            places.append((in_words(literals), self._test(inside).p_value, odds))
-        corrected = holm([p for _, p, _ in places])
-        found_places = (
-            Place(words, p, adjusted, odds)
-            for (words, p, odds), adjusted in zip(places, corrected, strict=True)
-        )
-        return tuple(sorted(found_places, key=lambda place: place.adjusted))
+            block = block_of(self._table(inside), states)
+            odds = tuple(odds_ratio(moves, 1 - self.shared.alpha) for moves in of_groups(block))
+            places.append(Place(in_words(literals), self._test(inside).p_value, 1.0, odds))
+        corrected = holm([place.p_value for place in places])
+        places = [replace(place, adjusted=p) for place, p in zip(places, corrected, strict=True)]
+        return tuple(sorted(places, key=lambda place: place.adjusted))
 
 
 # -- reading the groups ----------------------------------------------------------------------------

@@ -98,3 +98,29 @@ def claimed_dependencies(structure: Structure, rows: IntArray) -> int:
     """Count the pairs that depend according to a structure, over some rows."""
     plain = by_position(structure)
     return int(compare(plain, Structure(plain.domain), data=rows).fn)
+
+
+def separator(edges: BoolArray, a: int, b: int) -> set[int]:
+    """Return a smallest set of variables that separates a and b, apart from their own edge.
+
+    >>> edges = np.zeros((4, 4), dtype=bool)
+    >>> for v, w in [(0, 1), (0, 2), (2, 1), (2, 3), (3, 1)]:
+    ...     edges[v, w] = edges[w, v] = True
+    >>> separator(edges, 0, 1)
+    {2}
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
+    # Each variable v is an arc of capacity 1 from v to n + v, so a smallest cut of arcs is a
+    # smallest set of variables.
+    n = len(edges)
+    links = n * edges.astype(np.int32)
+    links[a, b] = links[b, a] = 0
+    none = np.zeros_like(links)
+    network = csr_array(np.block([[none, np.eye(n, dtype=np.int32)], [links, none]]))
+    left = csr_array(network - maximum_flow(network, n + a, b).flow)
+    left.eliminate_zeros()
+    reached = np.zeros(2 * n, dtype=bool)
+    reached[breadth_first_order(left, n + a, return_predecessors=False)] = True
+    return set(np.flatnonzero(reached[:n] & ~reached[n:]).tolist())

@@ -318,7 +318,7 @@ def terminal_lines(analysis: Analysis, page: str, model: str) -> list[str]:
         lines.append(f"Not contradicted: {'; '.join([*kept[:2], *more])}.")
     if untested := sum(c.verdict == UNTESTABLE for c in claims):
         count, them = plural(untested, "claim"), "it" if untested == 1 else "them"
-        lines.append(f"Could not be tested: {count}; the rows are too few for {them}.")
+        lines.append(f"Could not be tested: {count}; the rows say too little about {them}.")
     told = [(topic, text) for topic, text, _ in decisions(analysis) if topic in TOLD]
     lines += [f"{topic}: {text}" for topic, text in told[:5]]
     lines.append(f"Page: {page}   Model: {model}")

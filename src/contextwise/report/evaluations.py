@@ -480,6 +480,8 @@ def _between_table(pair: GroupPair, alpha: float) -> Table:
 
 
 def _notes(found: Groups) -> Iterator[str]:
+    rows = plural(sum(group.rows for group in found.groups), "row")
+    yield f"All tests use the {rows} from which {found.learner} also learned what to hold fixed."
     for pair in found.pairs:
         if pair.trend is not None and pair.trend.p_value <= found.alpha:
             trend = pair.trend

@@ -8,7 +8,8 @@ from math import factorial, prod
 import numpy as np
 import pytest
 
-from contextwise.evaluation.equal_odds import (
+from contextwise.learning.effect_size import GROUP_SIGNS
+from contextwise.learning.equal_odds import (
     Floats,
     equality_test,
     fit_without_interaction,
@@ -16,7 +17,6 @@ from contextwise.evaluation.equal_odds import (
     trend_test,
     two_state_tables,
 )
-from contextwise.learning.effect_size import GROUP_SIGNS
 
 COAL = [  # Ashford and Sowden (1970): breathlessness and wheeze of miners by age
     [[9, 7], [95, 1841]],

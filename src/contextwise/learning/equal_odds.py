@@ -19,15 +19,17 @@ few strata. The p-value is twice the smaller of both.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from math import inf, sqrt
+from math import exp, inf, sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.learning.effect_size import GROUP_SIGNS, LARGEST_LOG, Moves, Z
+from contextwise.learning.effect_size import GROUP_SIGNS, LARGEST_LOG, PAIR_SIGNS, Moves, Z
+from contextwise.models.evidence import Effect
 from contextwise.support.arrays import IntArray
 
 Floats = npt.NDArray[np.float64]
@@ -282,6 +284,30 @@ def paired_p(cells: IntArray, subjects: IntArray, rng: np.random.Generator) -> f
     return (1 + sum(d >= observed - 1e-9 for d in draws)) / (len(draws) + 1)
 
 
+def paired_equality(
+    tables: Floats,
+    strata: IntArray,
+    columns: Sequence[IntArray],
+    subjects: IntArray,
+    rng: np.random.Generator,
+) -> Equality:
+    """Test equal odds ratios in groups if several rows are of one subject.
+
+    ``tables`` counts the rows of the groups that are compared; ``columns`` have the group of each
+    row among them, and its states. The p-value is the smallest of all 2 x 2 x 2 tables, times their
+    number.
+    """
+    p_values = []
+    for two, states in product(combinations(range(tables.shape[1]), 2), two_state_tables(tables)):
+        chosen = np.ones(len(strata), dtype=bool)
+        cells = strata
+        for column, (low, high) in zip(columns, (two, *states), strict=True):
+            chosen &= (column == low) | (column == high)
+            cells = 2 * cells + (column == high)
+        p_values.append(paired_p(cells[chosen], subjects[chosen], rng))
+    return Equality(min(1.0, len(p_values) * min(p_values)), "subjects")
+
+
 def two_state_tables(tables: Floats) -> list[TwoStates]:
     """Return the states of the 2 x 2 tables that describe a table of more states.
 
@@ -305,3 +331,42 @@ def block_of(tables: Floats, states: TwoStates) -> Floats:
     """Return the part of a table with two states of each variable."""
     first, second = states
     return tables[:, :, first][..., second]
+
+
+# -- odds ratios of groups -------------------------------------------------------------------------
+
+
+def odds_ratio(moves: Moves, level: float) -> Effect:
+    """Return the odds ratio, or the ratio of two, with its interval."""
+    value, low, high = map(exp, moves.estimate(level))
+    return Effect("odds ratio", value, low, high)
+
+
+def of_groups(block: Floats) -> list[Moves]:
+    """Return the distribution of the odds ratio of each group, for two states each."""
+    return [Moves(each, PAIR_SIGNS) for each in np.moveaxis(block, 1, 0)]
+
+
+def clearest_states(tables: Floats, choices: Sequence[TwoStates]) -> TwoStates:
+    """Choose the states whose odds ratios differ most between groups, in an order above 1."""
+    first, second = max(choices, key=lambda states: _spread(block_of(tables, states)))
+    if Moves(block_of(tables, (first, second)).sum(axis=1), PAIR_SIGNS).estimate().value < 0:
+        second = second[1], second[0]  # an odds ratio above 1 reads better
+    return first, second
+
+
+def _spread(block: Floats) -> float:
+    """Return the largest difference of two groups' log odds ratios, in standard errors.
+
+    Two groups with the same infinite odds ratio show no difference.
+    """
+    known = [each for each in of_groups(block) if each.variances.sum() > 0]
+    ends = [(-each.means.sum(), each.variances.sum(), each.limit) for each in known]
+    return max(
+        (
+            abs(x / v - y / w) / sqrt(1 / v + 1 / w)
+            for (x, v, first), (y, w, second) in combinations(ends, 2)
+            if not first or first != second
+        ),
+        default=0.0,
+    )
