@@ -287,6 +287,14 @@ def test_an_index_that_is_left_out_is_told() -> None:
     assert as_data(frame).notes == ("the names of the rows are left out",)
 
 
+@pytest.mark.parametrize("left_out", [{"drop": ["Hair"]}, {"columns": ["Eye", "Sex"]}])
+def test_counts_are_found_where_columns_are_left_out(left_out: dict[str, list[str]]) -> None:
+    table = Path(__file__).with_name("hair-eye-color.csv")
+    with pytest.raises(DomainError, match="Freq  looks like counts of the other columns"):
+        read_data(table, **left_out)
+    assert len(read_data(table, counts="Freq", **left_out)) == 592
+
+
 def test_counted_rows_are_aligned_to_another_domain() -> None:
     data = as_data("berkeley")
     turned = {

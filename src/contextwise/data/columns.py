@@ -443,13 +443,24 @@ class Judge:
     def _others(self, *names: str) -> list[Column]:
         return [c for c in self.table.columns if c.name not in (*names, *self.kinds)]
 
+    def _unused(self) -> list[Column]:
+        """Return the columns that the user left out."""
+        used = {c.name for c in self.table.columns}
+        return [c for c in self.all.columns if c.name not in (*used, *self.kinds)]
+
+    def _labels(self, name: str) -> list[Column]:
+        """Return the other columns, with categories that were left out: rows differ in them too."""
+        left_out = [c for c in self._unused() if c.name != name and self._may_be_category(c)]
+        return [*self._others(name), *left_out]
+
     def _find_counts(self) -> None:
-        """Recognise a column of counts, or several of them."""
-        whole = [c for c in self._others() if self._is_count(c)]
+        """Recognise a column of counts, or several of them, also if ``columns`` omits it."""
+        columns = [*self._others(), *(c for c in self._unused() if c.name not in self.left_out)]
+        whole = [c for c in columns if self._is_count(c)]
         if not self.every_bins and not self.bins and self._find_wide(whole):
             return None
-        for column in self._others():
-            others, name = self._others(column.name), column.name.lower()
+        for column in columns:
+            others, name = self._labels(column.name), column.name.lower()
             if column in whole and name in COUNT_NAMES and self._never_repeat(others):
                 return self._is_counts(column)
             if name in WEIGHT_NAMES and (column.numbers % 1 > 0).any() and self._fill_half(others):
@@ -460,7 +471,7 @@ class Judge:
                 )
                 return None
         for column in whole if self.rows >= 4 else ():
-            others, most = self._others(column.name), column.numbers.max()
+            others, most = self._labels(column.name), column.numbers.max()
             is_labelled = len(others) > 1 or np.isnan(others[0].numbers).any() if others else False
             uneven = self.rows <= FEW_CELLS or most > 10 * column.numbers.min()
             varied = 3 * len(column.labels) >= self.rows and most > 5

@@ -99,7 +99,7 @@ def _left_out(data: Data) -> list[str]:
 
 def _column_text(name: str, kind: str) -> str:
     shown = name or "the column without a name"
-    return f"{shown} ({kind})" if kind else shown
+    return f"{shown} ({kind})" if kind not in ("", "left out") else shown
 
 
 Decision = tuple[str, str, str]
