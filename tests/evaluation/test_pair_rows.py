@@ -185,3 +185,16 @@ def test_the_strength_that_many_small_groups_have_in_common_is_seen() -> None:
     assert found is not None
     assert found.low > 0.1
     assert found.value == pytest.approx((30.23 / 800) ** 0.5, abs=0.001)
+
+
+def test_two_rows_of_sparse_groups_are_no_strong_association() -> None:
+    pairs = {(0, 0): 99, (0, 1): 0, (1, 0): 0, (1, 1): 1}
+    balanced = dict.fromkeys(pairs, 25)
+    counts = [pairs, pairs, *[balanced] * 4]
+    rows = [
+        (z, *cell) for z, group in enumerate(counts) for cell, n in group.items() for _ in range(n)
+    ]
+    data = Data(Domain({"Z": 6, "A": 2, "B": 2}), np.array(rows))
+    found = strength(data, ("A", "B"), ["Z"])
+    assert found is not None
+    assert found.value < 0.05

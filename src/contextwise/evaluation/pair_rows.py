@@ -29,6 +29,9 @@ from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 Z = 1.959963984540054
 COVERED = 0.6
 """Standardised shares are over groups with at least this share of the rows."""
+SPARSE = 1.5
+"""X² added over groups varies by chance at most so many times as much as chi-square does; else
+single rows of small groups count too much."""
 POSITIVE = frozenset({"yes", "true", "1", "y", "t", "positive", "present", "1.0", "ja", "oui"})
 
 
@@ -164,7 +167,8 @@ def strength(
 ) -> Estimate | None:
     """Return Cramér's V within the groups; None if no group carries information.
 
-    As in the tests, it is that of what groups have in common where this has the smaller p-value.
+    It is that of what groups have in common where this has the smaller p-value, as in the tests,
+    and where groups are too sparse to add their X².
 
     >>> from contextwise.data import read_data
     >>> round(strength(read_data("titanic"), ("sex", "survived")).value, 2)
@@ -180,7 +184,8 @@ def strength(
         np.array([float(part)]) for part in (whole.statistic, whole.mean, whole.variance)
     )
     pooled = PooledTests(tables, np.array([0, len(tables)]))
-    if pooled.p < gamma_tail(statistic, mean, variance):
+    is_sparse = variance > SPARSE * 2 * mean
+    if pooled.is_valid and (is_sparse or pooled.p < gamma_tail(statistic, mean, variance)):
         statistic, mean = pooled.statistic, pooled.freedom
     return _estimates(statistic, mean, _scales(tables).sum(keepdims=True))[0]
 
