@@ -16,11 +16,19 @@ from contextwise.errors import DomainError, OpenResult
 from contextwise.evaluation.analysis import Analysis, analyse, analysis_of
 from contextwise.evaluation.pair_rows import Estimate, rows_where
 from contextwise.models.domain import Domain
-from contextwise.models.evidence import CONTRADICTED, NOT_CONTRADICTED, ClaimEvidence, Effect
+from contextwise.models.evidence import (
+    CONTRADICTED,
+    NOT_CONTRADICTED,
+    UNTESTABLE,
+    ClaimEvidence,
+    Effect,
+)
 from contextwise.models.notation import Literal
 from contextwise.report.analysis_notes import cautions, methods, terminal_lines
 from contextwise.report.analysis_page import analysis_page, card_html, strength_plot
 from contextwise.report.analysis_words import (
+    card_sentence,
+    context_phrase,
     disagreement_sentence,
     effect_remark,
     first_sentence,
@@ -185,6 +193,15 @@ def test_numbers_of_a_context_are_not_given_for_all_rows() -> None:
     assert "100 %" in told
 
 
+@pytest.mark.parametrize("strength", [None, Estimate(0.2, 0.1, 0.3)])
+def test_a_limit_that_the_rows_do_not_show_either_is_not_stated(strength: Estimate | None) -> None:
+    found = analysed("berkeley", learner="pair-blocks", holdout=0).finding("Admit", "Gender")
+    claims = [replace(c, verdict=UNTESTABLE) if not c.dependent else c for c in found.claims]
+    assert plain(context_phrase(found)) == "only where Dept is A"
+    changed = {"elsewhere": strength} if strength else {"claims": tuple(claims)}
+    assert plain(context_phrase(replace(found, **changed))) == "shown only where Dept is A"
+
+
 def test_the_page_follows_the_rows_where_the_learner_is_wrong() -> None:
     result = analysed(chain(3), learner="independent")
     assert {f.kind for f in result.findings if f.associated} == {"left out"}
@@ -248,6 +265,28 @@ def test_two_columns_that_say_the_same_are_named() -> None:
     rows = np.column_stack([data.rows, data.rows[:, 0]])
     domain = Domain({"a": 2, "b": 2, "again": 2})
     assert "a and again say nearly the same" in cautions(analysed(Data(domain, rows)), 0)[0]
+
+
+def test_all_pairs_that_say_the_same_are_named() -> None:
+    data = chain(2)
+    columns = {"a": 2, "b": 2, "again": 2, "twice": 2}
+    rows = np.column_stack([data.rows, data.rows])
+    (told,) = [t for t in cautions(analysed(Data(Domain(columns), rows)), 0) if "the same" in t]
+    assert told.startswith("a and again say nearly the same; so do b and twice.")
+    assert told.endswith("`--drop again,twice`.")
+
+
+def test_a_card_names_the_group_where_shares_differ_if_their_average_does_not() -> None:
+    ones = {(0, 0): 140, (1, 0): 100, (2, 0): 60, (0, 1): 60, (1, 1): 100, (2, 1): 140}  # of 200
+    rows = [(a, z, b) for (a, z), n in ones.items() for b in [1] * n + [0] * (200 - n)]
+    data = Data(Domain({"a": 3, "z": 2, "b": 2}), np.array(rows))
+    result = analysed(data, holdout=0)
+    found = replace(result.finding("a", "b"), given=("z",), adjusted=Estimate(0.3, 0.2, 0.4))
+    told = plain(card_sentence(result.card(found)))
+    group = (
+        "Groups differ: where z is 0, b is 1 for 70 % where a is 0, for 30 % where it is 2 (crude)"
+    )
+    assert group in told
 
 
 def test_names_are_escaped() -> None:
@@ -372,8 +411,10 @@ def test_an_association_that_the_tests_cannot_decide_may_be_seen_in_all_rows() -
         for f in result.findings
     )
     told = plain(disagreement_sentence(replace(result, findings=findings)))
-    words = "In the model and seen in all rows, but not shown by the tests: "
-    assert f"{words}age with survived." in told
+    words = (
+        "shown by all 2,201 rows, but not by the 734 of the tests, which show only stronger ones"
+    )
+    assert f"In the model and {words}: age with survived." in told
 
 
 def test_the_exception_of_a_single_association_does_not_repeat_its_name() -> None:

@@ -36,8 +36,10 @@ from contextwise.learning.evidence import ROWS_PER_GROUP, judge
 from contextwise.models.domain import Domain
 from contextwise.models.evidence import (
     CONTRADICTED,
+    NOT_CONTRADICTED,
     SUPPORTED,
     UNTESTABLE,
+    USED,
     ClaimEvidence,
     Evidence,
 )
@@ -85,6 +87,7 @@ class PairFinding:
     adjusted: Estimate | None = None
     only_where: Region = ()  # the region in which the pair is associated, or
     not_where: Region = ()  # the one in which it is not, if one region says it
+    elsewhere: Estimate | None = None  # the strength in the other rows
     held_out: bool = False  # the tests were on a part of the rows
 
     @property
@@ -106,6 +109,13 @@ class PairFinding:
     def partly(self) -> bool:
         """True if the association holds in a part of the rows only."""
         return self.associated and self.holds < 1
+
+    @property
+    def limit_is_open(self) -> bool:
+        """True if the rows do not show either that the association ends where the model says."""
+        other = {c.verdict for c in self.claims} - {*SHOWN, NOT_CONTRADICTED, USED}
+        seen = self.elsewhere is not None and self.elsewhere.low > 0
+        return self.partly and (bool(other) or seen)
 
     @property
     def wider(self) -> bool:
@@ -154,6 +164,7 @@ class Card:
     of: str  # the variable whose shares are shown
     parts: tuple[CardPart, ...]
     whole: Standardised | None  # over all rows where the pair is associated
+    apart: tuple[NamedLiteral, Standardised] | None = None  # the group where shares differ most
 
     @property
     def groups(self) -> list[Group]:
@@ -244,7 +255,27 @@ class Analysis:
             if hidden:
                 hidden = pair_rows.standardised(data, by, of, given, inside) is not None
             parts.append(CardPart(claim, groups, shares, hidden))
-        return Card(finding, by, of, tuple(parts), whole)
+        apart, is_clear = None, bool(whole and whole.gap and whole.gap.points.low > 0)
+        if whole and not is_clear and finding.adjusted and finding.adjusted.low > 0:
+            apart = self._clearest_group(finding, by, of)
+        return Card(finding, by, of, tuple(parts), whole, apart)
+
+    def _clearest_group(
+        self, finding: PairFinding, by: str, of: str
+    ) -> tuple[NamedLiteral, Standardised] | None:
+        """Return the state of a variable held fixed with the clearest gap of crude shares."""
+        data, found, most = self.data, None, 0.0
+        for name in finding.given:
+            for state in self.domain.states[self.domain.position(name)]:
+                where = NamedLiteral(name, (state,))
+                inside = pair_rows.rows_where(data, [where])
+                if finding.inside is not None:
+                    inside &= finding.inside
+                least = self.smallest_count
+                shares = pair_rows.standardised(data, by, of, (), inside, least=least)
+                if shares and shares.gap and shares.gap.points.low > most:
+                    found, most = (where, shares), shares.gap.points.low
+        return found
 
     def _directions(self, pair: Pair) -> Pair:
         """Return the variable that groups, and the one whose share is shown.
@@ -373,7 +404,10 @@ def _adjusted(data: Data, finding: PairFinding) -> PairFinding:
         again = pair_rows.strength(data, finding.pair, tested, finding.inside)
         if again is not None and again.low > 0:
             given, value = tested, again
-    return replace(finding, adjusted=value, given=given)
+    elsewhere = None
+    if finding.inside is not None:
+        elsewhere = pair_rows.strength(data, finding.pair, given, ~finding.inside)
+    return replace(finding, adjusted=value, given=given, elsewhere=elsewhere)
 
 
 # -- the analysis ----------------------------------------------------------------------------------

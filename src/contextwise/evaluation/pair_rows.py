@@ -30,7 +30,7 @@ Z = 1.959963984540054
 COVERED = 0.6
 """Standardised shares are over groups with at least this share of the rows."""
 SPARSE = 1.5
-"""X² added over groups varies by chance at most so many times as much as chi-square does; else
+"""The largest variance of X² added over groups, as a multiple of that of chi-square. Above it,
 single rows of small groups count too much."""
 POSITIVE = frozenset({"yes", "true", "1", "y", "t", "positive", "present", "1.0", "ja", "oui"})
 

@@ -203,7 +203,7 @@ def cautions(analysis: Analysis, smallest_shown: int) -> list[str]:
 
 
 def _twins(analysis: Analysis) -> list[str]:
-    """Warn of the two variables that go together most, if holding one fixed hides the other."""
+    """Warn of pairs of variables that go together so closely that holding one fixed hides much."""
     close = [
         (analysis.is_about_outcome(f), f.crude.value, f.pair)
         for f in analysis.findings
@@ -211,14 +211,18 @@ def _twins(analysis: Analysis) -> list[str]:
     ]
     if not close or len(analysis.domain) < 3:
         return []
-    _, v, (first, second) = max(close, key=lambda each: each[:2])
-    drop = first if second == analysis.outcome else second
-    start = f"{first} and {second} say nearly the same. Holding"
+    close.sort(key=lambda each: each[:2], reverse=True)
+    _, v, first = close[0]
+    others = [pair for _, value, pair in close[1:] if value >= SAME][:2]
+    drop = dict.fromkeys(p[0] if p[1] == analysis.outcome else p[1] for p in (first, *others))
+    also = f"; so do {listed([' and '.join(pair) for pair in others])}" if others else ""
+    start = f"{' and '.join(first)} say nearly the same{also}. Holding"
     if v < SAME:
-        start = f"{first} and {second} go together very closely (V {v:.2f}). "
+        start = f"{' and '.join(first)} go together very closely (V {v:.2f}){also}. "
         start += "If one is computed from the other, holding"
     return [
-        f"{start} one of them fixed hides what goes with the other; leave one out: `--drop {drop}`."
+        f"{start} one of them fixed hides what goes with the other; leave one out: "
+        f"`--drop {','.join(drop)}`."
     ]
 
 

@@ -117,11 +117,14 @@ def context_phrase(finding: PairFinding) -> Phrase:
     """Say where an association holds: ``not where class is 3rd``; empty if everywhere."""
     if not finding.partly:
         return ()
+    only, but = "only", "not"
+    if finding.limit_is_open:
+        only, but = "shown only", "not shown"
     if finding.only_where:
-        return ("only where ", *region_phrase(finding.only_where))
+        return (f"{only} where ", *region_phrase(finding.only_where))
     if finding.not_where:
-        return ("not where ", *region_phrase(finding.not_where))
-    return (f"only in {percent(finding.holds)} of the rows",)
+        return (f"{but} where ", *region_phrase(finding.not_where))
+    return (f"{only} in {percent(finding.holds)} of the rows",)
 
 
 # -- the answer ------------------------------------------------------------------------------------
@@ -198,12 +201,15 @@ def _some_of_outcome(
 
 def _exceptions(associated: Sequence[PairFinding], outcome: str | None) -> Phrase:
     """Name the pair that is associated in some contexts only, and count the others."""
-    partly = [f for f in associated if f.partly]
+    partly = sorted((f for f in associated if f.partly), key=lambda f: f.limit_is_open)
     if not partly:
         return ()
     first, *others = partly
     who = _names(n for n in first.pair if n != outcome)
-    words = [", but ", *(("with ",) if outcome else ()), *who, " ", *context_phrase(first)]
+    who = ("with ", *who, " ") if outcome else (*who, " ")
+    if first.limit_is_open and not outcome:
+        who = ("for ", *who, "this is ")
+    words = [", but ", *who, *context_phrase(first)]
     if outcome and len(associated) == 1:
         words = [", but ", *context_phrase(first)]
     if others:
@@ -283,13 +289,14 @@ def gap_phrase(card: Card, shares: Standardised) -> Phrase:
 def disagreement_sentence(analysis: Analysis) -> Phrase:
     """Name the pairs about which model and rows disagree; empty if there are none."""
     ranked = analysis.ranked
+    tested = f"not by the {analysis.held_out:,} of the tests, which show only stronger ones"
     kinds = {
         "Left out by the model, but shown by the rows": [f for f in ranked if f.kind == "left out"],
         "Shown by the rows in more contexts than the model says": [f for f in ranked if f.wider],
         "In the model, but not shown by the tests": [
             f for f in ranked if f.kind == "not shown" and not f.in_all_rows
         ],
-        "In the model and seen in all rows, but not shown by the tests": [
+        f"In the model and shown by all {len(analysis.data):,} rows, but {tested}": [
             f for f in ranked if f.kind in ("not shown", "untested") and f.in_all_rows
         ],
     }
@@ -306,7 +313,7 @@ GRAPH_CAPTION = (
     "Each line is an association with the other variables held fixed; width and number: strength "
     "(Cramér’s V, 0 none, 1 perfect). "
 )
-INTERRUPTED = "holds only for a part of the rows; the gap is the share of the other rows. "
+INTERRUPTED = "is shown only for a part of the rows; the gap is the share of the other rows. "
 DASHED = "was left out by the model but is clear in the rows. "
 PALE = "is claimed by the model, but the tests do not show it. "
 MATRIX_KEY = {
@@ -316,13 +323,14 @@ MATRIX_KEY = {
 }
 MATRIX_CAPTION = (
     "Below the diagonal: the other variables held fixed; a part of a circle is the share of rows "
-    "for which the association holds. Above it: crude strength (Cramér’s V)."
+    "for which the association is shown. Above it: crude strength (Cramér’s V)."
 )
 STRENGTH_CAPTION = (
     "Strength of each pair. A filled dot far from its open dot: the other variables mask or "
     "explain a part of the crude association."
 )
-VANISHES = ". The association differs between groups, so that little of it is left on average."
+DIFFERS = ". Groups differ: where "
+VANISHES = ". The association differs between groups, so that little of it is left on average"
 KINDS = {
     "associated": "associated",
     "left out": "associated, left out by the model",
@@ -360,21 +368,30 @@ def card_sentence(card: Card) -> Phrase:
     start: Phrase = ()
     if finding.kind == "left out" or not finding.associated:
         text = finding_text(finding)
-        start = (f"{text[:1].upper()}{text[1:]}: ",)
+        where = ". In all rows: " if finding.in_all_rows else ": "
+        start = (f"{text[:1].upper()}{text[1:]}{where}",)
     elif finding.wider:
         start = ("The model limits the association; the rows show it elsewhere too. ",)
     elif finding.partly:
         first, *rest = context_phrase(finding)
         start = (f"{first[:1].upper()}{first[1:]}", *rest, ": ")
+    end: Phrase = (".",)
+    if finding.limit_is_open and finding.elsewhere and finding.elsewhere.low > 0:
+        end = (f". In all rows, it is seen elsewhere too: V {v_text(finding.elsewhere)}.",)
     groups = sorted(card.groups, key=lambda group: -group.points)
     if finding.differs and groups and groups[-1].points < 0 < groups[0].points:
         return (*start, *_groups_phrase(groups[0], groups[-1]))
     if shares is None or shares.gap is None:
         return (*start[:-1], start[-1].removesuffix(": ")) if start else ()
     ends = shares.gap.points
-    end = "." if ends.low > 0 or not finding.associated else VANISHES
+    if card.apart is not None:
+        group, within = card.apart
+        crude = (*gap_phrase(card, within), " (crude)")
+        end = (DIFFERS, *region_phrase([group]), ", ", *crude, *end)
+    elif ends.low <= 0 and finding.associated:
+        end = (VANISHES, *end)
     interval = f"{points(ends.value)} points ({points(ends.low)} to {points(ends.high)})"
-    return (*start, *gap_phrase(card, shares), f"; {interval}{end}")
+    return (*start, *gap_phrase(card, shares), f"; {interval}", *end)
 
 
 def _groups_phrase(high: Group, low: Group) -> Phrase:
