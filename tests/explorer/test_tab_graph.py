@@ -6,6 +6,7 @@ from math import hypot
 from xml.etree.ElementTree import fromstring
 
 import numpy as np
+import pytest
 
 from contextwise import Domain, Structure, compare
 from contextwise.explorer import (
@@ -15,7 +16,7 @@ from contextwise.explorer import (
 from contextwise.explorer.computations import shares_in
 from contextwise.explorer.state import Context
 from contextwise.report.comparisons import Guess
-from contextwise.report.shares import Shares, neighbours, shares_of
+from contextwise.report.pictures import Shares, neighbours, shares_of
 from shown_guesses import shown
 
 
@@ -42,27 +43,27 @@ def test_differences_are_ranked_over_all_variables() -> None:
 
 
 def test_variables_stay_where_they_are_when_a_state_is_chosen() -> None:
-    n = 100  # more edges than are drawn
-    domain = Domain.of_cardinalities([2] * n)
-    chain = [f"v{k}=1 & v{k + 1}=1" for k in range(n - 1)]
-    one = shown(Structure(domain, chain), Structure(domain, ["v2=1 & v40=1 & v50=1"]))
-    everywhere = tab_graph.selection_of(one.shares.edges(), all_edges=False)
-    known = tab_graph.places(one, one.shares, everywhere, all_edges=False)
+    domain = Domain.of_cardinalities([2] * 40)
+    chain = [f"v{k}=1 & v{k + 1}=1" for k in range(39)]
+    one = shown(Structure(domain, chain), Structure(domain, ["v2=1 & v30=1 & v35=1"]))
     some = compare(one.comparison.true, one.comparison.guess, context="v2=1")
-    inside = shares_of(some)
-    selection = tab_graph.selection_of(inside.edges(), all_edges=False)
-    found = tab_graph.places(one, inside, selection, all_edges=False)
-    drawn = {name for edge in selection.edges for name in edge.pair}
-    assert set(found) == drawn
-    assert drawn - set(known)  # some come only with the state
-    assert all(found[name] == known[name] for name in drawn & set(known))
-    assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in found.values())
-    assert len(set(found.values())) == len(found)
     before = drawn_places(one, one.shares)
     after = drawn_places(one, shares_of(some), {"v2": "1"})
-    both = set(before) & set(after)
-    assert len(both) > 20
-    assert all(hypot(*np.subtract(before[name], after[name])) < 1 for name in both)
+    assert len(before) == len(after) == 40
+    assert all(hypot(*np.subtract(before[name], after[name])) < 1 for name in before)
+
+
+@pytest.mark.parametrize("context", ["", "v2=1"])
+def test_of_many_variables_those_with_an_edge_are_drawn(context: str) -> None:
+    domain = Domain.of_cardinalities([2] * 100)
+    chain = [f"v{k}=1 & v{k + 1}=1" for k in range(99)]
+    one = shown(Structure(domain, chain), Structure(domain, ["v2=1 & v40=1 & v50=1"]))
+    found = compare(one.comparison.true, one.comparison.guess, context=context or None)
+    selection = tab_graph.selection_of(shares_of(found).edges(), all_edges=False)
+    places = tab_graph.places(one, selection)
+    assert set(places) == {name for edge in selection.edges for name in edge.pair}
+    assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in places.values())
+    assert len(set(places.values())) == len(places)
 
 
 def test_several_states_of_a_variable_are_shown_and_it_stays_a_variable() -> None:
@@ -82,7 +83,7 @@ def test_several_states_of_a_variable_are_shown_and_it_stays_a_variable() -> Non
     assert "Dept=A|B" in text
     for context, hollow in ((several, 0), (single, 1)):
         selection = tab_graph.selection_of(one.shares.edges(), all_edges=True)
-        where = tab_graph.places(one, one.shares, selection, all_edges=True)
+        where = tab_graph.places(one, selection)
         drawn = tab_graph.picture(selection, where, context)
         assert drawn.count("<circle") > 1
         assert drawn.count('fill="none"') == hollow
@@ -100,7 +101,7 @@ def drawn_places(
 ) -> dict[str | None, tuple[float, float]]:
     """Return the position of each node in the picture of a context, by name."""
     selection = tab_graph.selection_of(shares.edges(), all_edges=False)
-    where = tab_graph.places(one, shares, selection, all_edges=False)
+    where = tab_graph.places(one, selection)
     root = fromstring(tab_graph.picture(selection, where, fixed or {}))
     nodes = root.iterfind("{*}circle")
     return {node[0].text: (float(node.attrib["cx"]), float(node.attrib["cy"])) for node in nodes}

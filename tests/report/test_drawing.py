@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 from contextwise import Comparison, Domain, Structure, compare, examples
 from contextwise.report.drawing import edge_lines, graph_svg
 from contextwise.report.layout import graph_layout
-from contextwise.report.shares import Edge, edges_of
+from contextwise.report.pictures import Edge, edges_of
 from contextwise.truths.generate import random_structure
 from perturbed import perturb
 

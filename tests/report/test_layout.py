@@ -13,7 +13,6 @@ from contextwise.report.layout import (
     fitted_to,
     graph_layout,
     place_labels,
-    placed_beside,
     planar,
 )
 from contextwise.support.arrays import FloatArray
@@ -104,8 +103,6 @@ def test_points_on_each_other_are_pushed_apart(points: FloatArray) -> None:
 
 
 def test_examples_of_places_and_names() -> None:
-    places = placed_beside({"A": (0.5, 0.5), "Z": (0, 0)}, [("A", "B"), ("C", "D")])
-    assert (places["A"], sorted(places)) == ((0.5, 0.5), ["A", "B", "C", "D"])
     assert filling({"A": (0.0, 0.5), "B": (1.0, 0.5), "C": (0.5, 0.1)})["C"] == (0.5, 0.06)
     long = ["x" * 30 + digit + "y" * 30 for digit in "12"]
     assert cut_names(["smoker", *long], most=9) == ["smoker", "…xx1yyyy…", "…xx2yyyy…"]

@@ -22,9 +22,8 @@ from contextwise.models.directions import bayesian_network
 from contextwise.models.structure import structure_of
 from contextwise.report.page import model_page, pictures_section
 from contextwise.report.parts import Picture
-from contextwise.report.pictures import arcs_of, packed
+from contextwise.report.pictures import arcs_of, packed, shares_of
 from contextwise.report.plots import plot_structure
-from contextwise.report.shares import shares_of
 from contextwise.report.text import text_of
 from contextwise.testing import contexts_of, depends, structures
 

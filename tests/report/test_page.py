@@ -23,7 +23,7 @@ from contextwise.models.structure import Model, structure_of
 from contextwise.report.comparisons import Guess
 from contextwise.report.html import static
 from contextwise.report.page import report_page
-from contextwise.report.shares import shares_of
+from contextwise.report.pictures import shares_of
 from contextwise.support.effort import Effort
 from contextwise.truths.generate import random_structure
 from hard import hard_models

@@ -25,6 +25,7 @@ from contextwise import Comparison, Structure, compare, compare_many, examples, 
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.models.domain import Domain
 from contextwise.report import plots
+from contextwise.report.pictures import Edge, edges_of
 from contextwise.report.plots import (
     plot_confusion,
     plot_graphs,
@@ -35,7 +36,6 @@ from contextwise.report.plots import (
     save,
 )
 from contextwise.report.plots.style import encoded, new_figure
-from contextwise.report.shares import Edge, edges_of
 from contextwise.support.arrays import FloatArray
 from contextwise.truths.generate import random_structure
 from every_plot import PLOTS

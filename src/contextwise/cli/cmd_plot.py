@@ -214,8 +214,8 @@ def graph(
     comparison, in_context = compared.comparison, [guess.comparison for guess in restricted]
     for name in names:
         comparison.domain.position(name)  # raises for an unknown name
-    selection = cw.report.shares.select_edges(
-        cw.report.shares.edges_of(comparison),
+    selection = cw.report.pictures.select_edges(
+        cw.report.pictures.edges_of(comparison),
         **how,
         which=edges,  # type: ignore[arg-type]
     )

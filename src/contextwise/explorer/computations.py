@@ -29,7 +29,7 @@ from contextwise.learning.parameters import parse_values
 from contextwise.models.domain import Assignment
 from contextwise.models.structure import Model, Structure
 from contextwise.report.comparisons import Guess
-from contextwise.report.shares import Shares, shares_of
+from contextwise.report.pictures import Shares, shares_of
 from contextwise.support.effort import Deadline, Effort
 from contextwise.support.formatting import listed
 

@@ -25,7 +25,7 @@ from contextwise.report.analysis_page import card_html, evidence_table
 from contextwise.report.comparisons import Guess, region_parts
 from contextwise.report.html import CellContent, Markup, cell_html, joined, tag
 from contextwise.report.parts import Cell, Column, Marked, Share, Style, table
-from contextwise.report.shares import Shares, neighbours
+from contextwise.report.pictures import Shares, neighbours
 from contextwise.support.formatting import Number, number, plural
 from contextwise.support.formatting import name as short
 

@@ -18,15 +18,16 @@ from contextwise.models.domain import Domain
 from contextwise.report.comparisons import Guess
 from contextwise.report.drawing import graph_svg
 from contextwise.report.html import as_html
-from contextwise.report.layout import Positions, filling, graph_layout, placed_beside
-from contextwise.report.pictures import arcs_of, graph_legend
-from contextwise.report.shares import (
+from contextwise.report.layout import Positions, filling, graph_layout
+from contextwise.report.pictures import (
     MOST_NODES,
     Edge,
     Selection,
     Shares,
     Which,
+    arcs_of,
     edge_text,
+    graph_legend,
     graph_of,
     select_edges,
 )
@@ -109,21 +110,12 @@ def selection_of(edges: Sequence[Edge], *, all_edges: bool) -> Selection:
     return select_edges(edges, which=which, most_edges=most, most_nodes=max(most, MOST_NODES))
 
 
-def places(guess: Guess, shares: Shares, selection: Selection, *, all_edges: bool) -> Positions:
-    """Place the variables; a variable keeps its place when a state is chosen.
-
-    A few variables have one layout for every context. Of many, only those with an edge are drawn,
-    at their places in the graph of all contexts.
-    """
+def places(guess: Guess, selection: Selection) -> Positions:
+    """Place the variables: a few in the same way in every context, of many those with an edge."""
     everywhere = guess.shares
-    if len(everywhere.names) <= MOST_NODES:
-        pairs = [edge.pair for edge in everywhere.edges()]
-        return filling(graph_layout(everywhere.names, pairs))
-    base = selection
-    if shares is not everywhere:
-        base = selection_of(everywhere.edges(), all_edges=all_edges)
-    positions = filling(graph_of(base).positions)
-    return placed_beside(positions, [edge.pair for edge in selection.edges])
+    if len(everywhere.names) > MOST_NODES:
+        return filling(graph_of(selection).positions)
+    return filling(graph_layout(everywhere.names, [edge.pair for edge in everywhere.edges()]))
 
 
 def graphs(
@@ -140,7 +132,7 @@ def graphs(
     all_edges |= alone
     selection = selection_of(edges, all_edges=all_edges)
     still_open = shares.open_pairs()
-    where = places(guess, shares, selection, all_edges=all_edges)
+    where = places(guess, selection)
     arcs = arcs_of(guess.comparison.true) if alone else frozenset()
     return TagList(
         controls.notice(f"{still_open:,} pairs were not decided in time and are left out.")

@@ -3,8 +3,7 @@
 - `parts` defines tables, entries, notes and pictures as data. `comparisons`, `evaluations` and
   `pictures` make them from results.
 - `RENDERERS` lists what shows parts; `page` writes the report.
-- `shares` has what pictures draw; `layout` places it; `drawing`, `plots` and ``static/heatmap.js``
-  draw it.
+- `layout` places graphs; `drawing`, `plots` and ``static/heatmap.js`` draw pictures.
 """
 
 from importlib import import_module
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
         evaluations,
         page,
         parts,
+        pictures,
         plots,
-        shares,
         text,
     )
     from contextwise.report.parts import Part

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from contextwise.evaluation.check import Check
     from contextwise.evaluation.scores import Scores
     from contextwise.independence.model_claims import ModelExplanation
-    from contextwise.report.shares import Shares
+    from contextwise.report.pictures import Shares
 
 FEW_PAIRS = 3
 """Up to this many pairs that differ are named in a summary."""
@@ -94,7 +94,7 @@ class Guess:
     @cached_property
     def shares(self) -> Shares:
         """Shares of contexts of every pair, as floats, for pictures."""
-        from contextwise.report.shares import shares_of
+        from contextwise.report.pictures import shares_of
 
         return shares_of(self.comparison, None if self.one is None else ALONE)
 

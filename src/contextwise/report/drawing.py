@@ -17,7 +17,7 @@ from contextwise.comparison.roles import Agreement
 from contextwise.report.html import Markup, coordinate, tag
 from contextwise.report.layout import Positions, cut_names, fitted_to, place_labels
 from contextwise.report.parts import COLOURS, DASHES
-from contextwise.report.shares import Edge, Graph, edge_text
+from contextwise.report.pictures import Edge, Graph, edge_text
 from contextwise.support.formatting import name as shown
 
 WIDEST, THINNEST = 5.0, 0.8  # widths in points of an edge for every context, and for the fewest

@@ -10,7 +10,6 @@ O(n²) a step.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import sqrt
 
 import numpy as np
 
@@ -25,15 +24,11 @@ STEPS = 100  # the most steps for many points; few points may take more
 TOLERANCE = 1e-4  # stop when a step improves the stress by a smaller share
 EXACT = 1e-9  # the relative stress that counts as none
 STRETCH = 2.2  # the largest ratio of the two stretches of a layout
-EDGE, PLACES = 0.15, 24
-"""The length of an edge to a node placed later, and the number of places tried a side."""
 APART = 0.11  # the least distance of nodes that fill the unit square, where there is room
-SPOKE = 0.4  # the distance between neighbours of a star on their circle
-GAP = 0.8  # the distance between parts of a graph; an edge is about 1 long
 
 
 def graph_layout(names: Sequence[str], edges: Iterable[Pair]) -> Positions:
-    """Place nodes in the unit square: connected parts of least stress, side by side."""
+    """Place nodes in the unit square; the parts of a graph that are not connected lie apart."""
     from scipy.sparse.csgraph import shortest_path
 
     if not names:
@@ -43,72 +38,17 @@ def graph_layout(names: Sequence[str], edges: Iterable[Pair]) -> Positions:
     for first, second in edges:
         adjacent[place[first], place[second]] = 1
     hops = shortest_path(adjacent, directed=False, unweighted=True)
-    points = _side_by_side(hops)
+    connected = np.isfinite(hops)
+    hops[~connected] = hops[connected].max() / 2 + 1
+    degrees = (hops == 1).sum(axis=1)
+    if len(names) > 3 and sorted(degrees) == [*[1] * (len(names) - 1), len(names) - 1]:
+        points = np.zeros((len(names), 2))  # a star: one variable and its neighbours
+        points[degrees == 1] = circle(len(names) - 1)
+    else:
+        points = planar(hops)
     low, high = points.min(axis=0), points.max(axis=0)
     fitted = (points - (low + high) / 2) / max(float((high - low).max()), 1e-12) + 0.5
     return {name: (float(x), float(y)) for name, (x, y) in zip(names, fitted, strict=True)}
-
-
-def placed_beside(known: Positions, edges: Sequence[Pair]) -> Positions:
-    """Place the nodes of a graph; those in ``known`` keep their places.
-
-    The others follow one by one, those with most placed neighbours first: near to these and far
-    from everything else. Nodes without an edge are left out.
-    """
-    neighbours: dict[str, list[str]] = {}
-    for first, second in edges:
-        neighbours.setdefault(first, []).append(second)
-        neighbours.setdefault(second, []).append(first)
-    placed = {name: known[name] for name in neighbours if name in known}
-    waiting = [name for name in neighbours if name not in known]
-    while waiting:
-        anchors = [[other for other in neighbours[name] if other in placed] for name in waiting]
-        k = max(range(len(waiting)), key=lambda k: len(anchors[k]))
-        near = np.array([placed[other] for other in anchors[k]]).reshape(-1, 2)
-        placed[waiting.pop(k)] = _free_place(near, np.array(list(placed.values())).reshape(-1, 2))
-    return placed
-
-
-def _free_place(near: FloatArray, taken: FloatArray) -> tuple[float, float]:
-    """Find a place about an edge away from some nodes, and far from all that are taken."""
-    step = np.linspace(0.04, 0.96, PLACES)
-    offered = np.stack(np.meshgrid(step, step), axis=-1).reshape(-1, 2)
-    from_taken, from_near = (
-        np.hypot(*(offered[:, None] - others[None]).transpose(2, 0, 1)) for others in (taken, near)
-    )
-    free = from_taken.min(axis=1, initial=EDGE)  # farther away is no better
-    reach = np.abs(from_near - EDGE).mean(axis=1) if len(near) else 0.0
-    x, y = offered[int(np.argmax(free - reach / 2))]
-    return float(x), float(y)
-
-
-def _side_by_side(hops: FloatArray) -> FloatArray:
-    """Place each connected part; the largest first, the others in columns next to it."""
-    first = np.isfinite(hops).argmax(axis=1)  # of its part, the first node
-    parts = [np.flatnonzero(first == node) for node in np.unique(first)]
-    points = np.zeros((len(hops), 2))
-    left = top = width = tallest = 0.0
-    for part in sorted(parts, key=len, reverse=True):
-        placed = _placed(hops[np.ix_(part, part)])
-        across, along = (np.ptp(placed, axis=0) + GAP).tolist()
-        tallest = max(tallest, along, sqrt(len(hops)) / 2)
-        if top + along > tallest + EXACT:  # the column is full: begin the next one
-            left, top, width = left + width, 0.0, 0.0
-        points[part] = placed - placed.min(axis=0) + [left, -top - along]
-        top, width = top + along, max(width, across)
-    return points
-
-
-def _placed(hops: FloatArray) -> FloatArray:
-    """Place one connected part: a star on a circle, anything else by stress."""
-    adjacent = hops == 1
-    middle = int(adjacent.sum(axis=1).argmax())
-    leaves = np.flatnonzero(adjacent[middle])
-    if len(leaves) < 3 or adjacent.sum() != 2 * len(leaves) or len(hops) != len(leaves) + 1:
-        return planar(hops)
-    points = np.zeros((len(hops), 2))
-    points[leaves] = circle(len(leaves)) * max(1.0, SPOKE * len(leaves) / (2 * np.pi))
-    return points
 
 
 def circle(count: int) -> FloatArray:

@@ -29,8 +29,7 @@ from contextwise.report.comparisons import (
 from contextwise.report.evaluations import chance_parts
 from contextwise.report.html import as_html, page_html, tag
 from contextwise.report.parts import TOP, Note, Part, Section, Style, Table, table
-from contextwise.report.pictures import arcs_of, graph_picture, pairs_picture
-from contextwise.report.shares import Shares, shares_of
+from contextwise.report.pictures import Shares, arcs_of, graph_picture, pairs_picture, shares_of
 from contextwise.support.formatting import name
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from contextwise.support.formatting import is_readable, name, number, percent, r
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Estimate
     from contextwise.report.drawing import Forest
-    from contextwise.report.shares import Graph
+    from contextwise.report.pictures import Graph
 
 Number = int | Fraction
 Style = Literal["name", "text", "count", "rate", "share", "counted", "mean", "score", "probability"]

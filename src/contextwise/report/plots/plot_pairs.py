@@ -24,7 +24,22 @@ from contextwise.report.drawing import (
 )
 from contextwise.report.layout import cut_names
 from contextwise.report.parts import COLOURS, DASHES
-from contextwise.report.pictures import arcs_of, graph_legend, heat_legends, heat_map, palette
+from contextwise.report.pictures import (
+    Edge,
+    Graph,
+    Selection,
+    Which,
+    arcs_of,
+    edges_between,
+    edges_of,
+    graph_legend,
+    graph_of,
+    heat_legends,
+    heat_map,
+    palette,
+    select_edges,
+    shares_of,
+)
 from contextwise.report.plots.style import (
     COLUMN,
     POINTS,
@@ -36,17 +51,6 @@ from contextwise.report.plots.style import (
     on_white,
     styled,
     titled,
-)
-from contextwise.report.shares import (
-    Edge,
-    Graph,
-    Selection,
-    Which,
-    edges_between,
-    edges_of,
-    graph_of,
-    select_edges,
-    shares_of,
 )
 
 if TYPE_CHECKING:
@@ -212,7 +216,7 @@ def plot_graphs(
     comparison : of the two structures
     in_context : the comparison of the same models in a context, optional
     selection : the edges to show, if they are chosen already
-    **options : otherwise which edges to choose; see `contextwise.report.shares.select_edges`
+    **options : otherwise which edges to choose; see `contextwise.report.pictures.select_edges`
 
     Examples
     --------
@@ -253,7 +257,7 @@ def plot_structure(
     model : Structure, LogLinear, path of a file, or name of an example
     context : states of some variables; the graph then shows what depends given them
     title : above the graph
-    **options : which edges to choose; see `contextwise.report.shares.select_edges`
+    **options : which edges to choose; see `contextwise.report.pictures.select_edges`
 
     Examples
     --------
