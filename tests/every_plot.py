@@ -16,7 +16,6 @@ EQUAL = [["x", 0, 0], ["x", 1, 1]] * 40 + [["x", 0, 1], ["x", 1, 0]] * 4
 FREE = [["y", a, b] for a in (0, 1) for b in (0, 1)] * 20
 
 PLOTS: dict[str, tuple[Any, ...]] = {
-    "plot_confusion": (SIX,),
     "plot_graphs": (SIX,),
     "plot_groups": ({"a": [SIX, SIX], "b": [SIX]},),
     "plot_guesses": ([SIX, SIX],),

@@ -123,7 +123,7 @@ COMMANDS = [
     "plot pairs TRUE GUESS --out p.png",
     "plot graph TRUE GUESS --context X1=1 --out p.png",
     "plot groups TRUE --group GROUP --out p.png",
-    "plot confusion TRUE GUESS --out p.png",
+    "plot errors TRUE GUESS --out p.png",
     "plot matrix TRUE GUESS --out p.png",
 ]
 """Commands that would take minutes; the file names are those of the fixture."""

@@ -12,7 +12,7 @@ from contextwise.errors import DomainError
 
 def test_title_names_and_sizes(tmp_path: Path) -> None:
     plain, changed = tmp_path / "plain.svg", tmp_path / "changed.svg"
-    command = ["plot", "confusion", "six", "six-guess", "six-graph", "--out"]
+    command = ["plot", "errors", "six", "six-guess", "six-graph", "--out"]
     assert run(*command, str(plain)).exit_code == 0
     more = ["--title", "Two guesses", "--names", "Truth,Trees,Pairs", "--width", "5"]
     assert run(*command, str(changed), *more, "--font-size", "9").exit_code == 0

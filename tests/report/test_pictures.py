@@ -111,7 +111,7 @@ class TestPictures:
         picture = pairs_picture(shares_of(found))
         assert isinstance(picture, Picture)
         legends = picture.legends
-        assert [legend.title for legend in legends] == ["only in guess, share of contexts", ""]
+        assert [legend.title for legend in legends] == ["only in guess", ""]
         assert [words for _, words in legends[0].entries] == ["always"]
         assert [words for _, words in legends[1].entries] == [
             "no such difference",

@@ -132,6 +132,7 @@ class Plots(SuggestingGroup):
 
     command_class = options.SectionedCommand
     removed = {  # noqa: RUF012
+        "confusion": "plot errors TRUE GUESS...",
         "neighbours": "plot graph MODEL --around VARIABLE",
         "replicates": "plot groups TRUE --group NAME=FILES",
     }
@@ -232,25 +233,20 @@ def graph(
     )
 
 
-@plot.command(short_help="Draw the confusion matrix or the errors.")
+@plot.command(short_help="Draw the errors of guesses.")
 @options.model("true")
 @options.model("guesses", metavar="GUESS...", nargs=-1, required=True)
 @comparing
-def confusion(true: str, guesses: tuple[str, ...], picture: Picture) -> None:
-    """Draw the confusion matrix of one guess, or the errors of several.
+def errors(true: str, guesses: tuple[str, ...], picture: Picture) -> None:
+    """Draw the distance of each guess, split into false positives and false negatives.
 
     \b
     Examples:
-      contextwise plot confusion true.mn learned.mn --out confusion.pdf
-      contextwise plot confusion true.mn first.mn second.mn --out errors.png
+      contextwise plot errors true.mn first.mn second.mn --out errors.png
     """
     compared = picture.compare([true, *guesses])
     comparisons = {guess.title: guess.comparison for guess in compared}
-    title = _title(*compared)
-    if len(compared) == 1:
-        picture.save(cw.report.plots.plot_confusion, compared[0].comparison, title=title)
-    else:
-        picture.save(cw.report.plots.plot_guesses, comparisons, title=title)
+    picture.save(cw.report.plots.plot_guesses, comparisons, title=_title(*compared))
 
 
 @plot.command(short_help="Draw the means of groups of guesses.")

@@ -421,15 +421,10 @@ def heat_legends(heat: HeatMap) -> list[Legend]:
     """Return the meanings of the colours that occur."""
     off_diagonal = ~np.eye(len(heat.names), dtype=bool)
     used = set(np.unique(heat.codes[off_diagonal]).tolist())
-    titles: dict[Agreement, tuple[int, str]] = {"fn": (FIRST_FN, "share of contexts")}
-    if heat.roles != ALONE:
-        firsts: dict[Agreement, int] = {"fp": FIRST_FP, "fn": FIRST_FN}
-        titles = {
-            kind: (first, f"{heat.roles.only[kind]}, share of contexts")
-            for kind, first in firsts.items()
-        }
+    firsts: dict[Agreement, int] = {"fp": FIRST_FP, "fn": FIRST_FN}
     legends = []
-    for kind, (first, title) in titles.items():
+    for kind, first in firsts.items():
+        title = "" if heat.roles == ALONE else heat.roles.only[kind]
         steps = [step for step in range(len(STEPS)) if first + step in used]
         if len(heat.names) > GROUPED and steps:
             steps = list(range(len(STEPS)))  # a cell with several pairs has their mean

@@ -11,7 +11,6 @@ a new figure looks. Nothing here uses pyplot, and the same input gives the same 
 """
 
 from contextwise.report.plots.plot_guesses import (
-    plot_confusion,
     plot_groups,
     plot_guesses,
     plot_models,
@@ -22,7 +21,6 @@ from contextwise.report.plots.plot_pairs import plot_graphs, plot_pairs, plot_st
 from contextwise.report.plots.style import save
 
 __all__ = [
-    "plot_confusion",
     "plot_graphs",
     "plot_groups",
     "plot_guesses",

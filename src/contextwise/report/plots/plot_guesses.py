@@ -1,4 +1,4 @@
-"""Plot guesses: confusion matrix, errors, groups of guesses; distances of many models."""
+"""Plot guesses: errors, groups of guesses, reliability; distances of many models; odds ratios."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
 from contextwise.comparison.roles import Agreement
 from contextwise.errors import DomainError
@@ -23,12 +22,11 @@ from contextwise.report.plots.style import (
     named,
     new_axes,
     new_figure,
-    on_white,
     styled,
     titled,
 )
 from contextwise.support.arrays import FloatArray
-from contextwise.support.formatting import number, percent, rate
+from contextwise.support.formatting import rate
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -86,47 +84,6 @@ def plot_guesses(guesses: Guesses, *, title: str = "", **options: Unpack[FigureO
     if title:  # above the legend
         figure.suptitle(title, fontsize="medium")
     return figure
-
-
-@styled
-def plot_confusion(
-    comparison: Comparison,
-    *,
-    axes: Axes | None = None,
-    title: str = "",
-    **options: Unpack[FigureOptions],
-) -> Figure:
-    """Plot the confusion matrix of one guess: shares of all assertions, and counts.
-
-    Parameters
-    ----------
-    comparison : of the true model and a guess
-
-    Examples
-    --------
-    >>> from contextwise import compare
-    >>> (axes,) = plot_confusion(compare("lung", "lung-learned")).axes
-    >>> axes.texts[0].get_text().split("\\n")
-    ['TP', '50 %', '3']
-    """
-    axes = axes or new_axes(COLUMN, 0.6 * COLUMN)
-    c = comparison.confusion
-    cells = [[("tp", c.tp), ("fn", c.fn)], [("fp", c.fp), ("tn", c.tn)]]
-    axes.set(xlim=(-0.5, 1.5), ylim=(1.5, -0.5))
-    for row, line in enumerate(cells):
-        for column, (kind, count) in enumerate(line):
-            colour = COLOURS.get(kind, "#ffffff")  # type: ignore[call-overload]
-            share = ratio(count, c.total) if c.total else 0.0
-            tint = on_white(colour, 0.15 + 0.45 * share)
-            axes.fill_between([column - 0.49, column + 0.49], row - 0.49, row + 0.49, color=tint)
-            shares = [percent(count, c.total)] if c.total else []
-            text = "\n".join([comparison.roles.heads[kind], *shares, number(count)])
-            axes.text(column, row, text, ha="center", va="center")
-    true, guess = comparison.roles.true, comparison.roles.guess
-    axes.set_xticks([0, 1], [f"{guess}: dependent", f"{guess}: independent"])
-    axes.set_yticks([0, 1], [f"{true}:\ndependent", f"{true}:\nindependent"])
-    axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
-    return titled(axes, title)
 
 
 def _name_rows(axes: Axes, names: Sequence[str]) -> None:

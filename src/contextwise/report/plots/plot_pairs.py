@@ -1,4 +1,4 @@
-"""Plot pairs of variables: heat maps, graphs, and supports of a stability."""
+"""Plot pairs of variables: heat maps and graphs."""
 
 from __future__ import annotations
 
@@ -54,13 +54,12 @@ from contextwise.report.plots.style import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 LABELS = 40  # the most labels along a side
 CELLS = 125  # with more variables, several pairs share a dot of the printer
-LEGEND_ROW = 0.11  # inches for a row of a legend
+LEGEND_ROW, LEGEND_COLUMNS = 0.14, 2  # the height of a row in inches, and the columns
 FEW = 12  # up to this many variables a graph fits into one column; more need the width of a page
 FONTS = (7.0, 6.5, 6.0, 5.5, 5.0, 4.5, 4.0)
 """Sizes of labels, the first for which all of them find a place."""
@@ -92,8 +91,8 @@ def plot_pairs(
     """
     heat = heat_map(shares_of(comparison), reorder=reorder)
     legends = heat_legends(heat)
-    rows = max((len(legend.entries) for legend in legends), default=0)
-    axes = axes or new_axes(COLUMN, COLUMN + 0.6 + LEGEND_ROW * rows)
+    entries = [entry for legend in legends for entry in handles(legend)]
+    axes = axes or new_axes(COLUMN, COLUMN + 0.5 + LEGEND_ROW * len(entries) / LEGEND_COLUMNS)
     n = max(len(heat.names), 1)
     colours = np.array(
         [list(bytes.fromhex(on_white(*tint).lstrip("#"))) for tint in palette()], dtype=np.uint8
@@ -105,7 +104,18 @@ def plot_pairs(
     axes.plot([-0.5, n - 0.5], [-0.5, n - 0.5], color="#bbbbbb", linewidth=0.5)
     axes.set_anchor("N")  # what a square leaves free is below it, where the legend is
     _label_sides(axes, heat.names)
-    _draw_legend(axes, [(legend.title, handles(legend)) for legend in legends])
+    axes.legend(
+        handles=entries,
+        ncols=LEGEND_COLUMNS,
+        fontsize="x-small",
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.01),
+        title="shares of contexts",
+        title_fontsize="x-small",
+        frameon=False,
+        handlelength=1.0,
+        labelspacing=0.25,
+    )
     return titled(axes, fitted_title(title, COLUMN))
 
 
@@ -118,34 +128,6 @@ def _label_sides(axes: Axes, names: Sequence[str]) -> None:
     axes.set_xticks(places, labels, rotation=90, fontsize=size)
     axes.set_yticks(places, labels, fontsize=size)
     axes.tick_params(length=2, pad=1, top=True, bottom=False, labeltop=True, labelbottom=False)
-
-
-def _draw_legend(axes: Axes, columns: list[tuple[str, list[Artist]]]) -> None:
-    """Draw one legend below the picture, in columns of equal length that begin with titles."""
-    patch = require("matplotlib.patches", "plots").Patch
-    longest = 1 + max((len(marks) for _, marks in columns), default=0)
-    entries: list[Artist] = []
-    for title, marks in columns:
-        column = [patch(visible=False, label=title or "on either side"), *marks]
-        entries += column + [patch(visible=False, label="") for _ in range(longest - len(column))]
-    titles = entries[::longest]  # narrow, with as many lines in each
-    texts = [str(entry.get_label()).replace(", ", ",\n") for entry in titles]
-    lines = max((text.count("\n") for text in texts), default=0)
-    for entry, text in zip(titles, texts, strict=True):
-        entry.set_label(text + "\n " * (lines - text.count("\n")))
-    axes.legend(
-        handles=entries,
-        ncols=max(len(columns), 1),
-        fontsize="x-small",
-        loc="upper center",
-        bbox_to_anchor=(0.5, -0.01),
-        frameon=False,
-        handlelength=1.0,
-        handletextpad=0.5,
-        labelspacing=0.25,
-        columnspacing=0.8,
-        borderaxespad=0.2,
-    )
 
 
 # -- graphs ----------------------------------------------------------------------------------------
@@ -314,6 +296,3 @@ def _draw_panels(title: str, panels: Sequence[tuple[str, Graph, Box]]) -> Figure
 def _text_size(text: str, font: float) -> tuple[float, float]:
     path = require("matplotlib.textpath", "plots").TextPath((0, 0), text, size=font)
     return float(path.get_extents().width) + 2.0, 1.25 * font
-
-
-# -- supports --------------------------------------------------------------------------------------

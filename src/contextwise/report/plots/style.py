@@ -150,7 +150,8 @@ def handles(legend: Legend) -> list[Artist]:
     patch = require("matplotlib.patches", "plots").Patch
     line = require("matplotlib.lines", "plots").Line2D
     entries: list[Artist] = []
-    for mark, text in legend.entries:
+    for mark, words in legend.entries:
+        text = f"{legend.title}: {words}" if legend.title else words
         if mark.shape == "line":
             style = "-" if mark.dashes is None else (0, tuple(d / 2 for d in mark.dashes))
             look: dict[str, Any] = {"color": mark.colour, "linewidth": 2, "linestyle": style}
