@@ -170,7 +170,7 @@ def test_what_would_do_nothing_is_refused(arguments: list[str], message: str) ->
         (["sample", "lung", "--rows", "9" * 20], "must be at most 2,147,483,647"),
         (["study", "six", "--out", "x", "--learners", "mpl", "--rows", "9" * 20], "such as 200"),
         (["groups", "rows.csv", "--by", "cancer", "--margin", "nan"], "must be a finite number"),
-        (["plot", "graph", "lung", "--out", "x.svg", "--min-share", "nan"], "a finite number"),
+        (["plot", "graph", "lung", "--out", "x.svg", "--width", "nan"], "a finite number"),
         (["plot", "graph", "lung", "--out", "x.svg", "--width", "1e9"], "0<x<=100"),
         (["learn", "rows.csv", "--out", "x.json", "--counts", "smoker,cancer"], "one column, got"),
         (["learn", "rows.csv", "--out", "x.json", "--subject", "smoker,cancer"], "one column, g"),

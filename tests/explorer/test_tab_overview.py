@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -34,15 +33,6 @@ def test_the_overview_begins_with_the_verdict() -> None:
     assert text.index("16 of 240") < text.index("An assertion is")
     assert "X1–X2" in text
     assert "precision" in str(tab_overview.worst(shown()))
-
-
-def test_guesses_sort_by_exact_numbers() -> None:
-    large = Structure(Domain.of_cardinalities([2] * 90), ["v0=1 & v1=1", "v0=1 & v2=1 & v3=1"])
-    empty = Structure(large.domain, [])
-    some = [shown(large, empty, "a"), shown(large, Structure(large.domain, ["v0=1 & v1=1"]), "b")]
-    rows = re.findall(r'data-sort="(\d)"', str(tab_overview.guess_table(some)))
-    distance = [row[2] for row in (rows[: len(rows) // 2], rows[len(rows) // 2 :])]
-    assert distance == ["1", "0"]
 
 
 def test_a_name_opens_its_comparison_also_if_no_model_is_true() -> None:

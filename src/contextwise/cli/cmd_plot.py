@@ -112,16 +112,9 @@ def edge_options(default: str, top: int) -> options.Decorator:
     return options.stacked(
         click.option(
             "--edges",
-            type=options.words(["all", "differences", "strongest"]),
-            help="Draw all edges, those where the models differ most, or those where either "
-            f"depends most.  [default: {default}]",
-        ),
-        options.option(
-            "--min-share",
-            type=options.FiniteNumber(0, 1),
-            default=0,
-            metavar="SHARE",
-            help="Draw only edges that depend in at least this share of contexts.",
+            type=options.words(["differences", "strongest"]),
+            help="Draw the edges where the models differ most, or those where either depends "
+            f"most.  [default: {default}]",
         ),
         options.number("--top", default=top, help="Largest number of edges and of variables."),
     )
@@ -182,7 +175,6 @@ def graph(
     picture: Picture,
     edges: str | None,
     around: str | None,
-    min_share: float,
     top: int,
     context: str | None,
 ) -> None:
@@ -202,8 +194,7 @@ def graph(
       contextwise plot graph true.mn learned.mn --context "age=old" --out graph.pdf
     """
     names = [] if around is None else parse_names(around)
-    how: dict[str, Any] = {"around": names, "min_share": min_share}
-    how |= {"most_edges": top, "most_nodes": top}
+    how: dict[str, Any] = {"around": names, "most_edges": top, "most_nodes": top}
     if guess is None:
         (label,) = picture.labels([true])
         (model,) = load_all([true], by_values=picture.by_values)

@@ -251,9 +251,7 @@ def file_name(text: str) -> str:
 # -- pieces of the page ----------------------------------------------------------------------------
 
 
-def parts(
-    shown: Iterable[Part], *, cell: CellContent | None = None, sortable: bool = False
-) -> HTML:
+def parts(shown: Iterable[Part], *, cell: CellContent | None = None) -> HTML:
     """Show parts, one below the other; pairs in tables are buttons."""
 
     def content(value: Cell, column: Column) -> Markup | None:
@@ -261,7 +259,7 @@ def parts(
             return choose_pair(cell_text(value, column.style), value.first, value.second)
         return cell(value, column) if cell else None
 
-    return HTML(as_html(shown, level=3, cell=content, sortable=sortable))
+    return HTML(as_html(shown, level=3, cell=content))
 
 
 def choose(label: str, source: Input[Any] | str, value: object, class_: str = LINK) -> Markup:

@@ -163,7 +163,7 @@ def guess_table(results: Sequence[Guess]) -> TagChild:
 
     return TagList(
         _title("All comparisons"),
-        controls.parts(guesses_parts(results), cell=cell, sortable=True),
+        controls.parts(guesses_parts(results), cell=cell),
     )
 
 

@@ -7,7 +7,6 @@ file: the style sheet and the script of the heat maps are in ``static/``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from fractions import Fraction
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -17,7 +16,6 @@ from contextwise.report.parts import (
     Column,
     Entries,
     Entry,
-    Interval,
     Legend,
     Mark,
     Marked,
@@ -25,7 +23,6 @@ from contextwise.report.parts import (
     Part,
     Picture,
     Section,
-    Share,
     Style,
     Table,
     cell_text,
@@ -134,13 +131,12 @@ def as_html(
     *,
     level: int = 2,
     cell: CellContent | None = None,
-    sortable: bool = False,
 ) -> Markup:
     """Return parts as HTML; ``cell`` makes the content of some cells of tables, such as links."""
-    return joined(_part(part, level, cell, sortable) for part in parts)
+    return joined(_part(part, level, cell) for part in parts)
 
 
-def _part(part: Part, level: int, cell: CellContent | None, sortable: bool) -> Markup:
+def _part(part: Part, level: int, cell: CellContent | None) -> Markup:
     match part:
         case Note():
             kind = part.key if part.key in ("summary", "verdict", "finding", "terms") else "note"
@@ -149,14 +145,14 @@ def _part(part: Part, level: int, cell: CellContent | None, sortable: bool) -> M
         case Entries():
             return tag("div", *map(_measures, part.groups), class_="measures")
         case Table():
-            return _table(part, cell, sortable)
+            return _table(part, cell)
         case Legend():
             return _legend(part)
         case Picture():
             caption = tag("figcaption", part.caption)
             return tag("figure", _drawn(part), *map(_legend, part.legends), caption)
         case Section():
-            inner = as_html(part.parts, level=level + 1, cell=cell, sortable=sortable)
+            inner = as_html(part.parts, level=level + 1, cell=cell)
             heading = tag(f"h{level}", part.title)
             return tag("section", heading, inner, class_=part.key or None)
 
@@ -170,11 +166,10 @@ def _measures(group: Iterable[Entry]) -> Markup:
     return tag("dl", *entries)
 
 
-def _table(table: Table, cell: CellContent | None, sortable: bool) -> Markup:
+def _table(table: Table, cell: CellContent | None) -> Markup:
     """Return a table that scrolls sideways where it is too wide; its title does not scroll."""
-    ranks = [_ranks(row[k] for row in table.rows) for k in range(len(table.columns))]
     body = []
-    for place, row in enumerate(table.rows):
+    for row in table.rows:
         cells = []
         for k, (value, column) in enumerate(zip(row, table.columns, strict=True)):
             content = cell(value, column) if cell is not None else None
@@ -184,19 +179,17 @@ def _table(table: Table, cell: CellContent | None, sortable: bool) -> Markup:
                     cell_html(value, column.style) if content is None else content,
                     scope=None if k else "row",
                     class_="number" if column.is_number else None,
-                    data_sort=ranks[k][place] if sortable else None,
                 )
             )
         body.append(tag("tr", *cells))
-    head = tag("tr", *(_head(column, sortable) for column in table.columns))
+    head = tag("tr", *map(_head, table.columns))
     title = table.title or None
-    kinds = f"{table.key.replace(' ', '-') or 'plain'}{' sortable' if sortable else ''}"
     drawn = tag(
         "table",
         title and tag("caption", title),
         tag("thead", head),
         tag("tbody", *body),
-        class_=f"table {kinds}",
+        class_=f"table {table.key.replace(' ', '-') or 'plain'}",
     )
     scrolling = tag(
         "div",
@@ -209,16 +202,11 @@ def _table(table: Table, cell: CellContent | None, sortable: bool) -> Markup:
     return joined([title and tag("p", title, class_="caption", aria_hidden="true"), scrolling])
 
 
-def _head(column: Column, sortable: bool) -> Markup:
+def _head(column: Column) -> Markup:
     if not column.title:
         return tag("td")  # accessibility: a head must have a text
-    return tag(
-        "th",
-        tag("button", column.title, type="button") if sortable else column.title,
-        scope="col",
-        class_="number" if column.is_number else None,
-        aria_sort="none" if sortable else None,
-    )
+    kind = "number" if column.is_number else None
+    return tag("th", column.title, scope="col", class_=kind)
 
 
 def cell_html(cell: Cell, style: Style) -> Markup:
@@ -228,24 +216,6 @@ def cell_html(cell: Cell, style: Style) -> Markup:
         return tag("b", text, class_=cell.kind)
     digits = exact_digits(cell, style)
     return joined([text]) if digits is None else tag("span", text, title=digits)
-
-
-def _ranks(cells: Iterable[Cell]) -> list[int]:
-    """Rank the values of a column, because a browser cannot compare exact numbers."""
-    keys = [_sort_key(cell) for cell in cells]
-    known = sorted({key for key in keys if key is not None})
-    rank = {key: k for k, key in enumerate(known)}
-    return [len(known) if key is None else rank[key] for key in keys]
-
-
-def _sort_key(cell: Cell) -> tuple[float | int | Fraction, str] | None:
-    if isinstance(cell, Interval):
-        return _sort_key(cell.low)
-    if isinstance(cell, Share):
-        return cell.value, ""
-    if isinstance(cell, int | float | Fraction):
-        return cell, ""
-    return None if cell is None else (0, str(cell))
 
 
 # -- pictures ------------------------------------------------------------------------------------

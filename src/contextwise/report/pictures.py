@@ -51,7 +51,7 @@ from contextwise.support.formatting import percent
 SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
 LARGEST = float(np.nextafter(np.float32(1), np.float32(0)))
 """The least share that is not 0 and the largest that is not 1 in the browser's short floats."""
-Which = Literal["differences", "strongest", "all"]  # the edges that a graph shows
+Which = Literal["differences", "strongest"]  # the edges that a graph shows
 MOST_EDGES = 40
 MOST_NODES = 40  # the most edges and variables that can be read in one picture
 STEPS = (0.01, 0.1, 0.25, 0.5, 0.75, LARGEST, 1.0)  # shares of contexts are drawn in these steps
@@ -164,7 +164,6 @@ class Selection(NamedTuple):
     of: int
     which: Which
     around: tuple[str, ...] = ()
-    min_share: float = 0.0
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -182,8 +181,6 @@ class Selection(NamedTuple):
             text = f"{count} of {self.of:,} {several}"
         if self.around:
             text += f" of {' and '.join(map(short, self.around))}"
-        if self.min_share:
-            text += f" in at least {percent(Fraction(self.min_share), 1)} of contexts"
         if count < self.of:
             text += f", {'the largest' if differ else 'those in the most contexts'} first"
         return text
@@ -194,7 +191,6 @@ def select_edges(
     *,
     which: Which | None = None,
     around: Collection[str] = (),
-    min_share: float = 0.0,
     most_edges: int = MOST_EDGES,
     most_nodes: int = MOST_NODES,
 ) -> Selection:
@@ -205,16 +201,15 @@ def select_edges(
     - "differences" ranks edges by the share of contexts in which the models differ, and leaves out
       those on which they agree.
     - "strongest" ranks by the share of contexts in which either model depends.
-    - "all" takes every edge, and raises `TooLargeError` if they are too many to be read.
 
-    ``around`` keeps only edges of these variables, ``min_share`` only edges whose share, as ranked,
-    is at least this. Of equal edges, those of variables with larger edges come first.
+    ``around`` keeps only edges of these variables. Of equal edges, those of variables with larger
+    edges come first.
     """
     which = which or ("strongest" if around else "differences")
     ranked = [
         edge
         for share, edge in _ranked(edges, which)
-        if share > 0 and share >= min_share and (not around or {*around} & {*edge.pair})
+        if share > 0 and (not around or {*around} & {*edge.pair})
     ]
     drawn: list[Edge] = []
     nodes: set[str] = set()
@@ -222,14 +217,7 @@ def select_edges(
         if len(drawn) < most_edges and len(nodes.union(edge.pair)) <= most_nodes:
             drawn.append(edge)
             nodes.update(edge.pair)
-    if which == "all" and len(drawn) < len(ranked):
-        variables = len({name for edge in ranked for name in edge.pair})
-        raise TooLargeError(
-            f"{len(ranked):,} edges between {variables:,} variables cannot be read in one "
-            f"graph, which holds {most_edges} between {most_nodes}; draw the matrix of pairs "
-            "(plot pairs), the edges of one variable (plot graph --around), or fewer edges"
-        )
-    return Selection(tuple(drawn), len(ranked), which, tuple(around), min_share)
+    return Selection(tuple(drawn), len(ranked), which, tuple(around))
 
 
 def _ranked(edges: Iterable[Edge], which: Which) -> list[tuple[float, Edge]]:
@@ -453,13 +441,12 @@ def arcs_of(structure: Structure) -> frozenset[Pair]:
 
 
 def graph_picture(shares: Shares, arcs: frozenset[Pair] = frozenset()) -> Picture:
-    """Return one graph of one or two models: all edges, or the largest of many."""
+    """Return one graph of one or two models: all edges, or the largest differences of many."""
     edges, variables = shares.edges(), shares.names if shares.roles == ALONE else ()
-    try:
-        selection = select_edges(edges, which="strongest" if variables else "all")
-    except TooLargeError:
-        differ = any(edge.errors for edge in edges)
-        selection = select_edges(edges, which="differences" if differ else "strongest")
+    selection = select_edges(edges, which="strongest")
+    if not variables and len(selection.edges) < selection.of:
+        differing = select_edges(edges, which="differences")
+        selection = differing if differing.edges else selection
     graph = graph_of(selection, variables)._replace(arcs=arcs)
     text = f"{selection.description[:1].upper()}{selection.description[1:]}. {LINE_TEXT}"
     return Picture(text, (graph_legend(graph.edges),), graph)

@@ -1,4 +1,4 @@
-// Buttons and fields that set inputs, sorting of tables, zooming graphs, and the address of the page.
+// Buttons and fields that set inputs, zooming graphs, and the address of the page.
 "use strict";
 
 // A button that carries a value: data-input names the input, data-value has what it becomes.
@@ -43,22 +43,6 @@ document.addEventListener("click", (event) => {
   if (!link) return;
   event.preventDefault();
   link.closest(".findings").querySelector(link.hash)?.scrollIntoView({ block: "start" });
-});
-
-// Tables with the class "sortable": a click on a head sorts by it, another one turns it around.
-document.addEventListener("click", (event) => {
-  const head = event.target.closest("table.sortable th[aria-sort] button");
-  if (!head) return;
-  const th = head.closest("th");
-  const body = th.closest("table").tBodies[0];
-  const rising = th.getAttribute("aria-sort") !== "ascending";
-  for (const other of th.parentElement.children) {
-    if (other.hasAttribute("aria-sort")) other.setAttribute("aria-sort", "none");
-  }
-  th.setAttribute("aria-sort", rising ? "ascending" : "descending");
-  const key = (row) => Number(row.cells[th.cellIndex].dataset.sort);
-  const rows = [...body.rows].sort((a, b) => key(a) - key(b));
-  body.append(...(rising ? rows : rows.reverse()));
 });
 
 // -- graphs that zoom and pan: the view box of the picture changes -----------------------------------
