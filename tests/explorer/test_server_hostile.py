@@ -358,7 +358,7 @@ def test_buttons_that_are_not_there_do_nothing(
             client.update("update", {key: 3})
         client.answers()
         session = re.findall(r'"sessionId": "(\w+)"', client.received)[0]
-        for key in ("claims_csv", "learned_html", "edges_csv", "no_such"):
+        for key in ("claims_csv", "learned_json", "edges_csv", "no_such"):
             status, text = running.request("GET", f"/{TOKEN}/session/{session}/download/{key}")
             assert status in (200, 404)
             assert len(text) < 1000

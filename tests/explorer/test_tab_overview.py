@@ -97,7 +97,7 @@ def test_hostile_names_are_texts_in_what_is_asked_for() -> None:
     rows = [[0, 0, HOSTILE], [1, 1, HOSTILE]] * 20
     analysis = analysis_of(guess, as_data(rows, guess.domain), HOSTILE, Effort.of(None))
     contents = [
-        tab_rows.learned_view(HOSTILE, HOSTILE, analysis),
+        tab_rows.learned_view(HOSTILE, analysis),
         *(pair_card.card(analysis, finding.pair) for finding in analysis.findings),
         tab_overview.summary(one, Done(analysis)),
         tab_overview.claims(one, Done(analysis)),

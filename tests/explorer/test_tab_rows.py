@@ -90,7 +90,7 @@ def test_a_learner_that_finds_too_little_is_contradicted() -> None:
     analysis = learn_from(Recipe(rows, RowOptions(), "independent", ()), quiet)
     assert len(analysis.evidence.contradicted) == 3
     assert {finding.kind for finding in analysis.findings} == {"left out"}
-    shown = str(tab_rows.learned_view("independent on berkeley", "upload:0", analysis))
+    shown = str(tab_rows.learned_view("independent on berkeley", analysis))
     assert "contradicted" in shown
 
 
@@ -174,7 +174,7 @@ def test_from_rows_to_a_sentence_with_its_evidence(
         shows(page, "#learn_outcome", "depth must be a whole number, got 'many'")
         page.fill("#set_pair_blocks_depth", "3")
         page.click("#learn_begin")
-        shows(page, "#learn_outcome", "Learned pair-blocks on people.csv from 2,201 rows.")
+        shows(page, "#learn_outcome", "Learned pair-blocks on people.csv from 2,201 rows;")
         answer = page.locator("#learn_outcome .verdict")
         box = answer.bounding_box()
         assert box is not None
@@ -186,7 +186,7 @@ def test_from_rows_to_a_sentence_with_its_evidence(
             page.click("#learned_json")
         model = read(download.value.path(), format="json")
         assert model.evidence is not None
-        page.get_by_role("button", name="Show it in the overview").click()
+        tab(page, "Overview")
         shows(page, "#summary", "claims, tested:")
         page.locator("#worst").get_by_role("button", name="sex and survived").first.click()
         shows(page, "#regions article", "sex and survived")

@@ -10,21 +10,21 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from inspect import isawaitable
 from operator import eq
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from htmltools import HTML, Tag, TagChild, TagList, tags
+from htmltools import HTML, Tag, TagChild, tags
 from shiny import reactive, render, req, ui
 from shiny.render.renderer import Jsonifiable, Renderer
 from shiny.session import require_active_session
 from shiny.types import ActionButtonValue, SilentException
 
 from contextwise.errors import ContextwiseError
-from contextwise.explorer.job import Background, Done, Failed, Outcome, Upload, Working
+from contextwise.explorer.job import Failed, Upload, Working
 from contextwise.explorer.shiny_private import upload_folder
 from contextwise.report.html import CellContent, Markup, as_html, tag
 from contextwise.report.parts import Cell, Column, PairName, Part, cell_text
@@ -395,58 +395,3 @@ def not_done(outcome: Working | Failed | None) -> TagChild:
     if isinstance(outcome, Working):
         return under_way(outcome)
     return notice(outcome.why, "danger") if isinstance(outcome, Failed) else None
-
-
-def request_panel(key: str) -> Tag:
-    return tags.div(
-        ui.output_ui(f"{key}_buttons"),
-        tags.div(ui.output_ui(f"{key}_outcome"), aria_live="polite", class_="request-outcome"),
-    )
-
-
-def serve_request(
-    key: str,
-    label: str,
-    function: Callable[..., T],
-    *,
-    about: Callable[[], Hashable],
-    call: Callable[[], tuple[Any, ...]],
-    content: Callable[[T], TagChild],
-) -> Callable[[], Outcome[T]]:
-    """Connect a request to the session: a button begins work, and another one stops it.
-
-    ``about`` is the key of the work, or None if there is nothing to request; ``call`` returns the
-    seconds that the function may take, and its arguments. The two buttons have different places, so
-    that a late click does not do the opposite. Return a function that gives the outcome.
-    """
-    work = Background(function)
-
-    def outcome() -> Outcome[T]:
-        return work.outcome(about())
-
-    busy = Settled(lambda: isinstance(outcome(), Working))
-    possible = Settled(lambda: about() is not None)
-
-    def buttons() -> TagChild:
-        if not possible():
-            return None
-        begins = ui.input_action_button(f"{key}_begin", label, class_="btn-sm", disabled=busy())
-        stops = ui.input_action_button(f"{key}_stop", "Stop", class_="btn-sm btn-warning ms-2")
-        return TagList(begins, stops if busy() else None)
-
-    def made() -> TagChild:
-        known = outcome()
-        return content(known.value) if isinstance(known, Done) else not_done(known)
-
-    def start(_: int) -> None:
-        with reactive.isolate():
-            wanted = about()
-            if wanted is not None:
-                seconds, *arguments = call()
-                work.start(wanted, *arguments, seconds=seconds)
-
-    show(f"{key}_buttons", buttons)
-    show(f"{key}_outcome", made)
-    on(Input(f"{key}_begin", clicks), start)
-    on(Input(f"{key}_stop", clicks), lambda _: work.interrupt())
-    return outcome

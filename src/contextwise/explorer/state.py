@@ -364,8 +364,8 @@ class State:
         sent = ROWS()
         return sent[-1] if sent else self._data
 
-    def show_learned(self, label: str, rows: Upload, analysis: Analysis) -> str:
-        """Add a model that was learned from rows, and show it alone. Return its key."""
+    def show_learned(self, label: str, rows: Upload, analysis: Analysis) -> None:
+        """Add a model that was learned from rows, and show it alone."""
         with reactive.isolate():
             before = self.entries()
             entries = with_uploads(before, [(label, analysis.model)])
@@ -374,7 +374,6 @@ class State:
             self.entries.set(entries)
             current = self.view()
         self.go(View(true=key, guesses=(), tab=current.tab, peers=True))
-        return key
 
     def compare(self, *, again: bool = False) -> None:
         """Begin the comparisons that are missing; ``again`` includes those with open pairs."""

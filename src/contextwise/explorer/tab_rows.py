@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
@@ -21,13 +20,23 @@ from contextwise.explorer.computations import (
     learn_from,
     summarize_rows,
 )
-from contextwise.explorer.controls import Input, choice, flag, offer, on, show, text, texts_named
-from contextwise.explorer.job import Background, Done, Outcome, Upload, value_of
-from contextwise.explorer.state import FIRST_TAB, ROWS, State
+from contextwise.explorer.controls import (
+    Input,
+    choice,
+    clicks,
+    flag,
+    offer,
+    on,
+    show,
+    text,
+    texts_named,
+)
+from contextwise.explorer.job import Background, Done, Outcome, Upload, Working, value_of
+from contextwise.explorer.state import ROWS, State
 from contextwise.formats import encode
 from contextwise.learning import DEFAULT_LEARNER, LEARNERS, learner_named
 from contextwise.learning.parameters import Parameter, parameters_of
-from contextwise.report.analysis_page import analysis_page, answer_html, findings_html
+from contextwise.report.analysis_page import answer_html, findings_html
 from contextwise.report.parts import Note, Part
 from contextwise.support.formatting import name as short
 from contextwise.support.formatting import plural
@@ -52,12 +61,11 @@ OFFERED = {
 
 LEARNER = Input("learner", choice(OFFERED, str), DEFAULT_LEARNER)
 HALVES = Input("halves", flag, False)
-SHOW_LEARNED = Input("show_learned", text)
 USE, CUT, NA = (
     Input(f"column_{what}", texts_named("variable", "state")) for what in ("use", "cut", "na")
 )
 MISSING_MEANS = Input("missing", choice(MISSING_VALUES, str), "")
-LEARN = "learn"
+LEARN, STOP = Input("learn_begin", clicks), Input("learn_stop", clicks)
 FOUND_AGAIN = 20  # random halves of the rows
 
 Choices = dict[tuple[str, str], str]
@@ -82,7 +90,10 @@ def panel() -> TagList:
                 class_="choices",
             ),
             tags.div(
-                controls.request_panel(LEARN),
+                ui.output_ui("learn_buttons"),
+                tags.div(
+                    ui.output_ui("learn_outcome"), aria_live="polite", class_="request-outcome"
+                ),
                 tags.details(
                     tags.summary("Settings of the learner"),
                     ui.output_ui("learner_settings"),
@@ -248,17 +259,15 @@ def settings_form(learner: str) -> TagChild:
 # -- learning -------------------------------------------------------------------------------------
 
 
-def learned_view(label: str, key: str, analysis: Analysis) -> Tag:
+def learned_view(label: str, analysis: Analysis) -> Tag:
     """Show the answer first, then the picture and the cards."""
     return tags.div(
-        tags.p(f"Learned {label} from {plural(len(analysis.data), 'row')}.", class_="when"),
-        HTML(answer_html(analysis)),
-        tags.p(HTML(controls.choose("Show it in the overview", SHOW_LEARNED, key)))
-        if key
-        else None,
-        controls.downloads(
-            ("learned_json", "model with its evidence (JSON)"), ("learned_html", "page (HTML)")
+        tags.p(
+            f"Learned {label} from {plural(len(analysis.data), 'row')}; the other tabs show it.",
+            class_="when",
         ),
+        HTML(answer_html(analysis)),
+        controls.downloads(("learned_json", "model with its evidence (JSON)")),
         HTML(findings_html(analysis)),
         class_="findings learned",
     )
@@ -302,21 +311,40 @@ def serve(state: State) -> None:
 
 
 def _serve_learning(state: State, recipe: Callable[[], Recipe | None]) -> None:
-    new: reactive.Value[str] = reactive.value("", name="new")
+    """Learn when the user asks, and show what was learned.
+
+    The two buttons have different places, so that a late click does not do the opposite.
+    """
+    learning = Background(learn_from)
     taken: set[int] = set()
+
+    def outcome() -> Outcome[Analysis]:
+        return learning.outcome(recipe())
+
+    busy = controls.Settled(lambda: isinstance(outcome(), Working))
 
     def label() -> str:
         used = recipe()
         return "" if used is None else f"{used.learner} on {used.rows.name}"
 
-    outcome = controls.serve_request(
-        LEARN,
-        "Learn",
-        learn_from,
-        about=recipe,
-        call=lambda: (LEARNING, recipe()),
-        content=lambda analysis: learned_view(label(), new(), analysis),
-    )
+    def buttons() -> TagChild:
+        if state.rows() is None:
+            return None
+        begins = ui.input_action_button(LEARN.key, "Learn", class_="btn-sm", disabled=busy())
+        stops = ui.input_action_button(STOP.key, "Stop", class_="btn-sm btn-warning ms-2")
+        return TagList(begins, stops if busy() else None)
+
+    def learned() -> TagChild:
+        known = outcome()
+        if isinstance(known, Done):
+            return learned_view(label(), known.value)
+        return controls.not_done(known)
+
+    def start(_: int) -> None:
+        with reactive.isolate():
+            wanted = recipe()
+        if wanted is not None:
+            learning.start(wanted, wanted, seconds=LEARNING)
 
     @reactive.effect
     def take() -> None:
@@ -326,15 +354,13 @@ def _serve_learning(state: State, recipe: Callable[[], Recipe | None]) -> None:
             with reactive.isolate():
                 rows = state.rows()
             assert rows is not None
-            new.set(state.show_learned(label(), rows, known.value))
+            state.show_learned(label(), rows, known.value)
 
-    def show_learned(key: str) -> None:
-        if state.knows(key):
-            state.go(replace(state.now(), true=key, guesses=(), shown="", tab=FIRST_TAB))
+    def model() -> str:
+        return encode(value_of(outcome(), MISSING).model, "json").decode()
 
-    def analysis() -> Analysis:
-        return value_of(outcome(), MISSING)
-
-    on(SHOW_LEARNED, show_learned)
-    offer("learned_json", lambda: encode(analysis().model, "json").decode(), name=label)
-    offer("learned_html", lambda: analysis_page(analysis()), name=label)
+    show("learn_buttons", buttons)
+    show("learn_outcome", learned)
+    on(LEARN, start)
+    on(STOP, lambda _: learning.interrupt())
+    offer("learned_json", model, name=label)
