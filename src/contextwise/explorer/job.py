@@ -102,12 +102,6 @@ class Job:
         self._process = _PROCESSES.Process(target=_work, args=(self._sending, function, arguments))
         self._starting = threading.Lock()
         self._begun = self._interrupted = False
-        self.task: asyncio.Future[Any] | None = None
-
-    def begin(self) -> Job:
-        """Start the process; ``task`` has the result."""
-        self.task = asyncio.ensure_future(self.result())
-        return self
 
     async def result(self) -> Any:
         """Return the result or raise `WorkError`; if this is cancelled, the process is killed."""
@@ -233,13 +227,10 @@ class Background(Generic[T]):
 
     def start(self, key: Hashable, *arguments: Any, seconds: float) -> None:
         """Start a job; ``outcome(key)`` is its outcome."""
-        self.adopt(key, Job(self._function, *arguments, seconds=seconds).begin())
-
-    def adopt(self, key: Hashable, job: Job) -> None:
         self._cancel()
         self._known.set((key, Working("Starting")))
-        self._job = job
-        self._task = asyncio.create_task(self._follow(key, job))
+        self._job = Job(self._function, *arguments, seconds=seconds)
+        self._task = asyncio.create_task(self._follow(key, self._job))
 
     def interrupt(self) -> None:
         if self._job is not None:
@@ -269,8 +260,7 @@ class Background(Generic[T]):
         self._job = self._task = None
 
     async def _follow(self, key: Hashable, job: Job) -> None:
-        task = job.task
-        assert task is not None
+        task = asyncio.ensure_future(job.result())
         try:
             while not (await asyncio.wait([task], timeout=LOOK))[0]:
                 await self._set(key, job.progress)
