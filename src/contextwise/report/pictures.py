@@ -412,7 +412,7 @@ def heat_legends(heat: HeatMap) -> list[Legend]:
     firsts: dict[Agreement, int] = {"fp": FIRST_FP, "fn": FIRST_FN}
     legends = []
     for kind, first in firsts.items():
-        title = "" if heat.roles == ALONE else heat.roles.only[kind]
+        title = "share of contexts" if heat.roles == ALONE else heat.roles.only[kind]
         steps = [step for step in range(len(STEPS)) if first + step in used]
         if len(heat.names) > GROUPED and steps:
             steps = list(range(len(STEPS)))  # a cell with several pairs has their mean
