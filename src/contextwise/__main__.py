@@ -39,6 +39,9 @@ def main() -> None:
     except KeyboardInterrupt:
         _stop(received)
     except SystemExit as end:
+        if received:
+            # An interrupt inside of exec(), as in imports, would replace the exit code by SIGINT.
+            exec("")
         if end.code == INTERRUPTED and received == signal.SIGTERM:
             sys.exit(TERMINATED)
         raise

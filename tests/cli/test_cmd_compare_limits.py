@@ -99,6 +99,17 @@ def test_interruption_prints_what_is_known(models: list[str]) -> None:
     assert record["distance_lower"] < record["distance_upper"]
 
 
+def test_an_interrupted_report_writes_no_page(models: list[str], tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    command = [sys.executable, "-m", "contextwise", "report", *models, "--out", str(page)]
+    with subprocess.Popen([*command, "--time-limit", "1000"], stderr=subprocess.PIPE) as process:
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert not page.exists()
+
+
 # -- every command with the option -----------------------------------------------------------------
 
 COMMANDS = [

@@ -63,6 +63,22 @@ command.main()
     assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
 
 
+def test_an_interrupt_inside_of_exec_keeps_the_exit_code(tmp_path: Path) -> None:
+    """Python ends by SIGINT after such an interrupt, also if somebody catches it."""
+    (tmp_path / "run.py").write_text("""
+import contextwise.__main__ as command, contextwise.cli as cli, os, signal, sys
+def run():
+    try:
+        exec("os.kill(os.getpid(), signal.SIGTERM)\\nwhile True: pass")
+    except KeyboardInterrupt:
+        sys.exit(130)
+cli.main = run
+command.main()
+""")
+    ended = subprocess.run([sys.executable, "-m", "run"], cwd=tmp_path, timeout=60)
+    assert ended.returncode == 143
+
+
 @pytest.mark.parametrize(
     ("arguments", "seconds"),
     [

@@ -129,6 +129,8 @@ def _guesses_page(
         comparison, chance, stopped = compare_guess(
             true, guess, by_chance, restriction, threads=threads, strengths=True
         )
+        if stopped and not deadline().passed:  # Ctrl-C
+            raise KeyboardInterrupt
         explain = cw.comparison.explain.explain_comparison
         explanation = explain(comparison, Effort(deadline()), top=top)
         check = checked(guess)
