@@ -171,6 +171,7 @@ READ = [
     Quirk("matrix-without-names.rds", "R", variables={"V1": 2, "V2": 2}),
     Quirk("ascii.rds", "R"),
     Quirk("dates-of-R.rds", "R", more={"day": 3}),
+    Quirk("native-letters.rds", "R", more={"Größe": 2}),
     Quirk("list.rds", "R", given={"object": "first"}),
     Quirk("two-frames.rda", "R", given={"object": "d"}),
     Quirk("table.parquet", "Parquet"),

@@ -66,7 +66,7 @@ def r_objects(content: bytes, path: str) -> dict[str, Any]:
             parsed = rdata.parser.parse_data(content)
 
             def converted(each: Any) -> Any:
-                encoding = parsed.extra.encoding
+                encoding = parsed.extra.encoding or "utf-8"  # older files do not tell
                 return rdata.conversion.convert(each, made, default_encoding=encoding)
 
             top = parsed.object
