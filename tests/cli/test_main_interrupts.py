@@ -64,7 +64,7 @@ command.main()
 
 
 def test_an_interrupt_inside_of_exec_keeps_the_exit_code(tmp_path: Path) -> None:
-    """Python ends by SIGINT after such an interrupt, also if somebody catches it."""
+    """Python ends by SIGINT after such an interrupt, even if it was caught."""
     (tmp_path / "run.py").write_text("""
 import contextwise.__main__ as command, contextwise.cli as cli, os, signal, sys
 def run():

@@ -213,6 +213,9 @@ def test_blanks_and_signs_that_look_alike_are_named() -> None:
     rows = [[("a b", "a\u00a0b")[k % 2], ("x", "\uff58")[k % 2]] for k in range(20)]
     data = parse_data(written([["p", "q"], *rows], ";", csv.QUOTE_MINIMAL, "utf-8"), "x.csv")
     assert sum("are different states" in note for note in data.notes) == 2
+    rows = [[("yes", "yes\u200b")[k % 2], "xy"[k // 2 % 2]] for k in range(20)]
+    data = parse_data(written([["p", "q"], *rows], ";", csv.QUOTE_MINIMAL, "utf-8"), "x.csv")
+    assert any(r"'yes' and 'yes\u200b' are different" in note for note in data.notes)
     rows = [[f"900719925474099{k % 2 + 2}", "x"] for k in range(20)]  # equal as floats
     data = parse_data(written([["p", "q"], *rows], ";", csv.QUOTE_MINIMAL, "utf-8"), "x.csv")
     assert not any("are different states" in note for note in data.notes)

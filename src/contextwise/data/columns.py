@@ -677,11 +677,12 @@ class Judge:
                 )
 
     def _ask_about_twins(self, column: Column) -> None:
-        """Name states that differ only in case, blanks, or in how a number is written."""
+        """Name states that differ only in case, blanks, invisible signs, or notation."""
         meanings: dict[object, list[str]] = {}
         for label, number in zip(column.labels, column.numbers.tolist(), strict=True):
             is_exact = abs(number) < 2**53  # False for NaN, the number of a text
-            meaning = number if is_exact else " ".join(normalize("NFKC", label).casefold().split())
+            visible = re.sub("[\u00ad\u200b-\u200f\u2060\ufeff]", "", normalize("NFKC", label))
+            meaning = number if is_exact else " ".join(visible.casefold().split())
             meaning = _TRUTH.get(meaning, meaning)
             plain = label_of(number) if re.fullmatch(r"-?\d+\.0+", label) else label
             if plain not in meanings.setdefault(meaning, []):
