@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
@@ -143,6 +144,28 @@ def processes_with(token: str) -> list[int]:
     return found
 
 
+@contextmanager
+def started(words: list[str], folder: Path, token: str) -> Iterator[subprocess.Popen[str]]:
+    """Run a command; end it with the block, also if that fails."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    command = [sys.executable, "-m", "contextwise", *words]
+    env = {**os.environ, "TOKEN": token}
+    with subprocess.Popen(command, cwd=folder, env=env, text=True, **pipes) as process:  # type: ignore[call-overload]
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def wait_until(ready: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    until = time.monotonic() + 4 * LATE
+    while not ready():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    time.sleep(0.5)
+
+
 def test_every_command_with_jobs_is_ended_below() -> None:
     context = click.Context(contextwise)
     commands = {name: contextwise.get_command(context, name) for name in COMMANDS}
@@ -166,21 +189,9 @@ def test_sigterm_ends_the_workers_and_what_reads_from_the_command(
     kept.mkdir()
     for path in (*folder.glob("wide.*"), *folder.glob("hard-*")):
         (kept / path.name).symlink_to(path)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "contextwise", command, *arguments, "--jobs", "2"],
-        cwd=kept,
-        env={**os.environ, "TOKEN": token},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    with process:
-        until = time.monotonic() + LATE
-        while len(processes_with(token)) < (1 if command in THREADS else 4):
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        time.sleep(0.5)
+    least = 1 if command in THREADS else 4
+    with started([command, *arguments, "--jobs", "2"], kept, token) as process:
+        wait_until(lambda: len(processes_with(token)) >= least, process)
         process.send_signal(signal.SIGTERM)
         # A pipe ends when the last process that could write to it has ended.
         _, errors = process.communicate(timeout=LATE)
@@ -196,20 +207,8 @@ def test_sigterm_ends_the_workers_and_what_reads_from_the_command(
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
 def test_sigterm_without_jobs_says_how_to_resume(folder: Path, tmp_path: Path) -> None:
     words = ["stability", str(folder / "wide.csv"), *LONG["stability"][1:]]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "contextwise", *words],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    with process:
-        until = time.monotonic() + LATE
-        while not (tmp_path / "kept" / "results.sqlite").exists():
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        time.sleep(0.5)
+    with started(words, tmp_path, "") as process:
+        wait_until((tmp_path / "kept" / "results.sqlite").exists, process)
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=LATE)
     assert process.returncode == 143, errors
