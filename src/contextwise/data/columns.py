@@ -463,7 +463,7 @@ class Judge:
             others, name = self._labels(column.name), column.name.lower()
             if column in whole and name in COUNT_NAMES and self._never_repeat(others):
                 return self._is_counts(column)
-            if name in WEIGHT_NAMES and (column.numbers % 1 > 0).any() and self._fill_half(others):
+            if name in WEIGHT_NAMES and column.has_fractions and self._fill_half(others):
                 self.obstacle = (
                     f"{column.name!r} looks like weights of the other columns. Only whole counts "
                     "can be used, because tests and scores count rows; multiply shares by the "
@@ -515,7 +515,7 @@ class Judge:
     def _may_be_category(self, column: Column) -> bool:
         if np.isnan(column.numbers).any():
             return len(column.labels) <= max(MOST_LABELS, self.rows / 10)
-        most = MOST_FRACTIONS if (column.numbers % 1 != 0).any() else MOST_WHOLE
+        most = MOST_FRACTIONS if column.has_fractions else MOST_WHOLE
         return len(column.labels) <= most and not self._is_in_order(column)
 
     def _is_counts(self, column: Column) -> None:
@@ -548,6 +548,43 @@ class Judge:
 
     # -- one column --------------------------------------------------------------------------------
 
+    def _judge_column(self, column: Column) -> None:
+        name, kind = column.name, self._kind(column)
+        self.kinds[name] = kind
+        if kind == "row numbers":
+            self.drop(column, "it numbers the rows")
+        elif kind in ("empty", "identifier", "text"):
+            self._refuse(column, kind)
+        else:
+            if kind == "measurement":
+                self._cut_or_ask(column)
+            self._judge_missing(column)
+            self._ask(column)
+
+    def _kind(self, column: Column) -> str:
+        """Return the first kind that fits."""
+        name, values = column.name, len(column.labels)
+        if not values:
+            return "empty"
+        if name in self.bins:
+            return "measurement"
+        if name in self.insisted or column.declared is not None:
+            return "category"
+        counted = self._is_counted
+        if self._is_in_order(column) and not (counted or self.is_array or name in self.named):
+            return "row numbers"
+        if self._is_identifier(column):
+            return "identifier"
+        if column.is_numeric:
+            return "measurement" if self._has_many(column) else "category"
+        if values == self.rows >= FEWEST_ROWS and not counted:
+            return "identifier"
+        return "text" if values > max(MOST_LABELS, self.rows / 10) else "category"
+
+    @property
+    def _is_counted(self) -> bool:
+        return self.counts is not None or "counts" in self.kinds.values()
+
     def _is_in_order(self, column: Column) -> bool:
         """Check for 1..n or 0..n-1 in order."""
         if self.rows < FEWEST_ROWS or len(column.labels) != self.rows:
@@ -555,89 +592,68 @@ class Judge:
         values = column.numbers[column.codes]
         return values[0] in (0, 1) and bool((np.diff(values) == 1).all())
 
-    def _judge_column(self, column: Column) -> None:
-        name, values, numbers = column.name, len(column.labels), column.numbers
-        is_number = values > 0 and not np.isnan(numbers).any()
-        fractions = is_number and bool((numbers % 1 != 0).any())
-        counted = self.counts is not None or "counts" in self.kinds.values()
-        self.kinds[name] = "category"
-        of_subjects = (("subject", name),) if self._repeats(name) and not counted else ()
-        differ = f"{values:,} different {'numbers' if is_number else 'texts'} in {self.rows:,} rows"
-        if not values:
-            self.kinds[name] = "empty"
-            self.problem(name, "no values", ("drop", name))
-            return
-        if name in self.bins:
-            if not is_number:
-                raise DomainError(f"bins: column {name!r} is not made of numbers")
-            self.kinds[name], self.decisions[name] = "measurement", _cut(self.bins[name])
-        elif name in self.insisted or column.declared is not None:
-            pass
-        elif (
-            self._is_in_order(column)
-            and not counted
-            and name not in self.named
-            and not self.is_array
-        ):
-            self.drop(column, "it numbers the rows")
-            return
-        elif not fractions and self._is_identifier(column):
-            self.kinds[name] = "identifier"
-            others = () if _ID.search(name) else (("bins", f"{name}={BINS}"),)
-            self.problem(name, f"{differ}: an identifier", ("drop", name), *others, *of_subjects)
-            return
-        elif is_number and self._has_many(values, fractions, counted):
-            self._judge_measurement(column, fractions, of_subjects)
-        elif not is_number and not counted and values == self.rows >= FEWEST_ROWS:
-            self.kinds[name] = "identifier"
-            self.problem(name, f"{differ}: an identifier", ("drop", name), ("category", name))
-            return
-        elif not is_number and values > max(MOST_LABELS, self.rows / 10):
-            self.kinds[name] = "text"
-            reason = f"{differ}: too many for a category"
-            self.problem(name, reason, ("drop", name), ("category", name), *of_subjects)
-            return
-        self._judge_missing(column)
-        self._ask(column, is_number)
-
     def _is_identifier(self, column: Column) -> bool:
         """Check for the name of an identifier, or many large numbers in the first column."""
         values = len(column.labels)
+        if column.is_numeric and column.has_fractions:
+            return False
         if _ID.search(column.name):
             return values > max(20, self.rows / 20)
         is_first = self.all.are_codes and self.all.file and column.name == self.all.names[0]
         is_named = is_first or _NUMBER.search(column.name)
         return bool(is_named) and values > max(20, 0.9 * self.rows) and column.numbers.min() > 999
 
-    def _has_many(self, values: int, fractions: bool, counted: bool) -> bool:
+    def _has_many(self, column: Column) -> bool:
         """Check whether numbers have too many values for states."""
+        values, fractions = len(column.labels), column.has_fractions
         if values > (MOST_FRACTIONS if fractions else MOST_WHOLE):
             return True
-        few = FEW_FRACTIONS if fractions else FEW_WHOLE
-        return values > few and 2 * values > self.rows and not counted and not self.is_array
+        few = values <= (FEW_FRACTIONS if fractions else FEW_WHOLE)
+        return 2 * values > self.rows and not (few or self._is_counted or self.is_array)
 
-    def _judge_measurement(self, column: Column, fractions: bool, of_subjects: Remedies) -> None:
+    def _refuse(self, column: Column, kind: str) -> None:
+        """Advise to leave out a column, and say what else can be done."""
         name, values = column.name, len(column.labels)
-        self.kinds[name] = "measurement"
+        if kind == "empty":
+            self.problem(name, "no values", ("drop", name))
+            return
+        other: Remedies = (("category", name),)
+        if kind == "identifier" and self._is_identifier(column):
+            other = () if _ID.search(name) else (("bins", f"{name}={BINS}"),)
+        texts = "numbers" if column.is_numeric else "texts"
+        why = "an identifier" if kind == "identifier" else "too many for a category"
+        reason = f"{values:,} different {texts} in {self.rows:,} rows: {why}"
+        self.problem(name, reason, ("drop", name), *other, *self._of_subjects(name))
+
+    def _of_subjects(self, name: str) -> Remedies:
+        return (("subject", name),) if self._repeats(name) and not self._is_counted else ()
+
+    def _cut_or_ask(self, column: Column) -> None:
+        """Cut a measurement into bins if the user says how; otherwise advise to do so."""
+        name, values = column.name, len(column.labels)
+        if name in self.bins and not column.is_numeric:
+            raise DomainError(f"bins: column {name!r} is not made of numbers")
         commas = [label for label in column.labels if "," in label]
-        whole = not (column.numbers % 1 != 0).any()
-        if commas and not whole and all(map(THOUSANDS.fullmatch, commas)):
+        is_unclear = commas and column.has_fractions and all(map(THOUSANDS.fullmatch, commas))
+        if is_unclear and name not in self.bins:
             reason = f"{commas[0]} may be a decimal number or thousands; write 1.234 or 1234"
             self.problem(name, reason, ("drop", name))
             return
         if self.every_bins:
-            self.bins[name] = self.every_bins
-            self.decisions[name] = _cut(self.every_bins)
+            self.bins.setdefault(name, self.every_bins)
+        if name in self.bins:
+            self.decisions[name] = _cut(self.bins[name])
             return
         remedies = [("bins", f"{name}={BINS}")]
-        if not fractions and values <= max(MOST_CODES, self.rows / 50):
-            remedies.append(("category", name))
-        remedies += of_subjects if not fractions else ()
+        if not column.has_fractions:
+            if values <= max(MOST_CODES, self.rows / 50):
+                remedies.append(("category", name))
+            remedies += self._of_subjects(name)
         note = " (decimal commas)" if commas else ""
         self.problem(name, f"{values:,} different numbers: a measurement{note}", *remedies)
 
     def _judge_missing(self, column: Column) -> None:
-        missing = int((column.codes < 0).sum())
+        missing = column.missing
         if missing and self.how.missing in (None, "error"):
             tokens = [t or "empty" for t in self.found[column.name]] or ["empty"]
             row, lines = int(np.argmax(column.codes < 0)), self.all.lines
@@ -646,23 +662,26 @@ class Judge:
             reason = f"{plural(missing, 'missing value')} ({', '.join(tokens[:4])}; {first}{place})"
             self.problem(column.name, reason, ("missing", "drop"), ("missing", "state"))
 
-    def _ask(self, column: Column, is_number: bool) -> None:
+    def _ask(self, column: Column) -> None:
         """Ask about values that may stand for missing ones, or for each other."""
         name = column.name
         self._ask_about_twins(column)
-        if not is_number:
-            for token in sorted(DOUBTFUL.intersection(column.labels)):
-                if token not in (column.declared or ()):
-                    self.notes.append(
-                        f"{token!r} is a state of {name!r}; --na {name}={token} if it stands for "
-                        "a missing value"
-                    )
+        if column.is_numeric:
+            most = FEW_FRACTIONS if column.has_fractions else MOST_FRACTIONS
+            decided = self.is_array or name in self.bins or name in self.insisted
+            if len(column.labels) > most and not decided:
+                self.many.append(name)
+            self._ask_about_codes(column)
             return
-        fractions = bool((column.numbers % 1 != 0).any())
-        many = len(column.labels) > (FEW_FRACTIONS if fractions else MOST_FRACTIONS)
-        if many and not self.is_array and not {name} & {*self.bins, *self.insisted}:
-            self.many.append(name)
-        order = np.argsort(column.numbers)
+        for token in sorted(DOUBTFUL.intersection(column.labels) - set(column.declared or ())):
+            self.notes.append(
+                f"{token!r} is a state of {name!r}; --na {name}={token} if it stands for a missing "
+                "value"
+            )
+
+    def _ask_about_codes(self, column: Column) -> None:
+        """Name a largest or smallest number such as 99 or -9 that is far from the others."""
+        name, order = column.name, np.argsort(column.numbers)
         for at, beside in ((order[-1], order[-2:-1]), (order[0], order[1:2])):
             code = column.labels[at]
             if len(order) < 3 or not re.fullmatch(r"-?(9+|8+|7+)", code):
@@ -731,7 +750,7 @@ class Judge:
             column.name,
             self.kinds.get(column.name, "left out"),
             len(column.labels),
-            int((column.codes < 0).sum()),
+            column.missing,
             tuple((column.labels[k], int(column.counts[k])) for k in order),
             tuple(self.problems.get(column.name, ())),
             self.decisions.get(column.name, ""),

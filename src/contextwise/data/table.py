@@ -40,6 +40,21 @@ class Column:
         """The number that each label stands for; NaN if it is not a number."""
         return numbers_of(self.labels)
 
+    @property
+    def is_numeric(self) -> bool:
+        """True if there are labels and all stand for numbers."""
+        return len(self.labels) > 0 and not bool(np.isnan(self.numbers).any())
+
+    @property
+    def has_fractions(self) -> bool:
+        """True if some label stands for a number that is not whole."""
+        return bool((self.numbers % 1 > 0).any())
+
+    @property
+    def missing(self) -> int:
+        """The number of empty cells."""
+        return int((self.codes < 0).sum())
+
     def take(self, rows: Any) -> Column:
         """Return some of the rows; labels that no longer occur are left out."""
         return self.mapped(self.labels, self.codes[rows])
