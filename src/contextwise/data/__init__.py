@@ -7,23 +7,14 @@ TYPE_CHECKING = False  # true for type checkers; importing `typing` takes 10 ms
 
 if TYPE_CHECKING:
     from contextwise.data import rows
-    from contextwise.data.columns import ColumnSummary, DataSummary, UnclearData
+    from contextwise.data.columns import UnclearData
     from contextwise.data.options import RowOptions
     from contextwise.data.rows import Data, as_data, read_data, summarize_data
 else:
     from contextwise.support.loading import lazy_names
 
     _ROWS = dict.fromkeys(("Data", "as_data", "read_data", "summarize_data"), "rows")
-    _COLUMNS = dict.fromkeys(("ColumnSummary", "DataSummary", "UnclearData"), "columns")
-    __getattr__, __dir__ = lazy_names(__name__, {**_ROWS, **_COLUMNS, "RowOptions": "options"})
+    _OTHERS = {"RowOptions": "options", "UnclearData": "columns"}
+    __getattr__, __dir__ = lazy_names(__name__, {**_ROWS, **_OTHERS})
 
-__all__ = [
-    "ColumnSummary",
-    "Data",
-    "DataSummary",
-    "RowOptions",
-    "UnclearData",
-    "as_data",
-    "read_data",
-    "summarize_data",
-]
+__all__ = ["Data", "RowOptions", "UnclearData", "read_data", "summarize_data"]

@@ -73,40 +73,16 @@ Bins = int | tuple[float, ...]
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """A column of data, and what to do about it.
-
-    Attributes
-    ----------
-    name : str
-    kind : str
-        "category", "measurement", "identifier", "row numbers", "counts", "subject", "text",
-        "empty" or "left out".
-    values : int
-        Number of different values, without missing ones.
-    missing : int
-        Number of rows without a value.
-    frequent : tuple of (label, rows)
-        The most frequent values.
-    problems : tuple of (reason, remedies)
-        Each remedy is an option and its value, such as ("drop", "id"); the first is the advice.
-    decision : str
-        What was decided, if it is not obvious.
-
-    Examples
-    --------
-    >>> from contextwise.data import summarize_data
-    >>> column = summarize_data("titanic").columns[1]
-    >>> column.name, column.kind, column.values, column.frequent, column.advice
-    ('sex', 'category', 2, (('male', 1731), ('female', 470)), '')
-    """
+    """A column of data, and what to do about it."""
 
     name: str
+    #: category, measurement, identifier, row numbers, counts, subject, text, empty or left out
     kind: str
-    values: int
-    missing: int
-    frequent: tuple[tuple[str, int], ...]
-    problems: tuple[Problem, ...] = ()
-    decision: str = ""
+    values: int  #: the number of different values, without missing ones
+    missing: int  #: the number of rows without a value
+    frequent: tuple[tuple[str, int], ...]  #: the most frequent values, and their numbers of rows
+    problems: tuple[Problem, ...] = ()  #: reasons, each with its remedies; the first is the advice
+    decision: str = ""  #: what was decided, if it is not obvious
 
     @property
     def advice(self) -> str:
@@ -125,21 +101,6 @@ class ColumnSummary:
 class DataSummary:
     """All columns of a source, and the options that solve its problems.
 
-    Attributes
-    ----------
-    source : str
-        The file, or "the data".
-    rows : int
-    columns : tuple of ColumnSummary
-    notes : tuple of str
-        What was decided while reading, and questions that only the user can answer.
-    obstacle : str
-        A reason why no option helps, such as a table of counts with several columns of counts.
-    remedy : RowOptions
-        Options that solve all problems.
-
-    Examples
-    --------
     >>> from contextwise.data import summarize_data
     >>> summary = summarize_data([{"age": 20 + k, "ill": "no"} for k in range(30)])
     >>> print(summary.problems(["learn", "people.csv"]))
@@ -149,12 +110,12 @@ class DataSummary:
     More: docs/howto/your-data.md
     """
 
-    source: str
+    source: str  #: the file, or "the data"
     rows: int
     columns: tuple[ColumnSummary, ...]
-    notes: tuple[str, ...] = ()
-    obstacle: str = ""
-    remedy: RowOptions = RowOptions()  # noqa: RUF009 (a named tuple)
+    notes: tuple[str, ...] = ()  #: what was decided while reading, and questions to the user
+    obstacle: str = ""  #: a reason why no option helps, such as several columns of counts
+    remedy: RowOptions = RowOptions()  #: options that solve all problems  # noqa: RUF009
 
     @property
     def unclear(self) -> list[ColumnSummary]:
@@ -343,7 +304,6 @@ class Judge:
         self.counts = None if counts_column is None else table.column(counts_column)
         self.table, self.found = without_missing(table.only(kept), how, names)
         self.how, self.rows = how, table.rows
-        self.is_array = table.are_codes and table.file is None
         self.bins: dict[str, Bins] = {}
         self.every_bins: Bins | None = None
         for name, text in find_values(how.bins, names, "bins"):
@@ -571,7 +531,7 @@ class Judge:
         if name in self.insisted or column.declared is not None:
             return "category"
         counted = self._is_counted
-        if self._is_in_order(column) and not (counted or self.is_array or name in self.named):
+        if self._is_in_order(column) and not (counted or self.all.is_array or name in self.named):
             return "row numbers"
         if self._is_identifier(column):
             return "identifier"
@@ -609,7 +569,7 @@ class Judge:
         if values > (MOST_FRACTIONS if fractions else MOST_WHOLE):
             return True
         few = values <= (FEW_FRACTIONS if fractions else FEW_WHOLE)
-        return 2 * values > self.rows and not (few or self._is_counted or self.is_array)
+        return 2 * values > self.rows and not (few or self._is_counted or self.all.is_array)
 
     def _refuse(self, column: Column, kind: str) -> None:
         """Advise to leave out a column, and say what else can be done."""
@@ -668,7 +628,7 @@ class Judge:
         self._ask_about_twins(column)
         if column.is_numeric:
             most = FEW_FRACTIONS if column.has_fractions else MOST_FRACTIONS
-            decided = self.is_array or name in self.bins or name in self.insisted
+            decided = self.all.is_array or name in self.bins or name in self.insisted
             if len(column.labels) > most and not decided:
                 self.many.append(name)
             self._ask_about_codes(column)

@@ -216,6 +216,8 @@ def read_data(data: DataLike, domain: DomainLike | None = None, **keywords: Any)
     Parameters
     ----------
     data : path, name of a data set, DataFrame, array, list of rows or mappings, or Data
+        The data sets are ``berkeley``, ``titanic`` and ``women-math``; write ``./titanic`` for a
+        file of that name.
     domain : Domain, or a mapping that makes one, optional
         The variables and their states. Without it they are inferred from the data.
     **keywords : how to read the rows
@@ -246,26 +248,10 @@ def read_data(data: DataLike, domain: DomainLike | None = None, **keywords: Any)
 def as_data(
     data: DataLike, domain: DomainLike | None = None, options: RowOptions | None = None
 ) -> Data:
-    """Read rows as `read_data` does, with its keywords as one object, if any.
+    """Read rows as `read_data` does, with its keywords as one object.
 
-    Parameters
-    ----------
-    data : DataFrame, array, list of rows or mappings, path, name of a data set, or Data
-        The names are ``berkeley``, ``titanic`` and ``women-math``; write ``./titanic`` for a file
-        of that name.
-    domain : Domain, or a mapping that makes one, optional
-        The variables and their states. Without it they are inferred from the data.
-    options : RowOptions, optional
-        How to read the rows.
-
-    Examples
-    --------
-    >>> as_data([["yes", "old"], ["no", "old"]]).domain
-    Domain(v0: no|yes, v1: old)
     >>> as_data([["yes", "old"]], {"smoker": ["no", "yes"], "age": ["young", "old"]}).rows
     array([[1, 1]])
-    >>> as_data("titanic")
-    Data(2201 rows, 4 variables)
     """
     known = domain if domain is None or isinstance(domain, Domain) else Domain(domain)
     how = (options or RowOptions())._replace(domain=known)
@@ -606,15 +592,10 @@ def _inferred(columns: Sequence[Column], table: Sheet) -> Domain:
         if column.declared is not None:
             states = [*column.declared, *(x for x in column.labels if x not in column.declared)]
         else:
-            states = _codes(column, stated) if _is_array(table) else _sorted(stated)
+            states = _codes(column, stated) if table.is_array else _sorted(stated)
             states += [MISSING_STATE] * (len(stated) < len(column.labels))
         variables[column.name] = states or ["0"]
     return Domain(variables)
-
-
-def _is_array(table: Sheet) -> bool:
-    """Check for cells without names or a file: an array or a list of rows."""
-    return table.are_codes and table.file is None
 
 
 def _sorted(stated: Sequence[str]) -> list[str]:
@@ -642,7 +623,7 @@ def _codes(column: Column, stated: Sequence[str]) -> list[str]:
 
 def _added_note(columns: Sequence[Column], domain: Domain, table: Sheet) -> list[str]:
     """Say how many states of an array do not occur in it."""
-    if not _is_array(table):
+    if not table.is_array:
         return []
     occurring = sum(len(column.labels) for column in columns if column.declared is None)
     states = sum(

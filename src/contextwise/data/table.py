@@ -96,6 +96,11 @@ class Sheet:
     def names(self) -> list[str]:
         return [column.name for column in self.columns]
 
+    @property
+    def is_array(self) -> bool:
+        """True for cells without names or a file: an array or a list of rows."""
+        return self.are_codes and self.file is None
+
     def column(self, name: str) -> Column:
         return self.columns[self.names.index(name)]
 

@@ -422,35 +422,39 @@ def _hint(cells: list[str], domain: Domain | None, is_first: bool) -> str:
 
 
 def _is_header(first: Sequence[str], below: Sequence[Column]) -> bool:
-    """Decide whether the first line has the names of the columns.
+    """Decide whether the first line has the names of the columns, by the first rule that applies.
 
-    Text above numbers is a name. Otherwise the first line has names if its cells are new: they
-    never occur below, in columns whose other values do repeat. In a column that hardly repeats,
-    such as one of measurements, a new cell says nothing.
+    A cell is new if its column does not have it below. In a column that hardly repeats, such as one
+    of measurements, a new cell says nothing.
     """
     known = [set(column.labels) for column in below]
     again = [cell in labels for cell, labels in zip(first, known, strict=True)]
     rows = len(below[0].codes)
-    is_corner = len(first) > 1 and not first[0] and "" not in (*first[1:], *known[0])
-    if is_corner and (len(known[0]) == rows or not any(again)):
-        return True  # above row labels
-    counted = [str(k) for k in range(len(first) + 1)]
-    if len(first) > 2 and rows > 2 and first in (counted[:-1], counted[1:]):
-        return 2 * sum(again) < len(first)  # numbers that their columns do not have are names
     stated = [k for k, cell in enumerate(first) if cell not in TOKENS | DOUBTFUL]
-    above_numbers = [k for k in stated if _are_numbers(below[k])]
-    if any(not is_number(first[k]) for k in above_numbers):
-        return True
-    repeating = [k for k in stated if 2 * len(known[k]) <= rows]
     names = [first[k] for k in stated]
-    if len(above_numbers) == len(first):
-        is_new = len(repeating) == len(first) > 1 and rows >= FEWEST_BELOW
-        return is_new and not any(again)
-    if above_numbers or len(set(names)) < len(names):
-        above_text = [k for k in repeating if k not in above_numbers]
-        return bool(above_text) and not any(again[k] for k in stated)
+    above_numbers = [k for k in stated if _are_numbers(below[k])]
+    above_repeating = [k for k in stated if 2 * len(known[k]) <= rows]
+    above_text = set(above_repeating) - set(above_numbers)
+    all_repeat = len(above_repeating) == len(first) > 1 and rows >= FEWEST_BELOW
+    all_new = not any(again[k] for k in stated)
+    is_corner = len(first) > 1 and not first[0] and "" not in (*first[1:], *known[0])
+    counted = [str(k) for k in range(len(first) + 1)]
+    is_counted = len(first) > 2 and rows > 2 and first in (counted[:-1], counted[1:])
     filled = [seen for cell, seen in zip(first, again, strict=True) if cell]
-    return 2 * sum(filled) < max(1, len(filled))
+    most_new = 2 * sum(filled) < max(1, len(filled))
+    rules = (
+        # an empty cell above row labels
+        (is_corner and (len(known[0]) == rows or not any(again)), True),
+        # 0, 1, 2, … are names unless the columns have these numbers
+        (is_counted, most_new),
+        # text above numbers is a name
+        (any(not is_number(first[k]) for k in above_numbers), True),
+        (len(above_numbers) == len(first), all_repeat and all_new),
+        # numbers above numbers, or a name that occurs twice, say nothing by themselves
+        (bool(above_numbers) or len(set(names)) < len(names), bool(above_text) and all_new),
+        (True, most_new),
+    )
+    return next(verdict for applies, verdict in rules if applies)
 
 
 def _is_odd(first: Sequence[str], below: Sequence[Column]) -> bool:

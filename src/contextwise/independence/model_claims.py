@@ -151,37 +151,21 @@ class PairLister:
 
 @dataclass(frozen=True, eq=False)
 class ModelExplanation(Printed):
-    """The claims of a model about its pairs.
+    """The claims of a model about its pairs."""
 
-    Attributes
-    ----------
-    counted : Comparison
-        The contexts in which each pair depends, as differences to a model without features.
-    somewhere : tuple of PairClaims
-        Pairs that depend in some contexts only, those with the most independent contexts first.
-    never : tuple of PairClaims
-        Pairs that are independent in every context, those with the fewest neighbours first.
-    always : tuple of PairClaims
-        Pairs that depend in every context.
-    separations : tuple of PairClaim
-        Of a network: pairs without an arc, with the set that d-separates them in the evidence, or a
-        minimal one. Pairs that depend given all other variables come first: parents of one child.
-    counts : dict
-        The number of all pairs of each kind, listed or not, by the names of these attributes.
-    constants : tuple of names
-        Variables with one state. Their pairs are left out.
-    partial : bool
-        Whether the time limit left something undecided.
-    """
-
+    #: the contexts in which each pair depends, as differences to a model without features
     counted: Comparison
+    #: pairs that depend in some contexts only, those with the most independent contexts first
     somewhere: tuple[PairClaims, ...]
+    #: pairs that are independent in every context, those with the fewest neighbours first
     never: tuple[PairClaims, ...]
-    always: tuple[PairClaims, ...]
+    always: tuple[PairClaims, ...]  #: pairs that depend in every context
+    #: of a network: pairs without an arc, with the set that d-separates them in the evidence, or a
+    #: minimal one; those that depend given all other variables come first: parents of one child
     separations: tuple[PairClaim, ...]
-    counts: dict[str, int]
-    constants: tuple[str, ...]
-    partial: bool
+    counts: dict[str, int]  #: the number of pairs of each kind, listed or not, by the names above
+    constants: tuple[str, ...]  #: variables with one state; their pairs are left out
+    partial: bool  #: whether the time limit left something undecided
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {kind}" for kind, count in self.counts.items())

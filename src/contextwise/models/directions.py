@@ -63,30 +63,14 @@ class Directions:
     """The parents of each variable of a Bayesian network, and its tables where they are known.
 
     `directions_of` makes and checks one.
-
-    Parameters
-    ----------
-    parents : tuple of tuples of positions
-        The parents of each variable.
-    tables : tuple of arrays or None
-        P(v | parents) of each variable: one axis per parent, in their order, and v last. The arrays
-        are read-only. None if the table is not known.
-    undirected : frozenset of (parent, child)
-        Arcs whose direction is not known, because the graph is partly directed. The parents are
-        then one DAG of its equivalence class, and all its DAGs have the same d-separations.
-
-    Examples
-    --------
-    >>> domain = Domain({"A": 2, "B": 2, "C": 2})
-    >>> directions = directions_of(domain, [(), (0,), (0, 1)])
-    >>> directions.arcs
-    [(0, 1), (0, 2), (1, 2)]
-    >>> directions.order
-    (0, 1, 2)
     """
 
     parents: tuple[tuple[int, ...], ...]
+    #: P(v | parents) of each variable, read-only: one axis per parent, in their order, and v last;
+    #: None if the table is not known
     tables: tuple[FloatArray | None, ...]
+    #: arcs whose direction is not known, because the graph is partly directed; the parents are then
+    #: one DAG of its equivalence class, and all its DAGs have the same d-separations
     undirected: frozenset[PairIndex] = frozenset()
 
     def __repr__(self) -> str:
@@ -167,32 +151,15 @@ def bayesian_network(
     tables, each pair of adjacent variables and each pair of parents of one child has a table of
     features: the claims are the same.
 
-    Parameters
-    ----------
-    domain : Domain
-    parents : sequence
-        For each variable of the domain, the positions of its parents.
-    tables : sequence of arrays or None, optional
-        For each variable P(v | parents): one axis per parent, in their order, and v last. Rows
-        whose sum is off by rounding are rescaled. None, or an array with NaN, is a table that is
-        not known: then the model has no weights.
-    undirected : pairs of positions, optional
-        The edges without a direction of a partly directed graph, such as the CPDAG that a learner
-        returns; ``parents`` has only its arcs. Not with tables.
+    ``parents`` has the positions of the parents of each variable; ``tables`` has P(v | parents),
+    one axis per parent, in their order, and v last. Rows whose sum is off by rounding are rescaled.
+    None, or an array with NaN, is a table that is not known: then the result is a `Structure`
+    without weights. ``undirected`` has the edges without a direction of a partly directed graph,
+    such as a CPDAG, whose ``parents`` has only the arcs; it has no tables.
 
-    Returns
-    -------
-    LogLinear if all tables are known, Structure otherwise
+    Raises `DomainError` if the arcs have a cycle, or no DAG without further colliders has the
+    undirected edges, and `TableError` for a table that does not fit or a row whose sum is not 1.
 
-    Raises
-    ------
-    DomainError
-        If the arcs have a cycle, or no DAG without further colliders has the undirected edges.
-    TableError
-        If a table does not fit its variable and parents, or a row does not sum to 1.
-
-    Examples
-    --------
     >>> domain = Domain({"A": 2, "B": 2})
     >>> bayesian_network(domain, [(1,), (0,)])
     Traceback (most recent call last):
