@@ -215,14 +215,16 @@ def from_causal_learn(graph: Any, domain: DomainLike) -> Structure:
         raise DomainError(f"expected a causal-learn graph, got {type(graph).__name__}")
     names = [node.get_name() for node in graph.get_nodes()]
     ends = np.asarray(graph.graph)  # ends[i, j]: the end at i of an edge with j; 1 is an arrow head
-    if set(np.unique(ends).tolist()) <= {-1, 0, 1} and not ((ends == 1) & (ends.T == 1)).any():
-        arcs = [(names[i], names[j]) for j, i in np.argwhere((ends == 1) & (ends.T == -1))]
-        edges = [(names[i], names[j]) for i, j in np.argwhere((ends == -1) & (ends.T == -1))]
-        return _from_pdag(arcs, edges, domain_of(domain))
-    # Other ends, such as those of FCI, or two arrow heads: no DAG, so only the moral graph is kept.
-    arcs = [(names[i], names[j]) for j, i in np.argwhere(ends == 1)]
-    edges = [(names[i], names[j]) for i, j in np.argwhere((ends != 0) | (ends.T != 0))]
-    return _from_pdag(arcs, edges, domain_of(domain))
+    heads, tails = ends == 1, ends == -1
+    if set(np.unique(ends).tolist()) <= {-1, 0, 1} and not (heads & heads.T).any():
+        arcs, edges = heads & tails.T, tails & tails.T
+    else:  # ends such as those of FCI, or two heads: no DAG, so only the moral graph is kept
+        arcs, edges = heads, (ends != 0) | (ends.T != 0)
+    return _from_pdag(
+        ((names[i], names[j]) for j, i in np.argwhere(arcs)),
+        ((names[i], names[j]) for i, j in np.argwhere(edges)),
+        domain_of(domain),
+    )
 
 
 def _from_pdag(

@@ -180,27 +180,16 @@ class Domain:
         negated = len(outside) < len(inside)
         return Literal(self.names[variable], outside if negated else inside, negated)
 
-    def assignment(self, context: Mapping[str, State] | str | None) -> dict[int, int]:
+    def assignment(self, context: Assignment | None) -> dict[int, int]:
         """Return a partial assignment by index: variable to state; see `Box` for several states."""
-        if context is None:
-            return {}
-        if isinstance(context, str):
-            states: dict[str, State] = {}
-            for literal in parse_literals(context):
-                if literal.negated or len(literal.states) != 1:
-                    raise DomainError(
-                        f"a query gives one state to a variable: {literal.variable}=yes; for "
-                        "several, ask model.restrict(...)"
-                    )
-                if states.setdefault(literal.variable, literal.states[0]) != literal.states[0]:
-                    raise DomainError(f"the context gives two states to {literal.variable!r}")
-            context = states
-        if not isinstance(context, Mapping):
-            raise _no_literals(context)
         chosen = {}
-        for name, state in context.items():
-            variable = self.position(name)
-            chosen[variable] = self.state_position(variable, state)
+        for variable, allowed in value_sets_of(self, {} if context is None else context).items():
+            if allowed.bit_count() != 1:
+                raise DomainError(
+                    f"a query gives one state to a variable: {self.names[variable]}=yes; for "
+                    "several, ask model.restrict(...)"
+                )
+            chosen[variable] = allowed.bit_length() - 1
         return chosen
 
     def without(self, variables: Iterable[int]) -> Domain:
@@ -265,7 +254,10 @@ def literals_of(domain: Domain, literals: Assignment) -> Iterator[tuple[int, int
             listed_states: Iterable[object] = [states] if one else states  # type: ignore[assignment]
             yield variable, domain.value_set(variable, listed_states)
     else:
-        raise _no_literals(literals)
+        raise DomainError(
+            "expected a text such as 'smoker=yes & age!=young' or a mapping such as "
+            f"{{'smoker': 'yes'}}, got {literals!r}"
+        )
 
 
 def value_sets_of(domain: Domain, literals: Assignment) -> dict[int, int]:
@@ -276,13 +268,6 @@ def value_sets_of(domain: Domain, literals: Assignment) -> dict[int, int]:
         if not allows[variable]:
             raise DomainError(f"{literals!r} leaves no state of {domain.names[variable]!r}")
     return allows
-
-
-def _no_literals(value: object) -> DomainError:
-    return DomainError(
-        "expected a text such as 'smoker=yes & age!=young' or a mapping such as "
-        f"{{'smoker': 'yes'}}, got {value!r}"
-    )
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
