@@ -80,6 +80,8 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         (".evaluation", "ensemble_matrix", "contextwise.distance_matrix"),
         (".evaluation", "populations", "groups"),
         (".independence", "is_independent", "query"),
+        (".independence", "markov_blanket", "graph"),
+        (".convert", "to_pgmpy", "write"),
         (".evaluation", "score", "scores.score"),
         (".evaluation", "summarize", "compare_groups"),
         (".learning", "EdgeTrees", "PairBlocks"),

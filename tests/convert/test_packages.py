@@ -17,14 +17,13 @@ from contextwise.convert import (
     from_pgmpy,
     from_pyagrum,
     from_staged_tree,
-    to_pgmpy,
-    to_pyagrum,
 )
 from contextwise.errors import DomainError
 from contextwise.formats import encode, read_stream
 from contextwise.models.factors import Factor, factors_of, log_linear
 from contextwise.support.arrays import FloatArray
 from convert_oracle import assert_equal, claims, interactions, random_domain, representable
+from other_packages import to_pgmpy, to_pyagrum
 
 SEEDS = range(8)
 

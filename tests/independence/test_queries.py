@@ -14,7 +14,6 @@ from contextwise.errors import ContextwiseError, DomainError, OpenResult, ParseE
 from contextwise.independence import (
     edges_of,
     graph,
-    markov_blanket,
     query,
 )
 from contextwise.independence.model_claims import explain_model
@@ -255,7 +254,6 @@ def test_a_model_may_be_named_by_its_file_or_as_an_example(tmp_path: Path) -> No
         (pair,) = explain_model(model, pairs=[("smoker", "asbestos")]).listed
         assert pair.contexts == 2
         assert graph(model).number_of_nodes() == len(edges_of(model).nodes) == 3
-        assert markov_blanket(model, "cancer") == {"smoker", "asbestos"}
 
 
 def test_the_answer_of_a_partly_directed_graph_without_a_dag_says_so() -> None:

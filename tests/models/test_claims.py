@@ -29,7 +29,7 @@ from contextwise import (
 )
 from contextwise.comparison.estimate import draw_assertions
 from contextwise.comparison.question import pose
-from contextwise.convert import to_generators, to_pgmpy
+from contextwise.convert import to_generators
 from contextwise.counting.assertions import answers
 from contextwise.counting.contract import ENGINES
 from contextwise.distributions import fit, kl_divergence, mean_log_likelihood, sample
@@ -218,7 +218,6 @@ def test_what_needs_features_refuses_claims(tmp_path: Path) -> None:
         lambda: LogLinear(model, [1.0]),
         lambda: write(model, tmp_path / "claims.mn"),
         lambda: to_generators(model),
-        lambda: to_pgmpy(model),  # type: ignore[arg-type]
         lambda: sample(model, 5, rng=0),
         lambda: mean_log_likelihood(model, rows),
         lambda: kl_divergence(with_weights, model),

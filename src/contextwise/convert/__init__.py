@@ -7,6 +7,8 @@ representation, and `Claims` otherwise. It raises `TooLargeError` if a table wou
 the rule behind all converters.
 """
 
+from typing import TYPE_CHECKING
+
 from contextwise.convert.by_values import by_values
 from contextwise.convert.directed import from_cpt_trees, from_cstree, from_ldag, from_staged_tree
 from contextwise.convert.hierarchical import (
@@ -20,10 +22,13 @@ from contextwise.convert.packages import (
     from_ising,
     from_pgmpy,
     from_pyagrum,
-    to_pgmpy,
-    to_pyagrum,
 )
 from contextwise.convert.undirected import from_canonical, from_graph, from_stratified
+from contextwise.support.loading import lazy_names
+
+if not TYPE_CHECKING:
+    _UAI = "write(model, 'model.uai'), which pgmpy and pyAgrum read"
+    __getattr__, __dir__ = lazy_names(__name__, {}, {"to_pgmpy": _UAI, "to_pyagrum": _UAI})
 
 __all__ = [
     "by_values",
@@ -42,6 +47,4 @@ __all__ = [
     "from_staged_tree",
     "from_stratified",
     "to_generators",
-    "to_pgmpy",
-    "to_pyagrum",
 ]

@@ -8,7 +8,6 @@ finds the independencies in the numbers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,10 @@ import numpy as np
 from contextwise.convert.from_claims import DomainLike, converter, domain_of
 from contextwise.convert.undirected import from_graph
 from contextwise.data.rows import infer_domain
-from contextwise.errors import DomainError, require
+from contextwise.errors import DomainError
 from contextwise.models.directions import bayesian_network, moral_pairs
 from contextwise.models.domain import Domain, listed
-from contextwise.models.factors import Factor, factors_to_write, log_linear, numbers
+from contextwise.models.factors import Factor, log_linear
 from contextwise.models.factors import tables as cells
 from contextwise.models.structure import LogLinear, Structure, structure_of
 
@@ -127,44 +126,6 @@ def _product(
     return model
 
 
-def to_pgmpy(model: LogLinear) -> Any:
-    """Convert a log-linear model to a Markov network of pgmpy: one factor per scope.
-
-    Parameters
-    ----------
-    model : LogLinear
-
-    Returns
-    -------
-    pgmpy.models.DiscreteMarkovNetwork
-
-    Examples
-    --------
-    >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [0.5])
-    >>> sorted(to_pgmpy(model).edges)  # doctest: +SKIP
-    [('A', 'B')]
-    """
-    models = require("pgmpy.models", "pgmpy")
-    factors = require("pgmpy.factors.discrete", "pgmpy")
-    domain = model.domain
-    network = models.DiscreteMarkovNetwork()
-    network.add_nodes_from(domain.names)
-    for factor in factors_to_write(model, "a pgmpy network"):
-        names = [domain.names[v] for v in factor.scope]
-        if not names:
-            continue
-        network.add_edges_from(combinations(names, 2))
-        network.add_factors(
-            factors.DiscreteFactor(
-                names,
-                [domain.cardinalities[v] for v in factor.scope],
-                numbers(factor, "a pgmpy network"),
-                state_names={domain.names[v]: list(domain.states[v]) for v in factor.scope},
-            )
-        )
-    return network
-
-
 def from_pyagrum(network: Any) -> LogLinear:
     """Convert a pyAgrum Bayesian network or Markov random field to a log-linear model.
 
@@ -240,38 +201,6 @@ def _from_pdag(
     except DomainError:  # a learner can return a graph with cycles or contradictory arrows
         pairs = {(min(edge), max(edge)) for edge in (*moral_pairs(parents), *undirected)}
         return Structure(domain, cells(domain, sorted(pairs)).features, info={"directed": True})
-
-
-def to_pyagrum(model: LogLinear) -> Any:
-    """Convert a log-linear model to a Markov random field of pyAgrum: one factor per scope.
-
-    Parameters
-    ----------
-    model : LogLinear
-
-    Returns
-    -------
-    pyagrum.MarkovRandomField
-
-    Examples
-    --------
-    >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [0.5])
-    >>> sorted(map(sorted, to_pyagrum(model).factors()))  # doctest: +SKIP
-    [[0, 1]]
-    """
-    pyagrum = require("pyagrum", "pyagrum")
-    domain = model.domain
-    network = pyagrum.MarkovRandomField()
-    for name, states in zip(domain.names, domain.states, strict=True):
-        network.add(pyagrum.LabelizedVariable(name, name, list(states)))
-    for factor in factors_to_write(model, "a pyAgrum network"):
-        if factor.scope:
-            table = network.addFactor([domain.names[v] for v in factor.scope])
-            # The arrays of pyAgrum have the first variable last.
-            order = [factor.scope.index(domain.position(name)) for name in reversed(table.names)]
-            values = numbers(factor, "a pyAgrum network").transpose(order)
-            table[:] = np.ascontiguousarray(values)
-    return network
 
 
 # -- packages of R --------------------------------------------------------------------------------

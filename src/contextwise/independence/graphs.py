@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from contextwise.comparison.question import active_pairs
-from contextwise.errors import ContextwiseError, DomainError, require
+from contextwise.errors import ContextwiseError, require
 from contextwise.formats import ModelLike, as_structure
-from contextwise.models.box import Box
 from contextwise.models.domain import Assignment
 
 if TYPE_CHECKING:
@@ -91,36 +90,6 @@ def _networkx(graph: GraphLike) -> networkx.Graph[str]:
     result.add_nodes_from(graph.nodes)
     result.add_edges_from(graph.edges)
     return result
-
-
-def markov_blanket(
-    model: ModelLike, variable: str, *, context: Assignment | None = None
-) -> set[str]:
-    """Find the neighbours of a variable in a context: given them it is independent of all others.
-
-    Parameters
-    ----------
-    model : Structure, LogLinear, path of a file, or name of an example
-    variable : name
-    context : partial assignment of other variables, optional
-
-    Returns
-    -------
-    set of names
-
-    Examples
-    --------
-    >>> from contextwise import Structure
-    >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=0", "A=0 & C=1"])
-    >>> markov_blanket(model, "B", context="C=0"), markov_blanket(model, "B", context="C=1")
-    ({'A'}, set())
-    """
-    structure = as_structure(model)
-    box = Box.of(structure.domain, context)
-    if structure.domain.position(variable) in box.fixed:
-        raise DomainError(f"the context assigns {variable!r}, so it has no blanket there")
-    edges = edges_of(structure, box.states).edges
-    return {name for edge in edges for name in edge if variable in edge and name != variable}
 
 
 # -- as files --------------------------------------------------------------------------------------
