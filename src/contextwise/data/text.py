@@ -487,28 +487,34 @@ _BANNER = "the line above the names was dropped"
 def _more_headers(first: Sequence[str], below: Sequence[Column]) -> tuple[int, str]:
     """Return the number of further header lines, and what they are."""
     second = _line(below, 0)
+    rest = [column.take(slice(1, None)) for column in below]
+    rows = len(rest[0].codes)
     if _are_types(second):
-        third = _line(below, 1) if len(below[0].codes) > 1 else second
+        third = _line(rest, 0) if rows else second
         if all(cell in _ROLES or "=" in cell for cell in third):
             return 2, "lines 2 and 3 describe the columns (Orange) and were dropped"
-        if all((column.codes[1:] != column.codes[0]).all() for column in below):
+        if all(cell not in column.labels for cell, column in zip(second, rest, strict=True)):
             return 1, "line 2 describes the columns (Orange) and was dropped"
     filled = [cell for cell in second if cell]
     if filled and 2 * sum("response" in cell.lower() for cell in filled) >= len(filled):
         return 1, "line 2 is a second header (Response) and was dropped"
     if filled and all(re.fullmatch(":?-{2,}:?", cell) for cell in filled):
         return 1, "line 2 only underlines the names and was dropped"
-    rest = [column.take(slice(1, None)) for column in below]
     is_banner = "" in first[1:] and "" not in second and len(set(second)) == len(second)
-    if is_banner and len(rest[0].codes) >= FEWEST_BELOW and _is_header(second, rest):
+    if is_banner and rows >= FEWEST_BELOW and _is_header(second, rest):
         return 1, _BANNER
-    if len(second) > 1 and len(rest[0].codes) >= 10 and all(cell.isdecimal() for cell in second):
-        largest = [max(column.numbers, default=np.nan) for column in rest]
-        sizes = np.array([float(cell) for cell in second])
-        whole = all((column.numbers % 1 == 0).all() for column in rest)
-        if whole and (np.array(largest) < sizes).all() and np.mean(largest == sizes - 1) >= 0.5:
-            return 1, "line 2 has the numbers of states (Benchpress) and was dropped"
+    if len(second) > 1 and rows >= FEWEST_BELOW and _are_sizes(second, rest):
+        return 1, "line 2 has the numbers of states (Benchpress) and was dropped"
     return 0, ""
+
+
+def _are_sizes(cells: Sequence[str], below: Sequence[Column]) -> bool:
+    """Check for numbers of states: most columns have the codes from 0 to one less."""
+    if not all(cell.isdecimal() for cell in cells):
+        return False
+    codes = all(column.is_numeric and not column.has_fractions for column in below)
+    gaps = [float(cell) - max(c.numbers) for cell, c in zip(cells, below, strict=True) if codes]
+    return codes and min(gaps) > 0 and 2 * gaps.count(1) >= len(gaps)
 
 
 # -- ARFF ------------------------------------------------------------------------------------------
