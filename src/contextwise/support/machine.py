@@ -46,7 +46,7 @@ def one_thread() -> AbstractContextManager[Any]:
     they split a sum changes its last bits.
     """
     pools = _thread_pools()
-    return pools.limit(limits=1) if pools else nullcontext()
+    return pools.limit(limits=1, user_api="blas") if pools else nullcontext()
 
 
 @cache
