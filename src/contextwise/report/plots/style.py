@@ -122,7 +122,7 @@ def titled(axes: Axes, title: str = "") -> Figure:
 def named(guesses: Guesses) -> dict[str, Comparison]:
     """Return comparisons by their names; without names they are numbered."""
     if isinstance(guesses, Comparison):
-        return {"guess": guesses}
+        return {guesses.roles.guess: guesses}
     if isinstance(guesses, Mapping):
         by_name = dict(guesses)
     else:
