@@ -14,7 +14,7 @@ import pytest
 from commands import run
 from contextwise import Domain, Structure, compare, compare_groups, compare_many, write
 from contextwise.comparison.compare import comparison_record
-from contextwise.comparison.confusion import CAUSAL, adjacency, graph_distance
+from contextwise.comparison.confusion import CAUSAL, adjacency, between_graphs
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.models.directions import Directions, bayesian_network, directions_of
 from contextwise.models.structure import Model
@@ -73,18 +73,18 @@ def test_distances_are_those_of_gadjid(seed: int) -> None:
     dags = [adjacency(d, of_class=False) for d in (first, second)]
     classes = [adjacency(d, of_class=True) for d in (first, second)]
     direction = "from row to column"
-    assert graph_distance("sid", first, second) == gadjid.sid(*dags, edge_direction=direction)[1]
+    assert between_graphs("sid", first, second) == gadjid.sid(*dags, edge_direction=direction)[1]
     for name in ("ancestor_aid", "parent_aid", "oset_aid"):
         wanted = getattr(gadjid, name)(*dags, edge_direction=direction)[1]
-        assert graph_distance(name, first, second) == wanted
+        assert between_graphs(name, first, second) == wanted
     edges = [{frozenset(arc): arc for arc in d.arcs} for d in (first, second)]
     both = edges[0].keys() | edges[1].keys()
-    assert graph_distance("shd", first, second) == sum(
+    assert between_graphs("shd", first, second) == sum(
         edges[0].get(edge) != edges[1].get(edge) for edge in both
     )
-    assert graph_distance("shd", first, second) == gadjid.shd(*dags)[1]
-    assert graph_distance("cpdag_shd", first, second) == gadjid.shd(*classes)[1]
-    assert all(graph_distance(name, first, first) == 0 for name in CAUSAL)
+    assert between_graphs("shd", first, second) == gadjid.shd(*dags)[1]
+    assert between_graphs("cpdag_shd", first, second) == gadjid.shd(*classes)[1]
+    assert all(between_graphs(name, first, first) == 0 for name in CAUSAL)
 
 
 DOMAIN = Domain({"A": 2, "B": 2, "C": 2})

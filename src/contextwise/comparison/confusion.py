@@ -281,7 +281,7 @@ def adjacency(directions: Directions, *, of_class: bool) -> Matrix:
 BY_GADJID = ("sid", "ancestor_aid", "parent_aid", "oset_aid")
 
 
-def graph_distance(name: str, true: Directions | None, guess: Directions | None) -> int | None:
+def between_graphs(name: str, true: Directions | None, guess: Directions | None) -> int | None:
     """Return a distance of two graphs; None if it is not defined, or its package is missing."""
     if true is None or guess is None:
         return None
@@ -314,7 +314,7 @@ def _causal_distance(key: str) -> Callable[[Any], int | None]:
     def formula(c: Comparison) -> int | None:
         if c.question.asked is not None:
             return None
-        return graph_distance(key, c.true.directions, c.guess.directions)
+        return between_graphs(key, c.true.directions, c.guess.directions)
 
     return formula
 
