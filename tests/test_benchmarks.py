@@ -21,10 +21,10 @@ from benchmarks.switches import LISTED, STEPS  # noqa: E402
 def test_a_line_is_measured_and_reported(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     command = [sys.executable, "-m", "benchmarks", "--lines", "threads", "growth"]
-    command += ["learned", "--results"]
+    command += ["weights", "--results"]
     subprocess.run([*command, str(tmp_path)], cwd=ROOT, check=True)
     run = json.loads((tmp_path / "generated.json").read_text())
-    assert run["lines"].keys() == {"threads", "growth", "learned"}
+    assert run["lines"].keys() == {"threads", "growth", "weights"}
     for line in run["lines"].values():
         assert line["figures"]
         assert all(measured["seconds"] > 0 for measured in line["measurements"])
