@@ -96,7 +96,6 @@ class TestTrouble:
             (["fit", "lung", "missing.csv", "--out", "x.dn"], "cannot write .dn; use one of .mn"),
             (["fit", "lung", "missing.csv", "--out", "no/x.mn"], "no/x.mn: No such file"),
             (["report", "missing.mn", "x.mn", "--out", "no/x.html"], "no/x.html: No such file"),
-            (["matrix", "missing.mn", "--out", "no/x.csv"], "no/x.csv: No such file"),
             (["sample", "missing.mn", "--out", "."], ".: Is a directory"),
             (["plot", "matrix", "missing.mn", "--out", "no/x.png"], "no/x.png: No such file"),
             (["plot", "pairs", "missing.mn", "x.mn", "--out", "x.gif"], "x.gif: "),

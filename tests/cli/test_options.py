@@ -8,7 +8,7 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 from commands import run
-from contextwise.cli import COMMANDS, REMOVED, contextwise
+from contextwise.cli import COMMANDS, COMPLETION, REMOVED, contextwise, main
 from contextwise.cli.cmd_plot import Plots
 from contextwise.cli.options import COMPARED, ROWS, SECTIONS, sections
 from contextwise.cli.options import REMOVED as REMOVED_OPTIONS
@@ -66,8 +66,17 @@ def test_a_command_has_few_options(name: str, context: click.Context) -> None:
 
 class TestCompletion:
     @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-    def test_the_script_of_a_shell(self, shell: str) -> None:
-        assert f"_CONTEXTWISE_COMPLETE={shell}_complete" in run("--completion", shell).stdout
+    def test_the_script_of_a_shell(
+        self, shell: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setenv("_CONTEXTWISE_COMPLETE", f"{shell}_source")
+        with pytest.raises(SystemExit, match="0"):
+            main([])
+        assert f"_CONTEXTWISE_COMPLETE={shell}_complete" in capsys.readouterr().out
+
+    def test_the_removed_option(self) -> None:
+        assert COMPLETION in run("--completion", "bash").stderr
+        assert COMPLETION in " ".join(run("--help").stdout.split())
 
     @pytest.mark.parametrize(
         ("words", "incomplete", "expected"),

@@ -64,6 +64,9 @@ REMOVED = {
 }
 """The successor of each command that earlier versions had."""
 
+COMPLETION = 'eval "$(_CONTEXTWISE_COMPLETE=bash_source contextwise)"'
+"""The line of a shell's startup file for completion; also zsh_source and fish_source."""
+
 UNDECIDED = 3
 """Exit code if the time limit left something unfinished."""
 READER_LEFT = 141
@@ -99,6 +102,8 @@ class Commands(SuggestingGroup):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta["words"] = [*args]  # for pages, which show how they were made
+        if args[:1] == ["--completion"]:
+            ctx.fail(f"--completion was removed; use: {COMPLETION}")
         return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -128,29 +133,10 @@ class Commands(SuggestingGroup):
             ctx.exit(READER_LEFT)
 
 
-def _print_completion(ctx: click.Context, param: click.Parameter, shell: str | None) -> None:
-    if shell is None or ctx.resilient_parsing:
-        return
-    from click.shell_completion import get_completion_class
-
-    script = get_completion_class(shell)
-    assert script is not None, "click knows these three shells"
-    click.echo(script(ctx.command, {}, "contextwise", "_CONTEXTWISE_COMPLETE").source())
-    ctx.exit()
-
-
 @click.group(
     cls=Commands,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-)
-@click.option(
-    "--completion",
-    type=click.Choice(["bash", "zsh", "fish"]),
-    is_eager=True,
-    expose_value=False,
-    callback=_print_completion,
-    help='Print the completion script of a shell, for eval "$(contextwise --completion bash)".',
 )
 @click.version_option(package_name="contextwise")
 @click.pass_context
@@ -159,6 +145,8 @@ def contextwise(ctx: click.Context) -> None:
 
     A MODEL is a file (Libra's .mn, .json and others, also .gz), the name of a bundled example
     (contextwise info lists them), or - for standard input.
+
+    Completion in bash (or zsh, fish): eval "$(_CONTEXTWISE_COMPLETE=bash_source contextwise)"
 
     \b
     Examples:

@@ -171,7 +171,8 @@ def groups(
 
 def _numbers(ctx: click.Context, param: click.Parameter, text: str) -> list[int]:
     try:
-        return [options.WholeNumber().convert(part, param, ctx) for part in text.split(",")]
+        kind = click.IntRange(1, options.LARGEST)
+        return [kind(part, param, ctx) for part in text.split(",")]
     except click.BadParameter:
         raise click.BadParameter(f"expected numbers such as 200,1000, got {text!r}") from None
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
-import io
 import os
+import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,6 @@ import contextwise as cw
 from contextwise.cli import options
 from contextwise.cli.inputs import (
     holds_ensembles,
-    load,
     load_data,
     load_guesses,
     only_one_from_stdin,
@@ -22,9 +22,7 @@ from contextwise.cli.inputs import (
     time_left,
 )
 from contextwise.data.options import FLAGS
-from contextwise.errors import ContextwiseError
-from contextwise.support.files import write_bytes
-from contextwise.support.formatting import as_json
+from contextwise.errors import ContextwiseError, OpenResult
 
 if TYPE_CHECKING:
     from contextwise.comparison.compare import Comparison
@@ -203,9 +201,16 @@ def compare_guess(
     options.refuse_nothing(comparison.question)
     if not by_chance.chance or len(comparison.unions.open_places):
         return comparison, None, comparison.unions.interrupted
-    engine = how.get("engine", "auto")
-    chance, stopped = by_chance.run(true, guess, restriction, engine, time_left())
-    return comparison, chance, stopped
+    drawing: Any = {"draws": by_chance.draws, "rng": by_chance.rng, "time_limit": time_left()}
+    drawing |= {"engine": how.get("engine", "auto"), "show_progress": True}
+    try:
+        chance = cw.chance(true, guess, **drawing, **restriction)
+    except KeyboardInterrupt:
+        return comparison, None, True
+    except OpenResult as error:
+        warnings.warn(str(error), stacklevel=2)
+        return comparison, None, True
+    return comparison, chance, chance.draws < by_chance.draws
 
 
 def _show(
@@ -252,7 +257,7 @@ def _compare_groups(
 ) -> None:
     """Compare every guess of every group with the true model, and the groups with each other."""
     time_left()  # the limit is also for reading the models
-    first = load(true, scope.format_name, by_values=scope.by_values)
+    first = scope.load(true)
     how: Any = {"engine": engine, "threads": threads, "show_progress": True}
     how |= scope.keywords(first)
     compared: dict[str, list[Comparison]] = {}
@@ -261,7 +266,7 @@ def _compare_groups(
         for file in files:
             if holds_ensembles([file], False):
                 raise click.UsageError(f"{file}: a group holds single models, got an ensemble")
-            guess = load(file, scope.format_name, by_values=scope.by_values)
+            guess = scope.load(file)
             comparison = cw.compare(first, guess, time_limit=time_left(), **how)
             options.refuse_nothing(comparison.question)
             compared[group].append(comparison)
@@ -285,7 +290,7 @@ def _compare_ensembles(
     output: str,
 ) -> None:
     """Score guesses of which some are ensembles, and show how reliable these are."""
-    true = load(names[0], scope.format_name, by_values=scope.by_values)
+    true = scope.load(names[0])
     guesses = load_guesses(names[1:], true, scope.format_name, probabilities, scope.by_values)
     restriction = scope.keywords(true)
     named = dict(zip(labels[1:], guesses, strict=True))
@@ -364,7 +369,6 @@ def _print_pairs(guesses: Sequence[Guess]) -> None:
 
 @options.command()
 @options.model("models", metavar="MODEL...", nargs=-1, required=True)
-@options.path("--out", metavar="FILE", help="Write to this .csv or .json file.")
 @click.option("--normalized", is_flag=True, help="With --csv: print normalized distances.")
 @options.output("json", "csv")
 @options.parallel
@@ -377,7 +381,6 @@ def matrix(
     ctx: click.Context,
     /,
     models: tuple[str, ...],
-    out: str | None,
     normalized: bool,
     output: str,
     scope: options.Scope,
@@ -393,12 +396,9 @@ def matrix(
     \b
     Examples:
       contextwise matrix first.mn second.mn third.mn
-      contextwise matrix *.mn --folder runs/matrix --jobs -1 --out distances.csv
+      contextwise matrix *.mn --folder runs/matrix --jobs -1 --csv > distances.csv
     """
     options.refuse_alone(ctx, FLAGS, "data")
-    if out is not None:
-        suffix = options.check_out(out, [".csv", ".json"])
-        output = suffix[1:] if output == "text" else output
     loaded = scope.load_all(models)
     counting["time_limit"] = time_left()
     with options.resumable(counting["store"]):
@@ -407,35 +407,32 @@ def matrix(
         )
     if not distances.total:
         raise ContextwiseError(options.NOTHING_LEFT)
-    text = _matrix(distances, normalized, output)
-    if out is None:
-        click.echo(text, nl=False)
-    else:
-        write_bytes(out, text.encode())
+    _print_matrix(distances, normalized, output)
     if unfinished := distances.open_distances:
         click.echo(f"contextwise: {unfinished} distances are unfinished", err=True)
         ctx.exit(3)
 
 
-def _matrix(matrix: DistanceMatrix, normalized: bool, output: str) -> str:
-    if output == "text":
+def _print_matrix(matrix: DistanceMatrix, normalized: bool, output: str) -> None:
+    cells = cw.report.comparisons.matrix_cells
+    if output == "json":
+        options.print_json(
+            {
+                "models": matrix.names,
+                "assertions": matrix.total,
+                "distances": cells(matrix, normalized=False),
+                "normalized": cells(matrix, normalized=True),
+                "medoid": None if matrix.open_distances else matrix.names[matrix.medoid],
+                "open": matrix.open_distances,
+                "by_position": matrix.by_position,
+            }
+        )
+    elif output == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(["model", *matrix.names])
+        rows = zip(matrix.names, cells(matrix, normalized=normalized), strict=True)
+        writer.writerows([name, *row] for name, row in rows)
+    else:
         names = short_names(matrix.names)
         parts = cw.report.comparisons.matrix_parts(matrix, names=names, normalized=True)
-        return f"{cw.report.text.as_text(parts)}\n"
-    if output == "csv":
-        cells = cw.report.comparisons.matrix_cells(matrix, normalized=normalized)
-        lines = io.StringIO()
-        writer = csv.writer(lines, lineterminator="\n")
-        writer.writerow(["model", *matrix.names])
-        writer.writerows([name, *row] for name, row in zip(matrix.names, cells, strict=True))
-        return lines.getvalue()
-    record = {
-        "models": matrix.names,
-        "assertions": matrix.total,
-        "distances": cw.report.comparisons.matrix_cells(matrix, normalized=False),
-        "normalized": cw.report.comparisons.matrix_cells(matrix, normalized=True),
-        "medoid": None if matrix.open_distances else matrix.names[matrix.medoid],
-        "open": matrix.open_distances,
-        "by_position": matrix.by_position,
-    }
-    return f"{as_json(record)}\n"
+        options.print_parts(parts, output)

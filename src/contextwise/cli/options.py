@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import os
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial, wraps
@@ -21,16 +20,15 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 import contextwise as cw
-from contextwise.cli.inputs import load_all, load_data, parse_groups, short_names
+from contextwise.cli.inputs import load, load_all, load_data, parse_groups, short_names
 from contextwise.data.options import FLAGS, RowOptions
-from contextwise.errors import ContextwiseError, OpenResult, ParseError
+from contextwise.errors import ContextwiseError, ParseError
 from contextwise.formats import FORMATS
 from contextwise.report import RENDERERS
 
 if TYPE_CHECKING:
     from contextwise.comparison.context_weights import Weights
     from contextwise.comparison.question import Contexts, Question, Restriction
-    from contextwise.evaluation.chance import Chance
     from contextwise.formats import ZeroWeights
     from contextwise.models.structure import Align, Model
     from contextwise.report.parts import Part
@@ -64,6 +62,7 @@ REMOVED: dict[str, dict[str, str]] = {
         "--top": "contextwise compare MODEL MODELS..., which names the nearest",
         "--probabilities": "contextwise compare TRUE ENSEMBLE --probabilities",
         "--store": "--folder FOLDER",
+        "--out": "--csv > FILE, or --json > FILE",
     },
     "learn": {"--select-by": "--grid with --valid ROWS, or without for BIC; or stability"},
     "explain": {"--data": "--contexts-of ROWS"},
@@ -178,16 +177,7 @@ words = partial(click.Choice, case_sensitive=False)
 
 
 LARGEST = 2**31 - 1
-
-
-class WholeNumber(click.IntRange):
-    """An integer that arrays and threads can be counted with."""
-
-    def convert(self, value: Any, *where: Any) -> int:
-        given: int = super().convert(value, *where)
-        if given > LARGEST:
-            self.fail(f"must be at most {LARGEST:,}, got {given}", *where)
-        return given
+"""The largest number of things; arrays and threads are counted with it."""
 
 
 class FiniteNumber(click.FloatRange):
@@ -201,7 +191,8 @@ class FiniteNumber(click.FloatRange):
 
 
 def number(*names: str, least: int = 1, **more: Any) -> Decorator:
-    return option(*names, type=WholeNumber(min=least), metavar="N", **more)
+    """Add an option that takes a number of things."""
+    return option(*names, type=click.IntRange(least, LARGEST), metavar="N", **more)
 
 
 path = partial(option, type=click.Path())
@@ -379,9 +370,13 @@ class Scope(NamedTuple):
     row_options: RowOptions
     by_values: float | None
 
+    def load(self, name: str) -> Model:
+        """Load a model; a comparison drops features of weight 0 itself, and counts them."""
+        return load(name, self.format_name, by_values=self.by_values)
+
     def load_all(self, names: Sequence[str]) -> list[Model]:
-        """Load models; a comparison drops features of weight 0 itself, and counts them."""
-        return load_all(names, format=self.format_name, by_values=self.by_values)
+        """Load several models."""
+        return load_all(names, self.format_name, by_values=self.by_values)
 
     def keywords(self, model: Model) -> Restriction:
         """Return the keywords of `compare` for models over the domain of this one; read files."""
@@ -581,26 +576,6 @@ class ChanceOptions(NamedTuple):
     chance: bool
     draws: int
     rng: int
-
-    def run(
-        self,
-        true: Model,
-        guess: Model,
-        restriction: Restriction,
-        engine: str,
-        time_limit: float | None,
-    ) -> tuple[Chance | None, bool]:
-        """Compare a guess with random guesses; the flag is True if it ended before all draws."""
-        how: dict[str, Any] = {"draws": self.draws, "rng": self.rng, "engine": engine}
-        how |= {"time_limit": time_limit, "show_progress": True}
-        try:
-            result = cw.chance(true, guess, **how, **restriction)
-        except KeyboardInterrupt:
-            return None, True
-        except OpenResult as error:
-            warnings.warn(str(error), stacklevel=2)
-            return None, True
-        return result, result.draws < self.draws
 
 
 chance = options_as(
