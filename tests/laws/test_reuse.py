@@ -62,8 +62,7 @@ def fresh(true: Structure, guess: Structure, **restriction: Any) -> Comparison:
 
 
 def known(structure: Structure) -> int:
-    kept = known_sizes._kept.get(id(structure.features))
-    return 0 if kept is None else sum(len(sizes.places) for sizes in kept[1].values())
+    return len(known_sizes._kept.get(structure.features, known_sizes.NOTHING).places)
 
 
 @pytest.mark.parametrize("second", RESTRICTIONS)
@@ -127,15 +126,24 @@ def test_known_sizes_end_with_their_model() -> None:
     assert not known_sizes._kept
 
 
+def test_each_model_keeps_the_sizes_of_one_kind_of_contexts_and_of_most_pairs() -> None:
+    true = model(1)
+    compare(true, model(2))
+    everything = known(true)
+    compare(true, model(3), pairs=RESTRICTIONS["pairs"]["pairs"])
+    assert known(true) == everything
+    compare(true, model(4), weights=RESTRICTIONS["weights"]["weights"])
+    assert known_sizes._kept[true.features].space.weights is not None
+
+
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    models = [model(seed) for seed in range(6)]
-    compare(models[0], models[1])
-    one = known_sizes._bytes(next(iter(known_sizes._kept[id(models[0].features)][1].values())))
-    monkeypatch.setattr(known_sizes, "LIMIT", 3 * one)
-    for guess in models[1:]:
-        compare(models[0], guess)
-    assert known(models[0])
-    assert 1 <= sum(known(other) > 0 for other in models[1:]) <= 2
+    true = model(1)
+    compare(true, model(2))
+    size = known_sizes._kept[true.features].memory()
+    known_sizes.clear()
+    monkeypatch.setattr(known_sizes, "LIMIT", size - 1)
+    compare(true, model(2))
+    assert not known(true)
 
 
 def test_the_arrays_of_features_cannot_be_written() -> None:

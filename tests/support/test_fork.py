@@ -11,15 +11,14 @@ import pytest
 FORK = """
 import os, sys, threading
 from contextwise import compare
-from contextwise.counting import known_sizes
 from contextwise.models.domain import Domain
 
 compare("lung", "lung-learned")
 held, finished = threading.Event(), threading.Event()
 
 def hold():
-    property = getattr(vars(Domain)["positions"], "lock", known_sizes._lock)  # Python 3.11 has one
-    with known_sizes._lock, property:
+    # Python 3.11 has one lock for a cached property of all instances.
+    with getattr(vars(Domain)["positions"], "lock", threading.Lock()):
         held.set()
         finished.wait()
 
