@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations
+from fractions import Fraction
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,10 @@ from contextwise import Domain, Structure, compare, distance, examples, write
 from contextwise.comparison import matrix as blocks
 from contextwise.comparison.matrix import compare_many, distance_matrix, farthest_first
 from contextwise.comparison.question import Contexts, active_pairs
-from contextwise.counting import branch, native
+from contextwise.counting import native
 from contextwise.counting.contexts import ContextSpace
-from contextwise.counting.cover import Cover
-from contextwise.counting.distances import count_distances, distances_in_python, two_models
-from contextwise.counting.extraction import CoverSource
+from contextwise.counting.native import count_distances
 from contextwise.errors import ContextwiseError, DomainError, EngineError, TooLargeError
-from contextwise.support.effort import NEVER, Deadline
 from contextwise.testing import domains, families, structures
 from contextwise.truths.generate import random_structure
 
@@ -142,43 +139,33 @@ def test_no_guess_no_comparison() -> None:
 
 
 @pytest.mark.skipif(native.missing() is not None, reason="the kernel was not built")
-@pytest.mark.parametrize("canonical", [False, True])
+@pytest.mark.parametrize("contexts", CONTEXTS)
 @pytest.mark.parametrize("rows", [0, 1, 3])
 @given(models=families(5), weighted=st.booleans())
-def test_the_kernel_and_its_twin_agree(
-    rows: int, canonical: bool, models: Models, weighted: bool
+def test_the_kernel_and_a_loop_with_the_readable_engine_agree(
+    rows: int, contexts: Contexts, models: Models, weighted: bool
 ) -> None:
-    features = [model.features for model in models]
     weights = [list(range(1, c + 1)) for c in models[0].domain.cardinalities]
-    asked: dict[str, Any] = {
-        "rows": rows,
-        "space": ContextSpace(canonical, weights if weighted else None),
+    shares = {
+        name: [Fraction(w, sum(of_states)) for w in of_states]
+        for name, of_states in zip(models[0].domain.names, weights, strict=True)
     }
-    pairs = active_pairs(*models)
-    values = count_distances(features, pairs, engine="native", **asked)
-    assert values == count_distances(features, pairs, engine="branch", **asked)
-    assert len(values) == len(two_models(5, rows))
-
-
-@pytest.mark.parametrize("canonical", [False, True])
-@given(models=families(4))
-def test_each_distinct_cover_of_a_pair_is_counted_once(canonical: bool, models: Models) -> None:
-    asked: list[Cover] = []
-
-    def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
-        asked.append(cover)
-        return branch.count_union(cover, deadline=deadline)
-
-    pairs = active_pairs(*models)
-    distances_in_python(
+    values = count_distances(
         [model.features for model in models],
-        pairs,
-        rows=0,
-        factors=[1] * len(pairs),
-        count_union=count_union,
-        space=ContextSpace(canonical),
+        active_pairs(*models),
+        rows=rows,
+        space=ContextSpace(contexts == "canonical", weights if weighted else None),
     )
-    assert len(asked) <= distinct_unions(models, canonical)
+    assert values == [
+        compare(
+            models[m],
+            models[k],
+            engine="branch",
+            contexts=contexts,
+            weights=shares if weighted else None,
+        ).distance
+        for m, k in two_models(5, rows)
+    ]
 
 
 @pytest.mark.parametrize("rows", [0, 1, 3])
@@ -199,17 +186,11 @@ def test_distances_by_tables_and_by_unions_are_those_of_compare(variables: int, 
     assert values == apart
 
 
-def distinct_unions(models: Sequence[Structure], canonical: bool) -> int:
-    """Count the distinct unions (sets of cubes) of one model or two, over all pairs."""
-    sources = [CoverSource(model.features, space=ContextSpace(canonical)) for model in models]
-    joins = [*((m,) for m in range(len(models))), *combinations(range(len(models)), 2)]
-    found = set()
-    for i, j in active_pairs(*models).tolist():
-        for join in joins:
-            cubes = [tuple(cube) for m in join for cube in sources[m].cubes(0, (i, j))]
-            if cubes:
-                found.add((i, j, frozenset(cubes)))
-    return len(found)
+def two_models(models: int, rows: int) -> list[tuple[int, int]]:
+    """List the two models of each distance; without rows, all of them."""
+    if not rows:
+        return list(combinations(range(models), 2))
+    return list(product(range(rows), range(rows, models)))
 
 
 @pytest.mark.parametrize("time_limit", [None, 60.0])

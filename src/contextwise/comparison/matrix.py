@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from hashlib import blake2b
-from itertools import combinations_with_replacement
+from itertools import combinations, combinations_with_replacement, product
 from math import inf
 from sys import getsizeof
 from typing import TYPE_CHECKING, Any, Unpack
@@ -24,7 +24,7 @@ from contextwise.comparison.compare import Comparison, answer, comparison_record
 from contextwise.comparison.confusion import Number, digits, ratio
 from contextwise.comparison.question import Question, Restriction, listed_models, pose
 from contextwise.counting.contract import DEFAULT, get_engine
-from contextwise.counting.distances import Two, count_distances, two_models
+from contextwise.counting.native import count_distances
 from contextwise.errors import ContextwiseError, OpenResult, require
 from contextwise.formats import ModelLike
 from contextwise.support.arrays import ObjectArray
@@ -84,12 +84,6 @@ class DistanceMatrix(Shown):
         sums: list[Number] = self.distances.sum(axis=1).tolist()
         return sums.index(min(sums))
 
-    def submatrix(self, places: Sequence[int]) -> DistanceMatrix:
-        """Return the matrix of some of the models, by their places."""
-        cells = np.ix_(places, places)
-        names = tuple(self.names[place] for place in places)
-        return replace(self, names=names, lower=self.lower[cells], upper=self.upper[cells])
-
     @cached_property
     def normalized(self) -> npt.NDArray[np.float64]:
         """The distances divided by the number of assertions, in [0, 1]."""
@@ -126,6 +120,9 @@ SIDE = 8
 """The least number of blocks along a side, so that all workers get some."""
 
 
+Two = tuple[int, int]
+
+
 @dataclass(frozen=True)
 class Block:
     """A part of a matrix."""
@@ -140,11 +137,17 @@ class Block:
         return f"{self.places[0]:09}-{self.places[self.rows]:09}"
 
     @property
+    def inside(self) -> list[Two]:
+        """The two models of each distance, as places in the question."""
+        count = len(self.places)
+        if not self.rows:
+            return list(combinations(range(count), 2))
+        return list(product(range(self.rows), range(self.rows, count)))
+
+    @property
     def two(self) -> list[Two]:
-        """The places of the two models of each distance."""
-        return [
-            (self.places[m], self.places[k]) for m, k in two_models(len(self.places), self.rows)
-        ]
+        """The two models of each distance, as places in the whole matrix."""
+        return [(self.places[m], self.places[k]) for m, k in self.inside]
 
 
 GRACE = 0.5
@@ -192,13 +195,26 @@ def blocks_of(question: Question, size: int) -> Iterator[Block]:
 
 
 def count_block(block: Block, effort: Effort, engine: str = DEFAULT) -> Distances:
-    """Count one block, at once if there is time; else each pair of models on its own."""
-    question, model_pairs = block.question, block.two
-    if question.rows is None and (distances := _count_at_once(block, effort, engine)):
-        return distances
+    """Count one block, at once if the kernel can; else each two models on their own."""
+    question, left = block.question, effort.deadline.left()
+    # The other half of the time is for the bounds of each two models.
+    soon = effort.deadline.sooner(inf if left is None else left / 2)
+    if question.rows is None and get_engine(engine).name == "native":
+        try:
+            exact = count_distances(
+                [structure.features for structure in question.structures],
+                question.active_pairs(),
+                replace(effort, deadline=soon),
+                rows=block.rows,
+                space=question.space,
+            )
+        except soon.out_of_time:
+            pass
+        else:
+            return Distances(block.two, exact, exact)
     lower, upper = [], []
     late = Deadline(effort.deadline.instant + GRACE)
-    for done, (m, k) in enumerate(two_models(len(block.places), block.rows), 1):
+    for done, (m, k) in enumerate(block.inside, 1):
         low: Number = 0
         high: Number = question.total
         if not late.passed:  # else not even bounds are counted
@@ -206,28 +222,8 @@ def count_block(block: Block, effort: Effort, engine: str = DEFAULT) -> Distance
             low, high = comparison.distance_bounds
         lower.append(low)
         upper.append(high)
-        effort.report(done, len(model_pairs))
-    return Distances(model_pairs, lower, upper)
-
-
-def _count_at_once(block: Block, effort: Effort, engine: str) -> Distances | None:
-    """Count all distances of a block together; give up after half of the time that is left."""
-    left = effort.deadline.left()
-    # The other half of the time is for the bounds of each pair of models.
-    soon = effort.deadline.sooner(inf if left is None else left / 2)
-    question = block.question
-    try:
-        exact = count_distances(
-            [structure.features for structure in question.structures],
-            question.active_pairs(),
-            replace(effort, deadline=soon),
-            rows=block.rows,
-            engine=engine,
-            space=question.space,
-        )
-    except soon.out_of_time:
-        return None
-    return Distances(block.two, exact, exact)
+        effort.report(done, len(block.inside))
+    return Distances(block.two, lower, upper)
 
 
 def compare_two(question: Question, effort: Effort, engine: str) -> Comparison:

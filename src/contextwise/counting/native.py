@@ -4,6 +4,8 @@
 pairs, simplifies them and counts three unions per pair without the GIL. `bound_union` runs the same
 recursion on one cover. Other modules of this room call their compiled twins as ``native.kernel``.
 
+`count_distances` does the same for many models, and counts each distinct cover of a pair once.
+
 The kernel is optional: if it was not built, `missing` returns the reason and `branch` gives the
 same answers.
 """
@@ -11,6 +13,8 @@ same answers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from math import prod
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -155,6 +159,51 @@ def count_pairs(
     return PairCounts(low, high, result.interrupted, nodes, unit)
 
 
+def count_distances(
+    models: Sequence[Features],
+    pairs: IntArray,
+    effort: Effort = QUIET,
+    *,
+    rows: int = 0,
+    space: ContextSpace = UNIFORM,
+) -> list[int] | list[Fraction]:
+    """Count the distances between the first ``rows`` models and the others, or of all if it is 0.
+
+    Models with equal covers of a pair of variables are one class there. Two classes differ in
+    2 · |A ∪ B| - |A| - |B| contexts, which are added to the distances of all their models. So
+    similar models cost only their differences. With value weights, distances are shares, summed
+    over the pairs of variables. Raises `OutOfTime` at the deadline.
+    """
+    cardinalities, total = models[0].cardinalities.tolist(), len(pairs)
+    require_memory_for(total)
+    sizes = space.sizes(cardinalities)
+    factors: list[int] = []
+    if space.weights is not None and not space.canonical:
+        # Gives the contexts of every pair the weight of all assignments.
+        factors = [sizes[i] * sizes[j] for i, j in pairs.tolist()]
+    words, limit, finished, interrupted = kernel.count_distances(
+        cardinalities,
+        weight_rows(space),
+        [arrays(model) for model in models],
+        rows,
+        pairs,
+        rows_of(factors),
+        space.canonical,
+        effort.threads or cores(),
+        effort.deadline.left(),
+        MEMORY,
+        effort.progress and (lambda done: effort.report(done, total)),
+    )
+    if interrupted:
+        raise KeyboardInterrupt
+    if not finished:
+        raise OutOfTime
+    effort.report(total, total)
+    unit = unit_of(space.kinds(cardinalities), limit)
+    values = [value * unit for value in ints_of(words)]
+    return values if space.weights is None else [Fraction(value, prod(sizes)) for value in values]
+
+
 def require_memory_for(pairs: int, bits: int = 0) -> None:
     """Raise `TooLargeError` if there is no room for pairs whose counts have this many bits."""
     # Three counts per pair, each once in the kernel and once as a Python int.
@@ -176,3 +225,12 @@ def rows_of(numbers: Sequence[int], words: int | None = None) -> WordArray:
         words = max((-(-n.bit_length() // WORD) for n in numbers), default=1) or 1
     data = b"".join(n.to_bytes(8 * words, "little") for n in numbers)
     return np.frombuffer(data, dtype="<u8").astype(np.uint64).reshape(len(numbers), words)
+
+
+def ints_of(rows: WordArray) -> list[int]:
+    """Return rows of words, the lowest first, as ints: the inverse of `rows_of`."""
+    if rows.shape[1] == 1:
+        ints: list[int] = rows[:, 0].tolist()
+        return ints
+    step, data = 8 * rows.shape[1], rows.astype("<u8").tobytes()
+    return [int.from_bytes(data[at : at + step], "little") for at in range(0, len(data), step)]
