@@ -29,8 +29,7 @@ from contextwise.counting.contract import get_engine
 from contextwise.counting.cover import Cover, cover_of
 from contextwise.models.domain import Domain
 from contextwise.support.effort import Deadline, Effort, OutOfTime
-from contextwise.testing import covers, families
-from contextwise.truths.generate import random_structure
+from contextwise.testing import covers, families, random_structure
 from hard import hard_cover, hard_models
 
 pytestmark = pytest.mark.skipif(native.missing() is not None, reason=str(native.missing()))
@@ -201,6 +200,13 @@ def test_a_grid_whatever_the_numbers_of_its_variables(seed: int) -> None:
     cover = shuffled(cubes, side * side, seed)
     found = native.bound_union(cover, node_budget=10**6)
     assert cover.total - found.lower == cover.total - found.upper == independent_sets(side)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_shuffled_chain_takes_as_many_nodes_as_the_chain(seed: int) -> None:
+    cubes = [[(k, 0b10), (k + 1, 0b10)] for k in range(99)]
+    ordered = native.bound_union(cover_of([2] * 100, cubes))
+    assert native.bound_union(shuffled(cubes, 100, seed)) == ordered
 
 
 @pytest.mark.parametrize("states", [2, 3])

@@ -173,10 +173,10 @@ Interval<Natural> counted_as(const Cover& cover, u64 nodes) {
   return uncovered_by_recursion<N, W>(cover, budget, 1 << 12);
 }
 
-// Counts with branching in the order of the cover itself.
+// Counts with branching breadth first.
 Interval<Natural> counted_in_order(const Cover& cover) {
   Budget budget;
-  const Cover ordered = in_branching_order(cover);
+  const Cover ordered = breadth_first(cover);
   return Recursion<Natural, 0>(ordered, budget, 1 << 12, true).run(0);
 }
 
@@ -198,7 +198,7 @@ void test_covers() {
     const Natural heavy_truth = brute_force(heavy);
     const Interval<Natural> wide = counted_as<Natural, 0>(heavy, Budget::UNLIMITED);
     expect(wide.closed() && wide.low == heavy_truth, "a cover counted with any width");
-    expect(counted_in_order(heavy).low == heavy_truth, "a cover counted in its own order");
+    expect(counted_in_order(heavy).low == heavy_truth, "a cover counted breadth first");
     if (heavy.words() <= 8) {
       const Interval<Natural> few = counted_as<Wide<4>, 8>(heavy, below(10));
       expect(contains(few, heavy_truth), "wide bounds miss the truth");

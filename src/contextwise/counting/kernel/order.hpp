@@ -1,95 +1,86 @@
-// An order of branching that follows from the cover alone, whatever the numbers of its variables.
+// An order of the variables that follows from the cover alone, whatever their numbers.
 //
-// Two variables are adjacent if a cube tests both. Variables are eliminated one by one, each time
-// one whose neighbours need the fewest new edges (min-fill). Branching starts with the variable
-// that is eliminated last. Then the variables below fall apart soon, and the cache makes the number
-// of subproblems linear in the variables and exponential only in the width of the order: a chain
-// has width 1, a grid about its side.
+// Two variables are adjacent if a cube tests both. Variables are listed breadth first, beginning
+// with one that is far from others. Then the variables in the middle of the list separate those
+// before them from those after them. So a cover that is long, such as a chain, falls into halves
+// where the recursion branches. Branching in the order of the list needs as many subproblems as its
+// layers have assignments: few for a grid.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <numeric>
 #include <vector>
 
+#include "bigint.hpp"
 #include "bits.hpp"
 #include "cover.hpp"
 
 namespace contextwise {
 
-class Elimination {
+class BreadthFirst {
  public:
-  explicit Elimination(const Cover& cover) {
-    const std::size_t n = cover.variables();
+  explicit BreadthFirst(const Cover& cover)
+      : cubes_(cover.size()), scopes_{0}, holders_(cover.variables() + 1, 0) {
     std::vector<u32> variable_of(cover.bits());
-    for (u32 v = 0; v < n; ++v)
-      std::fill(variable_of.begin() + cover.start[v], variable_of.begin() + cover.start[v + 1], v);
-    adjacent_.assign(n, Bits<0>((n + 63) / 64));
+    for (u32 v = 0; v < cover.variables(); ++v)
+      for (u32 bit = cover.start[v]; bit < cover.start[v + 1]; ++bit) variable_of[bit] = v;
     for (std::size_t c = 0; c < cover.size(); ++c) {
-      Bits<0> scope((n + 63) / 64);
-      for_each_bit({cover.cube(c), cover.words()},
-                   [&](std::size_t bit) { scope.set(variable_of[bit]); });
-      for_each_bit(scope, [&](std::size_t v) { adjacent_[v] |= scope; });
+      for_each_bit({cover.cube(c), cover.words()}, [&](std::size_t bit) {
+        tested_.push_back(variable_of[bit]);
+        ++holders_[variable_of[bit] + 1];
+      });
+      scopes_.push_back(static_cast<u32>(tested_.size()));
     }
-    left_.resize(n);
-    std::iota(left_.begin(), left_.end(), u32{0});
-    fill_.assign(n, UNKNOWN);
+    std::partial_sum(holders_.begin(), holders_.end(), holders_.begin());
+    held_.resize(tested_.size());
+    std::vector<u32> at(holders_.begin(), holders_.end() - 1);
+    for (u32 c = 0; c < cubes_; ++c)
+      for (u32 k = scopes_[c]; k < scopes_[c + 1]; ++k) held_[at[tested_[k]]++] = c;
   }
 
-  // Returns the variables in the order of branching.
-  std::vector<u32> run() {
+  std::vector<u32> run() const {
+    const std::size_t variables = holders_.size() - 1;
     std::vector<u32> order;
-    while (!left_.empty()) {
-      for (u32 v : left_)
-        if (fill_[v] == UNKNOWN) fill_[v] = fill_of(v);
-      const auto next = std::ranges::min_element(left_, {}, [&](u32 v) { return fill_[v]; });
-      const u32 gone = *next;
-      left_.erase(next);
-      order.push_back(gone);
-      eliminate(gone);
+    std::vector<char> listed(variables, 0);
+    for (u32 v = 0; v < variables; ++v) {
+      if (listed[v]) continue;
+      for (u32 u : from(from(v).back())) {
+        order.push_back(u);
+        listed[u] = 1;
+      }
     }
-    std::ranges::reverse(order);
     return order;
   }
 
  private:
-  static constexpr u64 UNKNOWN = ~u64{0};
-
-  // Counts the edges that are missing among the neighbours of a variable, twice each.
-  u64 fill_of(u32 v) const {
-    u64 missing = 0;
-    for_each_bit(adjacent_[v], [&](std::size_t u) {
-      missing += static_cast<u64>((adjacent_[v] - adjacent_[u]).count());
-    });
-    return missing;
+  // Lists the variables that are connected with one, the nearest first.
+  std::vector<u32> from(u32 first) const {
+    std::vector<u32> found{first};
+    std::vector<char> seen(holders_.size(), 0), used(cubes_, 0);
+    seen[first] = 1;
+    for (std::size_t at = 0; at < found.size(); ++at)
+      for (u32 h = holders_[found[at]]; h < holders_[found[at] + 1]; ++h) {
+        const u32 c = held_[h];
+        for (u32 k = used[c] ? scopes_[c + 1] : scopes_[c]; k < scopes_[c + 1]; ++k)
+          if (!seen[tested_[k]]) {
+            seen[tested_[k]] = 1;
+            found.push_back(tested_[k]);
+          }
+        used[c] = 1;
+      }
+    return found;
   }
 
-  // Connects the neighbours of a variable, and removes it. The variables within two steps of it may
-  // have another fill afterwards.
-  void eliminate(u32 v) {
-    Bits<0> alone(adjacent_[v].words.size());
-    alone.set(v);
-    const Bits<0> near = adjacent_[v] - alone;
-    for_each_bit(near, [&](std::size_t u) {
-      adjacent_[u] |= near;
-      adjacent_[u] -= alone;
-    });
-    for_each_bit(near, [&](std::size_t u) {
-      for_each_bit(adjacent_[u], [&](std::size_t w) { fill_[w] = UNKNOWN; });
-    });
-  }
-
-  std::vector<Bits<0>> adjacent_;  // each variable is adjacent to itself
-  std::vector<u32> left_;
-  std::vector<u64> fill_;
+  std::size_t cubes_;
+  std::vector<u32> scopes_, tested_;  // cube c tests tested_[scopes_[c]..scopes_[c + 1])
+  std::vector<u32> holders_, held_;   // variable v is tested by held_[holders_[v]..holders_[v + 1])
 };
 
-// Returns the cover with its variables in the order of branching.
-inline Cover in_branching_order(const Cover& cover) {
-  const std::vector<u32> order = Elimination(cover).run();
+// Returns the cover with its variables in this order.
+inline Cover breadth_first(const Cover& cover) {
   Cover result;
   std::vector<u32> moved(cover.bits());
-  for (u32 v : order) {
+  for (u32 v : BreadthFirst(cover).run()) {
     for (u32 bit = cover.start[v]; bit < cover.start[v + 1]; ++bit) {
       moved[bit] = result.start.back() + bit - cover.start[v];
       if (!cover.weights.empty()) result.weights.push_back(cover.weights[bit]);
@@ -101,7 +92,7 @@ inline Cover in_branching_order(const Cover& cover) {
   result.forbidden.assign(cover.forbidden.size(), 0);
   for (std::size_t c = 0; c < cover.size(); ++c)
     for_each_bit({cover.cube(c), words}, [&](std::size_t bit) {
-      result.forbidden[c * words + moved[bit] / 64] |= u64{1} << moved[bit] % 64;
+      result.cube(c)[moved[bit] / 64] |= u64{1} << moved[bit] % 64;
     });
   return result;
 }

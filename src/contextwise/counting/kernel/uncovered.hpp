@@ -34,19 +34,23 @@ inline u64 uncovered_in_table(const Cover& cover) {
 }
 
 // Nodes after which a cover is hard. Among 700 pairs of the largest models of jester, the hardest
-// needs 21,060, and its own order of branching would need more.
+// needs 21,060.
 inline constexpr u64 EASY = 1 << 15;
+// With more words per cube (more than 96 binary variables) the numbers of the variables matter, so
+// that they are renumbered breadth first. Below, this takes longer than it saves.
+inline constexpr std::size_t NARROW = 3;
 
-// Searches depth first with half of the budget. A cover that is not easy is searched in its own
-// order of branching, too: the two searches take turns, and each turn has twice as many nodes as
-// the last. So the better one decides the time, up to a factor.
+// Searches depth first with half of the budget. A cover that is not easy is also searched by
+// branching on its variables breadth first: the two searches take turns, and each turn has twice as
+// many nodes as the last. So the better one decides the time, up to a factor.
 //
 // If that does not finish, the other half of the budget goes into sweeps over the larger
 // subproblems, each deeper than the last, so that the bounds tighten evenly. Each turn and each
 // sweep uses the cached results of earlier ones.
 template <class N, int W>
 Interval<Natural> uncovered_by_recursion(const Cover& cover, Budget& budget, std::size_t memory) {
-  Recursion<N, W> recursion(cover, budget, memory / 2);
+  Recursion<N, W> recursion(cover.words() > NARROW ? breadth_first(cover) : cover, budget,
+                            memory / 2);
   std::optional<Recursion<N, W>> in_order;
   const u64 whole = budget.nodes;
   const u64 half = whole == Budget::UNLIMITED ? whole : whole - whole / 2;
@@ -54,7 +58,7 @@ Interval<Natural> uncovered_by_recursion(const Cover& cover, Budget& budget, std
   Interval<N> result = recursion.run(0);
   bool turn = true;
   for (u64 more = 2 * EASY; !result.closed() && budget.extend(half); more *= 2, turn = !turn) {
-    if (!in_order) in_order.emplace(in_branching_order(cover), budget, memory / 2, true);
+    if (!in_order) in_order.emplace(breadth_first(cover), budget, memory / 2, true);
     budget.nodes = std::min(half, budget.used + more);
     result.meet((turn ? *in_order : recursion).run(0));
   }
