@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from contextwise.comparison.matrix import compare_many, distance_matrix
     from contextwise.comparison.track import track
     from contextwise.data.rows import read_data
-    from contextwise.distributions.sampling import sample_frame as sample
+    from contextwise.distributions.sampling import sample
     from contextwise.evaluation import (
         Ensemble,
         analyse,
@@ -114,7 +114,7 @@ _HOMES = {
     "read": "formats",
     "read_data": "data.rows",
     "report": "report",
-    "sample": "distributions.sampling:sample_frame",
+    "sample": "distributions.sampling",
     "stability": "evaluation",
     "study": "studies.study",
     "track": "comparison.track",

@@ -16,7 +16,6 @@ from contextwise.distributions import (
     log_probability,
     marginal,
     probabilities,
-    sample,
 )
 from contextwise.distributions.conditionals import Conditionals, log_conditionals_of
 from contextwise.distributions.fitting import ConvergenceWarning, Method
@@ -27,6 +26,7 @@ from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.support.arrays import FloatArray, IntArray
 from contextwise.testing import domains, log_linear_models
+from drawn_rows import sample
 
 METHODS: tuple[Method, ...] = ("likelihood", "pseudo-likelihood")
 HAIR_EYE_COLOR = Path(__file__).parents[1] / "data" / "hair-eye-color.csv"

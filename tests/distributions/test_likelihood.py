@@ -14,7 +14,6 @@ from contextwise.distributions import (
     mean_log_likelihood,
     mean_pseudo_log_likelihood,
     probabilities,
-    sample,
 )
 from contextwise.distributions.divergence import _exact_kl, _sampled
 from contextwise.distributions.likelihood import _by_gibbs
@@ -23,6 +22,7 @@ from contextwise.errors import DomainError, TooLargeError
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.testing import domains, log_linear_models
+from drawn_rows import sample
 
 
 @st.composite

@@ -14,7 +14,7 @@ from scipy import optimize, sparse
 
 from contextwise.cli import contextwise
 from contextwise.data.rows import format_rows
-from contextwise.distributions import conditionals, fit, proximal_newton, sample
+from contextwise.distributions import conditionals, fit, proximal_newton
 from contextwise.distributions.conditionals import Conditionals
 from contextwise.distributions.proximal_newton import (
     LogisticLoss,
@@ -32,6 +32,7 @@ from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.support.arrays import FloatArray, IntArray
 from contextwise.testing import domains, log_linear_models
+from drawn_rows import sample
 
 compiled = pytest.mark.skipif(
     not proximal_newton.available(), reason="the compiled twin was not built"

@@ -8,13 +8,14 @@ from scipy.stats import chi2
 
 from contextwise import examples
 from contextwise.data.rows import as_data, format_rows
-from contextwise.distributions import marginal, mean_pseudo_log_likelihood, probabilities, sample
+from contextwise.distributions import marginal, mean_pseudo_log_likelihood, probabilities
 from contextwise.distributions.sampling import Drawn, SampleMethod, colouring, draw, gibbs_chains
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.formats import write
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.support.arrays import IntArray
+from drawn_rows import sample
 
 MIXED = Domain({"A": 2, "B": 3, "C": 2, "D": 2, "lonely": 3})
 

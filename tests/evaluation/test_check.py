@@ -15,11 +15,11 @@ from scipy import stats
 import contextwise as cw
 from contextwise import Domain, LogLinear, Structure, learn, write
 from contextwise.cli import contextwise
-from contextwise.distributions import sample
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation import check
 from contextwise.independence.separation import open_trail
 from contextwise.models.directions import bayesian_network
+from drawn_rows import sample
 from hard import LATE, hard_pair
 
 CHAIN = Structure(

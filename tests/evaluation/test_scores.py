@@ -20,13 +20,13 @@ from contextwise.distributions import (
     kl_divergence,
     log_probability,
     mean_pseudo_log_likelihood,
-    sample,
 )
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation.scores import SCORES, score
 from contextwise.formats import read, write
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
+from drawn_rows import sample
 
 DOMAIN = Domain({"A": 2, "B": ["no", "yes"], "C": 3})
 TRUE = LogLinear(

@@ -17,7 +17,6 @@ from hypothesis import given, settings
 import contextwise as cw
 from contextwise import Domain, LogLinear, Structure, distance_matrix, read, write
 from contextwise.cli import contextwise
-from contextwise.distributions import sample
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation import stability
 from contextwise.evaluation.stability import Repeats, Resampling, Stability
@@ -26,6 +25,7 @@ from contextwise.learning.base import Run
 from contextwise.learning.evidence import judge
 from contextwise.models.structure import structure_of
 from contextwise.testing import brute_force, contexts_of, depends, families
+from drawn_rows import sample
 from hard import LATE
 
 DOMAIN = Domain({"smoker": ["no", "yes"], "asbestos": 2, "cancer": ["no", "yes"], "age": 3})

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from contextwise import Domain, LogLinear, Structure, write
-from contextwise.distributions import sample
+from drawn_rows import sample
 from pages import (
     NEEDS_CHROMIUM,
     PATIENCE,

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from contextwise import LogLinear, Structure, check, compare, distance_matrix, explain
 from contextwise.distributions.inference import log_partition, marginal, probabilities
-from contextwise.distributions.sampling import sample
 from contextwise.errors import DomainError
 from contextwise.independence import graph
 from contextwise.models.box import Box
 from contextwise.models.domain import Domain
 from contextwise.report.comparisons import scope_text
 from contextwise.testing import contexts_of, depends, domains, families
+from drawn_rows import sample
 from independence_oracle import is_independent
 
 DEPARTMENTS = Domain({"Dept": ["A", "B", "C"], "sex": ["f", "m"], "admitted": ["no", "yes"]})

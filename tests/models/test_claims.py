@@ -32,7 +32,7 @@ from contextwise.comparison.question import pose
 from contextwise.convert import to_generators
 from contextwise.counting.assertions import answers
 from contextwise.counting.contract import ENGINES
-from contextwise.distributions import fit, kl_divergence, mean_log_likelihood, sample
+from contextwise.distributions import fit, kl_divergence, mean_log_likelihood
 from contextwise.errors import ContextwiseError, DomainError, ParseError
 from contextwise.formats import encode, read_stream
 from contextwise.independence import graph
@@ -51,6 +51,7 @@ from contextwise.testing import (
     families,
     structures,
 )
+from drawn_rows import sample
 from independence_oracle import complete_model, is_independent
 
 ABC = {"A": 2, "B": 2, "C": 2}

@@ -112,20 +112,23 @@ def sample(
     model: ModelLike,
     count: int,
     *,
-    rng: Seed,
+    rng: Seed = 0,
+    array: bool = False,
     context: Assignment | None = None,
     method: SampleMethod = "auto",
     burn_in: int = BURN_IN,
     thin: int = THIN,
     show_progress: bool | Progress = False,
-) -> Rows:
-    """Draw rows from a model.
+) -> Any:
+    """Draw rows from a model, as a DataFrame where pandas is installed.
 
     Parameters
     ----------
     model : LogLinear, path of a file, or name of an example
     count : how many rows
     rng : generator or seed; equal seeds give equal rows
+    array : bool
+        Return an array in any case.
     context : partial assignment, optional
         Rows are drawn from the distribution given these states.
     method : "exact", "gibbs", or "auto": exact where that is possible
@@ -137,17 +140,17 @@ def sample(
 
     Returns
     -------
-    array of shape (count, variables)
+    pandas.DataFrame, or array of shape (count, variables)
         Labels of states, as all functions take them: ints if all labels are ``0``, ``1``, …
 
     Examples
     --------
     >>> from contextwise import Structure
     >>> model = LogLinear(Structure({"A": 2, "B": ["no", "yes"]}, ["A=1 & B=yes"]), [9.0])
-    >>> sample(model, 3, rng=1).tolist()
+    >>> sample(model, 3, rng=1, array=True).tolist()
     [['1', 'yes'], ['1', 'yes'], ['1', 'yes']]
     """
-    return draw(
+    drawn = draw(
         model,
         count,
         rng=rng,
@@ -156,35 +159,10 @@ def sample(
         burn_in=burn_in,
         thin=thin,
         show_progress=show_progress,
-    ).rows
-
-
-def sample_frame(
-    model: ModelLike, count: int, *, rng: Seed = 0, array: bool = False, **options: Any
-) -> Any:
-    """Draw rows from a model, as a DataFrame where pandas is installed.
-
-    Parameters
-    ----------
-    model, count, rng, **options : as in `contextwise.distributions.sample`
-    array : bool
-        Return an array of labels instead, as `contextwise.distributions.sample` does.
-
-    Returns
-    -------
-    pandas.DataFrame, or array of shape (count, variables)
-
-    Examples
-    --------
-    >>> import contextwise as cw
-    >>> cw.sample("lung", 2, rng=3).columns.tolist()
-    ['smoker', 'asbestos', 'cancer']
-    """
-    rows = sample(model, count, rng=rng, **options)
+    )
     if array or not find_spec("pandas"):
-        return rows
-    names = as_log_linear(model).domain.names
-    return require("pandas", "frames").DataFrame(rows, columns=list(names))
+        return drawn.rows
+    return require("pandas", "frames").DataFrame(drawn.rows, columns=list(drawn.domain.names))
 
 
 def draw(

@@ -34,8 +34,8 @@ def lazy_names(
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` of a package that imports names at first use.
 
-    ``homes`` maps a name to its module inside the package, or to ``module:other_name``. A name that
-    its module does not define is the module itself. A function may have the name of its module:
+    ``homes`` maps a name to its module inside the package. A name that its module does not define
+    is the module itself. A function may have the name of its module:
     importing the module sets the attribute of the package to the function. ``removed`` has the
     successor of each name that earlier versions had.
     """
@@ -56,9 +56,8 @@ def lazy_names(
             raise AttributeError(f"{package}.{name} was removed; use {removed[name]}")
         if name not in homes:
             return load_module(name)
-        home, _, other = homes[name].partition(":")
-        module = import_module(f"{package}.{home}")
-        value = content[name] = getattr(module, other or name, module)
+        module = import_module(f"{package}.{homes[name]}")
+        value = content[name] = getattr(module, name, module)
         return value
 
     def names() -> list[str]:
