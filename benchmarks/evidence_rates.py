@@ -27,13 +27,14 @@ from scipy import stats
 
 from contextwise import Domain, LogLinear, Structure
 from contextwise.data.rows import Data
-from contextwise.distributions import probabilities, sample
+from contextwise.distributions import probabilities
+from contextwise.distributions.sampling import draw
 from contextwise.learning import learner_named
 from contextwise.learning.evidence import judge
+from contextwise.models.domain import literals_of
 from contextwise.models.evidence import ClaimEvidence
 from contextwise.models.features import rows_in
-from contextwise.models.structure import literals_of
-from contextwise.truths.generate import random_structure
+from contextwise.testing import random_structure
 
 DOMAINS = {"binary": (2,) * 6, "mixed": (2, 3, 2, 4)}
 ROWS = 500
@@ -86,7 +87,7 @@ def true_rows(repeats: int, seed: int) -> Iterator[str]:
         wrong = 0
         for _ in range(repeats):
             model = random_model(cardinalities, rng)
-            rows = sample(model, ROWS, rng=rng, method="exact")
+            rows = draw(model, ROWS, rng=rng, method="exact").rows
             evidence = judge(model, rows)
             p_values += [c.p for c in evidence.of("independent") if c.p is not None]
             wrong += bool(evidence.contradicted)
@@ -102,7 +103,7 @@ def learned_rows(repeats: int, seed: int) -> Iterator[str]:
         for _ in range(repeats):
             model = random_model(DOMAINS["binary"], rng)
             joint = probabilities(model).ravel()
-            rows = sample(model, 2 * ROWS, rng=rng, method="exact")
+            rows = draw(model, 2 * ROWS, rng=rng, method="exact").rows
             learned = learner_named(learner)().fit(rows[:ROWS], domain=model.domain).structure_
             for name, part in zip(counts, (rows[:ROWS], rows[ROWS:]), strict=True):
                 for claim in judge(learned, part).of("independent"):

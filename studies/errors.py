@@ -21,7 +21,7 @@ import numpy as np
 
 import contextwise as cw
 from contextwise.models.structure import features_of
-from contextwise.truths.generate import random_literals
+from contextwise.testing import random_literals
 
 Side = Literal["fp", "fn"]
 Literals = list[tuple[int, int]]

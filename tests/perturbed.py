@@ -6,7 +6,7 @@ import numpy as np
 
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure, features_of
-from contextwise.truths.generate import Literals, random_literals, random_set
+from contextwise.testing import Literals, random_literals, random_set
 
 
 def perturb(

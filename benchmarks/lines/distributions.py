@@ -17,8 +17,9 @@ from benchmarks.families import SEED
 from benchmarks.measure import Figure, Line, Measurement, at_least, at_most, timed
 from contextwise import Domain, LogLinear, Structure, read
 from contextwise.convert import to_pgmpy, to_pyagrum
-from contextwise.distributions import fit, marginal, mean_pseudo_log_likelihood, sample
+from contextwise.distributions import fit, marginal, mean_pseudo_log_likelihood
 from contextwise.distributions.inference import exact_inference
+from contextwise.distributions.sampling import draw
 from contextwise.errors import require
 
 CHAIN = 12
@@ -110,7 +111,7 @@ def _samples() -> Job:
     mean = np.array([marginal(model, name)[1] for name in model.domain.names])
 
     def ours() -> None:
-        rows = sample(model, 1000, rng=SEED, method="gibbs", burn_in=20, thin=1)
+        rows = draw(model, 1000, rng=SEED, method="gibbs", burn_in=20, thin=1).rows
         assert np.abs(rows.mean(axis=0) - mean).max() < 0.1
 
     def by_pgmpy() -> None:
@@ -122,12 +123,12 @@ def _samples() -> Job:
 
 
 def _gibbs(model: LogLinear) -> None:
-    rows = sample(model, 1000, rng=SEED, method="gibbs")
+    rows = draw(model, 1000, rng=SEED, method="gibbs").rows
     assert rows.shape == (1000, len(model.domain))
 
 
 def _fit(model: LogLinear) -> Callable[[], None]:
-    rows = sample(model, 10_000, rng=SEED, thin=2)
+    rows = draw(model, 10_000, rng=SEED, thin=2).rows
     before = mean_pseudo_log_likelihood(model, rows)
 
     def ours() -> None:

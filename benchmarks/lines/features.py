@@ -9,7 +9,7 @@ from benchmarks.families import SEED
 from benchmarks.measure import Figure, Line, Measurement, at_least, timed
 from contextwise import Domain
 from contextwise.comparison.question import active_pairs
-from contextwise.truths.generate import random_structure
+from contextwise.testing import random_structure
 
 FEATURES = (10, 20, 40, 80, 160)
 VARIABLES = 10

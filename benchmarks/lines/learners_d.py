@@ -39,8 +39,8 @@ from contextwise.distributions import probabilities
 from contextwise.formats import as_log_linear
 from contextwise.learning import CSPC, LEARNERS, Data, Learner, learner_named
 from contextwise.models.structure import structure_of
+from contextwise.testing import random_structure
 from contextwise.truths.bundled import load
-from contextwise.truths.generate import random_structure
 from contextwise.truths.named import strong_weights, truth_named
 
 SIZES = (50, 200, 1000, 5000, 20_000, 100_000)

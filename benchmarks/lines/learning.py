@@ -27,7 +27,8 @@ from benchmarks.cases import Models
 from benchmarks.families import SEED, forest
 from benchmarks.measure import Figure, Line, Measurement, at_least, at_most, timed
 from contextwise import Domain, LogLinear, distance, read
-from contextwise.distributions import cmll, mean_log_likelihood, sample
+from contextwise.distributions import cmll, mean_log_likelihood
+from contextwise.distributions.sampling import draw
 from contextwise.errors import OpenResult, TooLargeError, require
 from contextwise.evaluation.stability import stability
 from contextwise.learning import (
@@ -167,7 +168,7 @@ def made_rows(variables: int, rows: int) -> Data:
     rng = np.random.default_rng([SEED, variables])
     structure = structure_of(forest(variables, 3, rng))
     model = LogLinear(structure, rng.normal(0, 1, len(structure)))
-    drawn = sample(model, rows, rng=SEED, method="gibbs", burn_in=20, thin=1)
+    drawn = draw(model, rows, rng=SEED, method="gibbs", burn_in=20, thin=1).rows
     return as_data(drawn, model.domain)
 
 

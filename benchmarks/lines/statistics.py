@@ -18,10 +18,10 @@ from benchmarks.cases import Models
 from benchmarks.families import SEED
 from benchmarks.measure import Figure, Line, Measurement, at_least, at_most
 from contextwise import Domain, LogLinear, Structure, compare, read
-from contextwise.distributions import sample
+from contextwise.distributions.sampling import draw
 from contextwise.evaluation import chance, check
 from contextwise.models.structure import structure_of
-from contextwise.truths.generate import random_structure
+from contextwise.testing import random_structure
 
 PAIRS = {
     "real": ("plants.dt-ps10", "plants.dtsl-ps10-l1_5-nz"),
@@ -93,7 +93,7 @@ def _calibration(cardinalities: tuple[int, ...], rng: np.random.Generator) -> np
     while len(shares) < MODELS:
         structure = random_structure(domain, features=8, lengths=(2, 3), set_literals=0.5, rng=rng)
         model = LogLinear(structure, rng.normal(size=len(structure)))
-        rows = sample(model, ROWS, rng=rng, method="exact")
+        rows = draw(model, ROWS, rng=rng, method="exact").rows
         found = check(model, rows, dependencies=False)
         p_values = [claim.p for claim in found.claims if claim.p is not None]
         if p_values:
@@ -115,7 +115,7 @@ def _found(rng: np.random.Generator) -> bool:
     singles = rng.normal(-strong.sum() / VARIABLES, 0.5, size=VARIABLES)
     distinct = len(structure) - VARIABLES  # a triple can be drawn twice
     model = LogLinear(structure, [*strong[:distinct], *singles])
-    rows = sample(model, MANY_ROWS, rng=rng, method="exact")
+    rows = draw(model, MANY_ROWS, rng=rng, method="exact").rows
     guess = Structure(domain, [f for k, f in enumerate(features) if k != left_out])
     i, j = edges[left_out]
     found = check(guess, rows, dependencies=False)

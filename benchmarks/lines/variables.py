@@ -10,7 +10,7 @@ from benchmarks.measure import Line, Measurement, at_most, exponent, timed
 from contextwise import Domain
 from contextwise.comparison.question import active_pairs
 from contextwise.errors import TooLargeError
-from contextwise.truths.generate import random_structure
+from contextwise.testing import random_structure
 
 VARIABLES = (6, 10, 20, 50, 100, 200, 500, 1000)
 FEATURES = 20

@@ -17,7 +17,7 @@ import pytest
 
 from contextwise import Domain, write
 from contextwise.cli import COMMANDS, contextwise
-from contextwise.truths.generate import random_structure
+from contextwise.testing import random_structure
 from hard import LATE, hard_models
 
 READY = """

@@ -21,8 +21,7 @@ from contextwise.comparison.explain import (
 from contextwise.comparison.question import Contexts
 from contextwise.models.notation import in_words, parse_literals
 from contextwise.support.effort import Effort
-from contextwise.testing import families, rows
-from contextwise.truths.generate import random_structure
+from contextwise.testing import families, random_structure, rows
 
 BOTH: tuple[Contexts, ...] = ("fully-contextualized", "canonical")
 

@@ -19,8 +19,7 @@ from contextwise.counting import native
 from contextwise.counting.contexts import ContextSpace
 from contextwise.counting.native import count_distances
 from contextwise.errors import ContextwiseError, DomainError, EngineError, TooLargeError
-from contextwise.testing import domains, families, structures
-from contextwise.truths.generate import random_structure
+from contextwise.testing import domains, families, random_structure, structures
 
 Models = tuple[Structure, ...]
 FEW = settings(max_examples=10)

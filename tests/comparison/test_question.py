@@ -120,7 +120,7 @@ def test_a_restriction_of_another_name_is_refused() -> None:
 
 def test_a_time_limit_leaves_bounds_in_a_matrix() -> None:
     from contextwise.errors import OpenResult
-    from contextwise.truths.generate import random_structure
+    from contextwise.testing import random_structure
 
     domain = Domain.of_cardinalities([2] * 60)
     models = [random_structure(domain, features=400, lengths=(6, 9), rng=seed) for seed in (1, 2)]

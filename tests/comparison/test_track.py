@@ -19,8 +19,7 @@ from contextwise.counting.changes import ChangesInPython, NativeChanges
 from contextwise.counting.contexts import ContextSpace
 from contextwise.errors import ContextwiseError
 from contextwise.support.effort import Effort
-from contextwise.testing import claims, domains, features, structures
-from contextwise.truths.generate import random_structure
+from contextwise.testing import claims, domains, features, random_structure, structures
 
 RESTRICTIONS: dict[str, dict[str, Any]] = {
     "all": {},

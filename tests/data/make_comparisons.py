@@ -15,8 +15,7 @@ import numpy as np
 
 from contextwise import Domain, Structure, compare
 from contextwise.comparison.question import Contexts
-from contextwise.testing import brute_force
-from contextwise.truths.generate import random_structure
+from contextwise.testing import brute_force, random_structure
 from perturbed import perturb
 
 PLACE = Path(__file__).with_name("comparisons.jsonl")

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from contextwise.counting import branch
 from contextwise.counting.contract import get_engine
 from contextwise.counting.cover import Cover, cover_of
-from contextwise.testing import covers, inclusion_exclusion, value_sets
+from contextwise.testing import covers, value_sets
+from inclusion_exclusion import inclusion_exclusion
 
 FEW = settings(max_examples=25)
 

@@ -8,7 +8,7 @@ from contextwise import Comparison, Domain, Structure, compare, examples
 from contextwise.report.drawing import edge_lines, graph_svg
 from contextwise.report.layout import graph_layout
 from contextwise.report.pictures import Edge, edges_of
-from contextwise.truths.generate import random_structure
+from contextwise.testing import random_structure
 from perturbed import perturb
 
 SVG = "{http://www.w3.org/2000/svg}"

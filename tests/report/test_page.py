@@ -25,7 +25,7 @@ from contextwise.report.html import static
 from contextwise.report.page import report_page
 from contextwise.report.pictures import shares_of
 from contextwise.support.effort import Effort
-from contextwise.truths.generate import random_structure
+from contextwise.testing import random_structure
 from hard import hard_models
 from perturbed import perturb
 

@@ -35,8 +35,7 @@ from contextwise.report.pictures import (
     select_edges,
     shares_of,
 )
-from contextwise.testing import families
-from contextwise.truths.generate import random_structure
+from contextwise.testing import families, random_structure
 from hard import hard_models
 from perturbed import perturb
 

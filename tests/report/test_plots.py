@@ -36,7 +36,7 @@ from contextwise.report.plots import (
 )
 from contextwise.report.plots.style import encoded, new_figure
 from contextwise.support.arrays import FloatArray
-from contextwise.truths.generate import random_structure
+from contextwise.testing import random_structure
 from every_plot import PLOTS
 from perturbed import perturb
 

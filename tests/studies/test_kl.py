@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from contextwise import Domain, Structure, compare, examples
 from contextwise.distributions import probabilities
 from contextwise.models.structure import structure_of
-from contextwise.truths.generate import random_structure
+from contextwise.testing import random_structure
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))

@@ -10,22 +10,21 @@ features::
         assert distance(a, b) == distance(b, a)
 
 `brute_force` is the definition of the confusion matrix in plain Python: it visits every context of
-every pair. `inclusion_exclusion` counts a `Cover` of few cubes. Neither needs hypothesis.
+every pair. `random_structure` draws larger models. Neither needs hypothesis.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations, product
-from math import prod
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from contextwise.comparison.confusion import Confusion
 from contextwise.comparison.question import Pair
-from contextwise.counting.cover import Cover
 from contextwise.models.domain import Domain
-from contextwise.models.features import members
-from contextwise.models.structure import Structure
+from contextwise.models.structure import Structure, features_of
 from contextwise.support.loading import lazy_names
 
 if TYPE_CHECKING:
@@ -55,9 +54,9 @@ __all__ = [
     "domains",
     "families",
     "features",
-    "inclusion_exclusion",
     "log_linear_models",
     "names",
+    "random_structure",
     "rows",
     "states",
     "structures",
@@ -166,33 +165,56 @@ def brute_force(
     return sum(matrices, start=Confusion(0, 0, 0, 0))
 
 
-def inclusion_exclusion(cover: Cover) -> int:
-    """Count a union of cubes by inclusion and exclusion, in time 2 to the number of cubes.
+Literals = list[tuple[int, int]]
+
+
+def random_structure(
+    domain: Domain,
+    *,
+    features: int,
+    lengths: tuple[int, int] = (2, 4),
+    set_literals: float = 0.0,
+    rng: np.random.Generator | int | None = None,
+) -> Structure:
+    """Draw a structure of random features; variables with one state are never drawn.
 
     Parameters
     ----------
-    cover : Cover
+    domain : Domain
+    features : number of draws; equal features count once
+    lengths : (shortest, longest); lengths, and scopes of one length, are drawn uniformly
+    set_literals : probability that a literal allows a random value set instead of one value
+    rng : generator or seed
 
     Examples
     --------
-    >>> from contextwise.counting.cover import cover_of
-    >>> inclusion_exclusion(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
-    20
+    >>> random_structure(Domain({"A": 2, "B": 3, "C": 2}), features=2, rng=1)
+    Structure(3 variables, 2 features: B=2 & C=1; A=0 & B=2 & C=1)
     """
-    size = 0
-    for number in range(1, len(cover.cubes) + 1):
-        for chosen in combinations(cover.cubes, number):
-            size -= (-1) ** number * _size_of_meet(cover, chosen)
-    return size * cover.scale
+    generator = np.random.default_rng(rng)
+    drawn = [random_literals(domain, lengths, set_literals, generator) for _ in range(features)]
+    return Structure(domain, features_of(domain, drawn))
 
 
-def _size_of_meet(cover: Cover, cubes: tuple[int, ...]) -> int:
-    meet = (1 << len(cover.bit_weights)) - 1
-    for cube in cubes:
-        meet &= cube
-    return prod(
-        sum(cover.bit_weights[bit] for bit in members(meet & field)) for field in cover.fields
-    )
+def random_literals(
+    domain: Domain, lengths: tuple[int, int], set_literals: float, rng: np.random.Generator
+) -> Literals:
+    """Draw the literals of a feature: variables, each with its allowed values as an int."""
+    usable = [v for v, c in enumerate(domain.cardinalities) if c > 1]
+    shortest, longest = (min(length, len(usable)) for length in lengths)
+    length = int(rng.integers(shortest, longest + 1))
+    scope = sorted(rng.choice(usable, size=length, replace=False).tolist()) if length else []
+    return [(v, random_set(domain.cardinalities[v], set_literals, rng)) for v in scope]
+
+
+def random_set(cardinality: int, set_literals: float, rng: np.random.Generator) -> int:
+    """Draw one value, or with this probability a set of some but not all values."""
+    if rng.random() >= set_literals:
+        return 1 << int(rng.integers(cardinality))
+    while True:
+        chosen = sum(1 << k for k in np.flatnonzero(rng.random(cardinality) < 0.5).tolist())
+        if 0 < chosen < (1 << cardinality) - 1:
+            return chosen
 
 
 if not TYPE_CHECKING:  # the names that are not defined above

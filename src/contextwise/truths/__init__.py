@@ -1,4 +1,4 @@
-"""Models whose structure is known: bundled, published, random, with wanted errors."""
+"""Models whose structure is known: bundled, published, random."""
 
 TYPE_CHECKING = False
 

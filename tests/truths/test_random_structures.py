@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextwise import Domain
-from contextwise.truths.generate import random_structure
+from contextwise.testing import random_structure
 from features_invariant import check_features
 from perturbed import perturb
 
