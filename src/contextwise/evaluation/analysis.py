@@ -564,6 +564,8 @@ def _check(data: Data, outcome: str | None) -> None:
     if len(varying) < 2:
         constant = [name for name in data.domain.names if name not in varying]
         same = f" ({', '.join(constant[:5])} never vary)" if constant else ""
+        if dropped := data.decisions.get("dropped"):
+            same += f" (left out: {', '.join(map(str, dropped[:5]))})"
         raise DomainError(
             f"{plural(len(varying), 'usable column')}{same}; an analysis needs two columns that "
             "vary: look at them with contextwise info"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -320,9 +321,10 @@ def terminal_lines(analysis: Analysis, page: str, model: str) -> list[str]:
     if kept:
         more = [f"and {len(kept) - 2} more"] if len(kept) > 2 else []
         lines.append(f"Not contradicted: {'; '.join([*kept[:2], *more])}.")
-    if untested := sum(c.verdict == UNTESTABLE for c in claims):
-        count, them = plural(untested, "claim"), "it" if untested == 1 else "them"
-        lines.append(f"Could not be tested: {count}; the rows say too little about {them}.")
+    untested = Counter(c.reason for c in claims if c.verdict == UNTESTABLE)
+    if untested:
+        why = ", ".join(f"{reason} ({count:,})" for reason, count in untested.most_common(2))
+        lines.append(f"Could not be tested: {plural(untested.total(), 'claim')}: {why}")
     told = [(topic, text) for topic, text, _ in decisions(analysis) if topic in TOLD]
     lines += [f"{topic}: {text}" for topic, text in told[:5]]
     lines.append(f"Page: {page}   Model: {model}")
