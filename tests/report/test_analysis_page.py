@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from math import hypot
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +101,20 @@ def test_every_variable_is_in_the_graph_also_an_isolated_one() -> None:
     page = analysis_page(analysed(Data(domain, rows)))
     nodes = re.findall(r'<g class="node"><title>([^<]*)', page)
     assert nodes == [*data.domain.names, "alone"]
+
+
+def test_a_label_is_beside_the_gap_of_an_interrupted_line() -> None:
+    result = analysed("berkeley", learner="pair-blocks", holdout=0)
+    gap = result.finding("Admit", "Gender")
+    page = analysis_page(replace(result, findings=(gap,)))
+    x1, y1, x2, y2 = (
+        float(re.search(rf'class="gapline"[^>]*? {end}="([\d.]+)"', page)[1])  # type: ignore[index]
+        for end in ("x1", "y1", "x2", "y2")
+    )
+    label = re.search(r'class="num" x="([\d.]+)" y="([\d.]+)"', page)
+    assert label is not None
+    x, y = float(label[1]), float(label[2])
+    assert hypot(x - (x1 + x2) / 2, y - (y1 + y2) / 2) > 30
 
 
 def test_two_variables_are_one_sentence() -> None:

@@ -21,6 +21,7 @@ MOST_NUMBERS = 24  # edges up to which each has its number
 MOST_NOTES = 8  # edges up to which labels say where they hold
 GAP = (0.14, 0.7)  # the shortest and the longest gap of an interrupted line
 ALONG = (50, 40, 60, 33, 67, 27, 73, 22, 78, 45, 55)  # percent of a line where its label can be
+BESIDE = 16  # percent from the middle, so that a label does not cover the gap
 
 
 def graph_of_findings(analysis: Analysis) -> Markup:
@@ -108,11 +109,15 @@ def _edge_label(
     """Write the strength on its line, where it covers neither a node nor another label."""
     (x1, y1), (x2, y2) = (places[name] for name in finding.pair)
     left_out = finding.kind == "left out"
-    where = "left out by the model" if left_out else words.plain(words.context_phrase(finding))
+    where = words.plain(words.context_phrase(finding)).removeprefix("shown ")
+    where = (
+        "left out by the model" if left_out else where.replace("not shown where", "not where", 1)
+    )
     note = (where if len(where) <= 34 else f"{where[:33]}…") if notes else ""
     half, low = max(19.0, 7.2 * len(note) / 2), 30 if note else 12
     offered = []
-    for share in ALONG:
+    is_gapped = finding.partly and not left_out
+    for share in [k for k in ALONG if abs(k - 50) > BESIDE] if is_gapped else ALONG:
         x, y = x1 + share * (x2 - x1) / 100, y1 + share * (y2 - y1) / 100
         x = min(max(x, half + 2), WIDTH - half - 2)
         box = (x - half, y - 12, x + half, y + low)
