@@ -92,6 +92,17 @@ def test_the_grid_agrees_with_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     assert one_p(*many) == pytest.approx(p, abs=4 * (p * (1 - p) / 20_000) ** 0.5)
 
 
+def test_draws_that_do_not_reach_the_statistic_give_no_tiny_p() -> None:
+    # In each of 30 groups, the one row with the rare state of both variables has X² = 100 if the
+    # two states are in the same row, and about 1 if not. Draws have up to four such groups.
+    hits = 5
+    common, rare = [[50.0, 0], [48, 1], [1, 0]], [[50.0, 0], [49, 0], [0, 1]]
+    tables = np.array([rare] * hits + [common] * (30 - hits))
+    dense = (40.0, 80.0)
+    p = p_values.exact_p(tables, x_squared(tables) + dense[0], dense, [0])[0]
+    assert 0.25 < p / stats.binom.sf(hits - 1, 30, 0.01) < 4
+
+
 def test_drawn_tables_keep_their_margins() -> None:
     table = np.array([[[3.0, 5, 1], [2, 0, 6]]])
     drawn = p_values.draw_statistics(table, 20_000, np.random.default_rng(1))

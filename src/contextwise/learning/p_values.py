@@ -9,8 +9,8 @@ is exact:
   outcomes, it is on a grid: each outcome is split between its two neighbours, so that the mean is
   right;
 - other tables: drawn with their margins, until `ENOUGH` draws are at least as large as the observed
-  statistic. If that does not happen, p is the tail of a gamma distribution with the mean, variance
-  and skewness of the draws.
+  statistic, or contribute to its tail along with the dense groups. If that does not happen, p is
+  the tail of a gamma distribution with the mean, variance and skewness of all groups.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LISTED = 2**11
 DRAWS = 4_999
 """Most tables to draw for one test."""
 ENOUGH = 50
-"""Draws at least as large as the observed statistic that end the drawing."""
+"""Draws that reach the observed statistic, or contribute to its tail, which end the drawing."""
 SLACK = 1e-9
 """Relative difference up to which statistics are equal: sums are rounded."""
 FEW_SUBJECTS, FLIPS = 50, 1_999
@@ -231,25 +231,27 @@ def _drawn_p(
             if dense[0]
             else (drawn >= statistic * (1 - SLACK)).astype(np.float64)
         )
-        if tails.sum() >= ENOUGH:
-            break
-    if tails.sum() >= ENOUGH or dense[0]:
-        # The observed tables count as a draw, so p is never 0.
-        least = 0.0 if dense[0] else 1.0
-        return float((least + tails.sum()) / (least + len(tails)))
-    return _skewed_tail(drawn, statistic)
+        # Draws count by their share: a few of them must not make up most of the tail.
+        if tails.sum() ** 2 >= ENOUGH * (tails**2).sum() > 0:
+            # The observed tables count as a draw, so p is never 0.
+            least = 0.0 if dense[0] else 1.0
+            return float((least + tails.sum()) / (least + len(tails)))
+    return _skewed_tail(drawn, statistic, dense)
 
 
-def _skewed_tail(drawn: FloatArray, statistic: float) -> float:
-    """Return the tail of the shifted gamma with mean, variance and skewness of some draws."""
+def _skewed_tail(drawn: FloatArray, statistic: float, dense: tuple[float, float]) -> float:
+    """Return the tail of the shifted gamma with mean, variance and skewness of draws and groups."""
     from scipy.special import gammaincc
 
-    mean, spread = float(drawn.mean()), float(drawn.std())
-    if spread < 1e-12:
+    mean, variance = float(drawn.mean()) + dense[0], float(drawn.var()) + dense[1]
+    if variance < 1e-12:
         return 1 / (1 + len(drawn))
-    skew = max(float(((drawn - mean) ** 3).mean()) / spread**3, 1e-3)
+    third = float(((drawn - drawn.mean()) ** 3).mean())
+    if dense[0]:
+        third += 2 * dense[1] ** 2 / dense[0]
+    skew = max(third / variance**1.5, 1e-3)
     shape = 4 / skew**2
-    z = (statistic - mean) / spread
+    z = (statistic - mean) / variance**0.5
     tail = float(gammaincc(shape, max(0.0, shape + z * shape**0.5)))
     return max(tail, float(np.exp(-700.0)))
 
