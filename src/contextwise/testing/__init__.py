@@ -174,7 +174,7 @@ def random_structure(
     features: int,
     lengths: tuple[int, int] = (2, 4),
     set_literals: float = 0.0,
-    rng: np.random.Generator | int | None = None,
+    rng: np.random.Generator | int = 0,
 ) -> Structure:
     """Draw a structure of random features; variables with one state are never drawn.
 
