@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from contextwise.report.layout import (
     cut_names,
-    filling,
     fitted_to,
     graph_layout,
     place_labels,
@@ -102,7 +101,6 @@ def test_points_on_each_other_are_pushed_apart(points: FloatArray) -> None:
     assert (found <= [190, 90]).all()
 
 
-def test_examples_of_places_and_names() -> None:
-    assert filling({"A": (0.0, 0.5), "B": (1.0, 0.5), "C": (0.5, 0.1)})["C"] == (0.5, 0.06)
+def test_examples_of_names() -> None:
     long = ["x" * 30 + digit + "y" * 30 for digit in "12"]
     assert cut_names(["smoker", *long], most=9) == ["smoker", "…xx1yyyy…", "…xx2yyyy…"]

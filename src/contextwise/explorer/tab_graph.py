@@ -18,7 +18,7 @@ from contextwise.models.domain import Domain
 from contextwise.report.comparisons import Guess
 from contextwise.report.drawing import graph_svg
 from contextwise.report.html import as_html
-from contextwise.report.layout import Positions, filling, graph_layout
+from contextwise.report.layout import Positions, graph_layout
 from contextwise.report.pictures import (
     MOST_NODES,
     Edge,
@@ -114,8 +114,8 @@ def places(guess: Guess, selection: Selection) -> Positions:
     """Place the variables: a few in the same way in every context, of many those with an edge."""
     everywhere = guess.shares
     if len(everywhere.names) > MOST_NODES:
-        return filling(graph_of(selection).positions)
-    return filling(graph_layout(everywhere.names, [edge.pair for edge in everywhere.edges()]))
+        return graph_of(selection).positions
+    return graph_layout(everywhere.names, [edge.pair for edge in everywhere.edges()])
 
 
 def graphs(
@@ -160,7 +160,7 @@ def picture(
 ) -> str:
     """Draw a graph as SVG; more edges get a larger picture with smaller labels."""
     size = round(480 * min(max(len(selection.edges) / 40, 1), 2.25) ** 0.5)
-    return graph_svg(selection.edges, where, fixed=context, arcs=arcs, size=size, whole=True)
+    return graph_svg(selection.edges, where, fixed=context, arcs=arcs, size=size)
 
 
 def _figure(label: str, drawn: str) -> Tag:

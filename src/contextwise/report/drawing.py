@@ -56,20 +56,20 @@ def arrange(
     fonts: Sequence[float],
     measure: TextSize,
     fixed: Mapping[str, str] | None = None,
-    whole: bool = False,
 ) -> Drawing:
     """Place nodes in a frame, and labels in the largest size for which all find a place.
 
     If there is none, the nodes with the most edges are labelled first, in the largest size.
     ``measure`` gives the width and height of a text in a size. ``fixed`` has states to show next to
-    the names. ``whole`` maps the unit square to the frame, whatever is drawn.
+    the names; they do not move the nodes.
     """
     names = list(positions)
     if not names:
         return Drawing({}, {}, fonts[0])
+    short = cut_names(names, LONGEST)
     texts = [
         f"{text}={shown(fixed[name], 8)}" if fixed and name in fixed else text
-        for name, text in zip(names, cut_names(names, LONGEST), strict=True)
+        for name, text in zip(names, short, strict=True)
     ]
     place = {name: k for k, name in enumerate(names)}
     ends = [(place[first], place[second]) for first, second in (edge.pair for edge in edges)]
@@ -78,10 +78,9 @@ def arrange(
     tries = [*((font, None) for font in fonts), (fonts[0], degrees.astype(np.float64))]
     for font, first in tries:
         sizes = np.array([measure(text, font) for text in texts])
-        across = min(float(sizes[:, 0].max()) / 2 + 6, frame[0] / 4)
-        margin = (frame[0] / 12, fonts[0] + 4) if whole else (across, font + 4)
-        apart = 0.0 if whole else 3.2 * font
-        points = fitted_to(unit, frame, margin=margin, apart=apart, whole=whole)
+        widest = max(measure(text, font)[0] for text in short)
+        margin = (min(widest / 2 + 6, frame[0] / 4), font + 4)
+        points = fitted_to(unit, frame, margin=margin, apart=3.2 * font)
         lines = points[np.array(ends, dtype=np.int64).reshape(-1, 2)]
         middles = place_labels(points, sizes, frame=frame, radius=DISC, lines=lines, first=first)
         if middles is not None:
@@ -198,7 +197,6 @@ def graph_svg(
     fixed: Mapping[str, str | tuple[str, ...]] | None = None,
     arcs: Collection[tuple[str, str]] = (),
     size: int = 480,
-    whole: bool = False,
 ) -> Markup:
     """Draw a graph as SVG, ``size`` pixels wide.
 
@@ -214,7 +212,6 @@ def graph_svg(
         fonts=FONTS,
         measure=_text_size,
         fixed=labels,
-        whole=whole,
     )
     shapes: list[Markup] = []
     widest = widest_of(len(drawn))

@@ -24,7 +24,6 @@ STEPS = 100  # the most steps for many points; few points may take more
 TOLERANCE = 1e-4  # stop when a step improves the stress by a smaller share
 EXACT = 1e-9  # the relative stress that counts as none
 STRETCH = 2.2  # the largest ratio of the two stretches of a layout
-APART = 0.11  # the least distance of nodes that fill the unit square, where there is room
 
 
 def graph_layout(names: Sequence[str], edges: Iterable[Pair]) -> Positions:
@@ -79,25 +78,17 @@ def planar(distances: FloatArray) -> FloatArray:
     return points
 
 
-def filling(positions: Positions) -> Positions:
-    """Stretch places to fill the unit square, within limits, and push them apart."""
-    points = np.array(list(positions.values())).reshape(-1, 2)
-    fitted = fitted_to(points, (1.0, 1.0), margin=(0.0, 0.0), apart=APART)
-    return {name: (x, y) for name, (x, y) in zip(positions, fitted.tolist(), strict=True)}
-
-
 def fitted_to(
     points: FloatArray,
     frame: tuple[float, float],
     *,
     margin: tuple[float, float],
     apart: float,
-    whole: bool = False,
 ) -> FloatArray:
-    """Stretch points, or the ``whole`` unit square, to a frame inside a margin; push them apart."""
+    """Stretch points to a frame inside a margin; push them apart."""
     if not len(points):
         return points
-    low, high = (np.zeros(2), np.ones(2)) if whole else (points.min(axis=0), points.max(axis=0))
+    low, high = points.min(axis=0), points.max(axis=0)
     edge = np.array(margin)
     room = np.maximum(np.array(frame) - 2 * edge, 1.0)
     span = high - low
