@@ -227,7 +227,7 @@ def test_the_page_follows_the_rows_where_the_learner_is_wrong() -> None:
 
 def test_rows_that_the_learner_saw_are_told_everywhere() -> None:
     page = text_of(analysis_page(analysed(chain(3, rows=200))))
-    assert "On the rows it was learned from" in page
+    assert "On the rows that the learner saw, so claims look better" in page
     assert "Tests on the rows that the learner saw" in page
 
 

@@ -31,7 +31,7 @@ from contextwise.report.pictures import (
     graph_of,
     select_edges,
 )
-from contextwise.support.formatting import plural
+from contextwise.support.formatting import capitalized, plural
 
 LIMIT = 20.0  # seconds for the shares in a context
 GRACE = 10.0  # seconds that they may take beyond that
@@ -195,7 +195,7 @@ def _ranked(edges: Sequence[Edge], which: Which, nothing: str) -> TagList:
     if not ranked.edges:
         return TagList(tags.p(nothing))
     text = ranked.description
-    title = f"{text[:1].upper()}{text[1:]}; among all variables"
+    title = f"{capitalized(text)}; among all variables"
     items = (
         tags.li(HTML(controls.choose_pair(edge_text(edge), *edge.pair))) for edge in ranked.edges
     )

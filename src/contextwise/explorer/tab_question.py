@@ -16,6 +16,7 @@ from contextwise.explorer.state import State, context_in, context_text
 from contextwise.independence.queries import Answer, Statement, parse_statement
 from contextwise.models.domain import Domain
 from contextwise.report.analysis_page import evidence_table
+from contextwise.support.formatting import capitalized
 
 LIMIT = 30.0  # seconds for each model
 GRACE = 10.0  # seconds that it may take beyond that
@@ -86,7 +87,7 @@ def _reply(label: str, answer: Answer) -> Tag:
     steps = [tags.li(tags.code(step)) for step in answer.steps]
     return tags.section(
         tags.h2(f"In {label}: {answer.word}", class_="h6 when"),
-        tags.p(f"{answer.reason[:1].upper()}{answer.reason[1:]}.", class_="when"),
+        tags.p(f"{capitalized(answer.reason)}.", class_="when"),
         tags.ul(*steps, class_="when") if steps else None,
         tags.div(HTML(evidence_table(answer.evidence)), class_="findings")
         if answer.evidence

@@ -9,7 +9,7 @@ import numpy as np
 
 from contextwise.data.rows import Data
 from contextwise.evaluation.analysis import Analysis
-from contextwise.models.evidence import CONTRADICTED, NOT_CONTRADICTED, UNTESTABLE, USED
+from contextwise.models.evidence import NOT_CONTRADICTED, UNTESTABLE, USED
 from contextwise.report.analysis_words import (
     claim_phrase,
     context_phrase,
@@ -17,10 +17,11 @@ from contextwise.report.analysis_words import (
     next_sentences,
     percent,
     plain,
+    tested_on,
     v_text,
 )
 from contextwise.report.evaluations import groups_verdict
-from contextwise.support.formatting import listed, plural
+from contextwise.support.formatting import capitalized, listed, plural
 
 SMALL = 5  # counts below this are mentioned in a caution
 SAME = 0.97  # a Cramér's V from which two variables are nearly the same
@@ -33,32 +34,18 @@ CITE = (
 
 
 def facts(analysis: Analysis) -> list[tuple[str, str]]:
-    meaning = "Associations with the other variables held fixed. Not causes."
-    tests = "On the rows it was learned from, so the claims look better than on new rows."
-    if not analysis.evidence.claims:
-        tests = "No claim was tested."
-    elif analysis.held_out:
-        tests = f"On {analysis.held_out:,} rows that the {analysis.maker} did not see."
-    learner = f"{analysis.learner}. " if analysis.learner else ""
-    rows, columns = _rows_text(analysis), plural(len(analysis.domain), "column")
+    meaning = "An association is not a cause."
+    if len(analysis.domain) > 2:
+        meaning = "Associations with the other variables held fixed. Not causes."
+    columns = plural(len(analysis.domain), "column")
     binned = len(analysis.data.decisions.get("bins", {}))
     cut = f"{binned} of them cut into bins" if binned else "used as categories"
     return [
-        ("Meaning", meaning if len(analysis.domain) > 2 else "An association is not a cause."),
-        ("Rows", f"{rows[:1].upper()}{rows[1:]}. {columns}, {cut}."),
-        ("Learner" if analysis.learner else "Model", learner + _independencies(analysis)),
-        ("Tests", tests),
+        ("Meaning", meaning),
+        ("Rows", f"{capitalized(_rows_text(analysis))}. {columns}, {cut}."),
+        ("Learner" if analysis.learner else "Model", f"{analysis.learner or 'given'}."),
+        ("Tests", f"{capitalized(tested_on(analysis))}."),
     ]
-
-
-def _independencies(analysis: Analysis) -> str:
-    """Say how many claims of independence the rows contradict, and how many were not tested."""
-    verdicts = [c.verdict for c in analysis.evidence.claims if c.claim == "independent"]
-    if not verdicts:
-        return "" if analysis.evidence.unfinished else "It claims no independence."
-    wrong, open_claims = verdicts.count(CONTRADICTED), verdicts.count(UNTESTABLE)
-    text = f"Claims of independence: {len(verdicts):,}. The rows contradict {wrong or 'none'}"
-    return f"{text}; {open_claims:,} could not be tested." if open_claims else f"{text}."
 
 
 def _rows_text(analysis: Analysis) -> str:

@@ -21,7 +21,7 @@ from contextwise.models.evidence import (
     Effect,
 )
 from contextwise.models.notation import Literal
-from contextwise.support.formatting import listed, plural
+from contextwise.support.formatting import capitalized, listed, plural
 
 WEAK = 0.1  # a Cramér's V up to which an association is called weak
 MOST_LISTED = 4
@@ -369,12 +369,12 @@ def card_sentence(card: Card) -> Phrase:
     if finding.kind == "left out" or not finding.associated:
         text = finding_text(finding)
         where = ". In all rows: " if finding.in_all_rows else ": "
-        start = (f"{text[:1].upper()}{text[1:]}{where}",)
+        start = (f"{capitalized(text)}{where}",)
     elif finding.wider:
         start = ("The model limits the association; the rows show it elsewhere too. ",)
     elif finding.partly:
         first, *rest = context_phrase(finding)
-        start = (f"{first[:1].upper()}{first[1:]}", *rest, ": ")
+        start = (capitalized(first), *rest, ": ")
     end: Phrase = (".",)
     if finding.limit_is_open and finding.elsewhere and finding.elsewhere.low > 0:
         end = (f". In all rows, it is seen elsewhere too: V {v_text(finding.elsewhere)}.",)
@@ -436,13 +436,18 @@ def panel_notes(shares: Standardised) -> str:
     return " ".join(notes)
 
 
-def evidence_lede(analysis: Analysis) -> str:
-    rows = "on the rows that the learner saw"
+def tested_on(analysis: Analysis) -> str:
+    if not analysis.evidence.claims:
+        return "no claim was tested"
     if analysis.held_out:
-        rows = f"on {analysis.held_out:,} rows that the {analysis.maker} did not see"
+        return f"on {analysis.held_out:,} rows that the {analysis.maker} did not see"
+    return "on the rows that the learner saw, so claims look better than on new rows"
+
+
+def evidence_lede(analysis: Analysis) -> str:
     return (
         "What the model claims, and whether the rows agree. Where they disagree, this page "
-        f"follows the rows. Tests {rows}."
+        f"follows the rows. Tests {tested_on(analysis)}."
     )
 
 

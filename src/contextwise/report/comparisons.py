@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from contextwise.independence.model_claims import ModelExplanation
     from contextwise.report.pictures import Shares
 
+GROUPS = ("distances", "causal", "dependencies", "assertions")  # of measures, as shown
 FEW_PAIRS = 3
 """Up to this many pairs that differ are named in a summary."""
 NOTHING = "There is nothing to compare: no pair of variables is left."
@@ -247,7 +248,7 @@ def comparison_parts(
     return parts
 
 
-def strength_parts(strengths: Strengths | None) -> list[Part]:
+def strength_parts(strengths: Strengths | None, *, top: int = TOP) -> list[Part]:
     """Return a table of the quartiles of the strengths of each kind, if some model has weights."""
     if strengths is None or not strengths.samples:
         return []
@@ -284,11 +285,11 @@ def guesses_parts(guesses: Sequence[Guess]) -> list[Part]:
 
 def nearest_text(guesses: Sequence[Guess]) -> str:
     """Name the nearest and the farthest of several guesses."""
-    shares = [_share_of_all(guess.comparison) for guess in guesses]
-    least, most = min(shares), max(shares)
-    roles = guesses[0].comparison.roles
-    if not guesses[0].comparison.total:
+    roles, total = guesses[0].comparison.roles, guesses[0].comparison.total
+    if not total:
         return NOTHING
+    shares = [Fraction(guess.comparison.distance) / total for guess in guesses]
+    least, most = min(shares), max(shares)
     if least == most:
         every = f"All {len(guesses)} {'models' if roles.peers else 'guesses'}"
         near = f"equally near to {roles.first}" if roles.peers else "equally near"
@@ -300,11 +301,6 @@ def nearest_text(guesses: Sequence[Guess]) -> str:
         differ = " of all assertions differ" if extreme == least else ""
         lines.append(f"{listed(titles)} {verb} {text}: {percent(extreme, 1)}{differ}.")
     return "\n".join(lines)
-
-
-def _share_of_all(comparison: Comparison) -> Fraction:
-    total = comparison.total
-    return Fraction(comparison.distance) / total if total else Fraction(0)
 
 
 def confusion_table(comparison: Comparison) -> Table:
@@ -332,12 +328,7 @@ def measures(comparison: Comparison) -> Entries:
     else:
         keys = (key for key, measure in MEASURES.items() if measure.column != "counts")
         values = {**computed(c, meaningful(keys, c))}
-    groups: dict[str, list[Entry]] = {
-        "distances": [],
-        "causal": [],
-        "dependencies": [],
-        "assertions": [],
-    }
+    groups: dict[str, list[Entry]] = {column: [] for column in GROUPS}
     for key, value in values.items():
         measure = MEASURES[key]
         label = measure.neutral if c.roles.peers else measure.label
@@ -521,7 +512,11 @@ def alignment_notes(comparison: Comparison) -> list[Note]:
 
 
 def matrix_parts(
-    matrix: DistanceMatrix, *, names: Sequence[str] | None = None, normalized: bool = False
+    matrix: DistanceMatrix,
+    *,
+    names: Sequence[str] | None = None,
+    normalized: bool = False,
+    top: int = TOP,
 ) -> list[Part]:
     """Return the pairwise distances, or their shares of all assertions, and notes.
 
@@ -591,14 +586,6 @@ def matrix_cells(
 def comparisons_parts(result: Comparisons, *, top: int = TOP) -> list[Part]:
     named = zip(result.names, result, strict=True)
     return guesses_parts([Guess(label, comparison) for label, comparison in named])
-
-
-def distances_parts(result: DistanceMatrix, *, top: int = TOP) -> list[Part]:
-    return matrix_parts(result)
-
-
-def strengths_parts(result: Strengths, *, top: int = TOP) -> list[Part]:
-    return strength_parts(result)
 
 
 # -- explanations ----------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from contextwise.report.parts import (
     Table,
     table,
 )
-from contextwise.support.formatting import listed, name, percent, plural, rate
+from contextwise.support.formatting import capitalized, listed, name, percent, plural, rate
 
 if TYPE_CHECKING:
     from contextwise.evaluation.chance import Chance
@@ -362,7 +362,7 @@ def groups_verdict(found: Groups) -> str:
 
 
 def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
+    return f"{capitalized(text)}."
 
 
 def _difference(found: Groups, pair: GroupPair) -> str:

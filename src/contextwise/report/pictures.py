@@ -45,8 +45,8 @@ from contextwise.report.parts import (
     Picture,
 )
 from contextwise.support.arrays import FloatArray, IntArray
+from contextwise.support.formatting import capitalized, percent
 from contextwise.support.formatting import name as short
-from contextwise.support.formatting import percent
 
 SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
 LARGEST = float(np.nextafter(np.float32(1), np.float32(0)))
@@ -376,7 +376,7 @@ def no_heat_map(variables: int) -> Note | None:
     if variables <= MOST_DRAWN:
         return None
     words = too_many_drawn(variables)
-    return Note("no heat map", f"{words[:1].upper()}{words[1:]}. Choose some to see theirs.")
+    return Note("no heat map", f"{capitalized(words)}. Choose some to see theirs.")
 
 
 def pairs_picture(shares: Shares) -> Picture | Note:
@@ -448,7 +448,7 @@ def graph_picture(shares: Shares, arcs: frozenset[Pair] = frozenset()) -> Pictur
         differing = select_edges(edges, which="differences")
         selection = differing if differing.edges else selection
     graph = graph_of(selection, variables)._replace(arcs=arcs)
-    text = f"{selection.description[:1].upper()}{selection.description[1:]}. {LINE_TEXT}"
+    text = f"{capitalized(selection.description)}. {LINE_TEXT}"
     return Picture(text, (graph_legend(graph.edges),), graph)
 
 

@@ -149,6 +149,15 @@ def plural(count: Number, noun: str) -> str:
     return f"{number(count)} {noun}{'' if count == 1 else 's'}"
 
 
+def capitalized(text: str) -> str:
+    """Return a text with a capital first letter; the others stay.
+
+    >>> capitalized("the DNA")
+    'The DNA'
+    """
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def listed(words: Sequence[str], link: str = "and") -> str:
     """Join words as in a sentence.
 
