@@ -285,18 +285,6 @@ def test_folders_matrices_and_arrays_are_ensembles(tmp_path: Path) -> None:
     assert Ensemble.from_probabilities(frame).domain.names == ("A", "B")
 
 
-def test_a_csv_file_has_probabilities_if_told_so(tmp_path: Path) -> None:
-    file = tmp_path / "chances.csv"
-    file.write_text("name,A,B,C\nA,0,0.5,0.25\nB,0.5,0,0\nC,0.25,0,0\n")
-    truth = Structure(DOMAIN, ["A=1 & B=1"])
-    (score,) = score_ensembles(truth, {"p": str(file)}, probabilities=True)
-    (same,) = score_ensembles(truth, {"p": Ensemble.read(file, DOMAIN)})
-    assert score.brier == same.brier
-    assert score.expected_distance == same.expected_distance
-    curve = reliability(truth, file, probabilities=True)
-    assert curve.groups == reliability(truth, Ensemble.read(file, DOMAIN)).groups
-
-
 @pytest.mark.parametrize(
     ("weights", "message"),
     [

@@ -27,7 +27,7 @@ from contextwise.errors import DomainError, OpenResult, TooLargeError
 from contextwise.evaluation import pair_rows
 from contextwise.evaluation.check import check
 from contextwise.evaluation.groups import GroupsOfColumns, by_named, for_groups, grouped, groups
-from contextwise.evaluation.pair_rows import Estimate, Group, Groups, Standardised
+from contextwise.evaluation.pair_rows import Estimate, Standardised, Strata, Stratum
 from contextwise.evaluation.stability import Repeats
 from contextwise.independence.claims import group_rows
 from contextwise.learning import DEFAULT_LEARNER
@@ -150,7 +150,7 @@ class CardPart:
     """The rows behind one claim about a pair: groups of two-state variables, or shares."""
 
     claim: ClaimEvidence
-    groups: Groups | None
+    groups: Strata | None
     shares: Standardised | None
     hidden: bool = False  # all shares would reveal too few rows
 
@@ -167,7 +167,7 @@ class Card:
     apart: tuple[NamedLiteral, Standardised] | None = None  # the group where shares differ most
 
     @property
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[Stratum]:
         """The groups of rows of all parts."""
         return [g for part in self.parts if part.groups for g in part.groups.groups]
 

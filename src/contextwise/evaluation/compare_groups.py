@@ -16,7 +16,7 @@ overlapping rows have no valid test.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb, inf, sqrt
 from typing import TYPE_CHECKING
@@ -42,8 +42,6 @@ MOST_SIGNS = 20
 MOST_WAYS = 100_000
 """Up to this number of ways to deal replicates to two groups, all are tried."""
 DRAWS = 9_999
-FEW = 6
-"""Below this number of replicates no p-value of a paired test is below 0.05."""
 ROUNDING = 1e-9
 """Values this close to each other, relative to the largest, are equal: they are rounded ratios."""
 
@@ -91,7 +89,7 @@ class GroupDifference:
     value: Mean
     p_value: float | None  #: None if the test is not possible
     attainable: float | None  #: the smallest p-value that any result could have
-    adjusted: float | None  #: after Holm's correction over all pairs of groups
+    adjusted: float | None = None  #: after Holm's correction over all pairs of groups
 
     def record(self) -> dict[str, object]:
         """Return everything as one flat mapping."""
@@ -167,10 +165,10 @@ class GroupComparison(Printed):
         else:
             leads = f"{'has' if len(best) == 1 else 'have'} the best {self.label}"
         others = [group.name for group in self.groups if group not in best]
-        sentences = [f"{names} {leads} ({average}).", *self._tested(best[0].name, others)]
+        sentences = [f"{names} {leads} ({average}).", *self._clauses(best[0].name, others)]
         return " ".join(sentences)
 
-    def _tested(self, best: str, others: Sequence[str]) -> list[str]:
+    def _clauses(self, best: str, others: Sequence[str]) -> list[str]:
         """Report the tests of the best group against the others."""
         better: list[str] = []
         alike: list[str] = []
@@ -260,8 +258,17 @@ def compare_groups(
         )
         for name, comparisons in groups.items()
     )
-    source = np.random.default_rng(rng)
-    differences = _differences(values[measure], paired, training_share, source)
+    source, tested = np.random.default_rng(rng), values[measure]
+    found = [
+        GroupDifference(
+            first, second, *_tested(tested[first], tested[second], paired, training_share, source)
+        )
+        for first, second in combinations(groups, 2)
+    ]
+    adjusted = iter(holm([each.p_value for each in found if each.p_value is not None]))
+    differences = tuple(
+        each if each.p_value is None else replace(each, adjusted=next(adjusted)) for each in found
+    )
     return GroupComparison(summaries, differences, measure, paired, training_share, alpha)
 
 
@@ -338,39 +345,29 @@ def mean_with_interval(
 # -- tests -----------------------------------------------------------------------------------------
 
 
-def _differences(
-    values: Mapping[str, Sequence[float | None]],
+def _tested(
+    first: Sequence[float | None],
+    second: Sequence[float | None],
     paired: bool,
     training_share: float | None,
     rng: np.random.Generator,
-) -> tuple[GroupDifference, ...]:
-    """Test each pair of groups, with Holm's correction over all of them."""
-    found: list[tuple[str, str, Mean, float | None, float | None]] = []
-    for first, second in combinations(values, 2):
-        p_value = attainable = None
-        if paired:
-            rows = zip(values[first], values[second], strict=True)
-            apart = np.array([a - b for a, b in rows if a is not None and b is not None])
-            mean = mean_with_interval(apart.tolist(), training_share=training_share)
-            if training_share is None and len(apart):
-                p_value, attainable = sign_test(apart, rng), 2.0 ** (1 - len(apart))
-        else:
-            a, b = (
-                np.array([value for value in values[name] if value is not None])
-                for name in (first, second)
-            )
-            count = min(len(a), len(b))
-            between = _mean_difference(a, b) if count else None
-            mean = Mean(count, between, None, None)
-            if training_share is None and count:
-                p_value = label_test(a, b, rng)
-                attainable = (1 + (len(a) == len(b))) / comb(len(a) + len(b), len(a))
-        found.append((first, second, mean, p_value, attainable))
-    tested = [p for *_, p, _ in found if p is not None]
-    adjusted = iter(holm(tested))
-    return tuple(
-        GroupDifference(*each, None if each[3] is None else next(adjusted)) for each in found
-    )
+) -> tuple[Mean, float | None, float | None]:
+    """Return the difference of two groups, its p-value, and the smallest p that is attainable."""
+    if paired:
+        rows = zip(first, second, strict=True)
+        apart = np.array([a - b for a, b in rows if a is not None and b is not None])
+        mean = mean_with_interval(apart.tolist(), training_share=training_share)
+        if training_share is not None or not len(apart):
+            return mean, None, None
+        return mean, sign_test(apart, rng), 2.0 ** (1 - len(apart))
+    a, b = (np.array([v for v in values if v is not None]) for values in (first, second))
+    if not len(a) or not len(b):
+        return Mean(0, None, None, None), None, None
+    mean = Mean(min(len(a), len(b)), _mean_difference(a, b), None, None)
+    if training_share is not None:
+        return mean, None, None
+    attainable = (1 + (len(a) == len(b))) / comb(len(a) + len(b), len(a))
+    return mean, label_test(a, b, rng), attainable
 
 
 def _mean_difference(first: FloatArray, second: FloatArray) -> float:

@@ -231,25 +231,21 @@ class Ensemble:
 EnsembleLike = Ensemble | ModelLike
 
 
-def as_ensemble(
-    guess: Any, domain: DomainLike | None = None, *, probabilities: bool = False
-) -> Ensemble:
-    """Return an ensemble: itself, of a file or folder, or of one structure.
-
-    A .csv file is a model unless ``probabilities`` says that it has probabilities of edges.
+def as_ensemble(guess: EnsembleLike) -> Ensemble:
+    """Return an ensemble: itself, of a folder or .json file, or of one structure.
 
     >>> as_ensemble("lung")
     Ensemble(1 draw, 1 distinct structure)
     """
     if isinstance(guess, Ensemble):
         return guess
-    if isinstance(guess, str | os.PathLike) and is_ensemble_file(guess, probabilities):
-        return Ensemble.read(guess, domain)
+    if isinstance(guess, str | os.PathLike) and is_ensemble_file(guess):
+        return Ensemble.read(guess)
     return Ensemble([guess])
 
 
 def is_ensemble_file(path: str | os.PathLike[str], probabilities: bool = False) -> bool:
-    """Return whether a path is a folder or a file that holds an ensemble."""
+    """Check for a folder, a .json file of an ensemble, or a .csv file of ``probabilities``."""
     place = Path(path)
     if place.is_dir():
         return True

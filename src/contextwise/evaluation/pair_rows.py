@@ -19,14 +19,13 @@ from contextwise.comparison.question import Pair
 from contextwise.data.rows import Data
 from contextwise.independence.claims import group_rows
 from contextwise.learning.counted_rows import joint_counts
-from contextwise.learning.effect_size import cramers_v
+from contextwise.learning.effect_size import Z, cramers_v
 from contextwise.learning.independence_test import PooledTests, evaluate_tables, tables_within
 from contextwise.learning.p_values import gamma_tail
 from contextwise.models.features import rows_in
 from contextwise.models.notation import Literal
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
-Z = 1.959963984540054
 COVERED = 0.6
 """Standardised shares are over groups with at least this share of the rows."""
 SPARSE = 1.5
@@ -53,7 +52,7 @@ class CountedShare(Estimate):
 
 
 @dataclass(frozen=True)
-class Group:
+class Stratum:
     """The rows of one group of a pair of two-state variables: one share for each state."""
 
     states: tuple[tuple[str, str], ...]  # the variables held fixed, and their states
@@ -77,12 +76,12 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Groups:
+class Strata:
     """The groups in which both variables vary, most rows first, and those that say nothing."""
 
     state: str  # whose share is shown
     states: tuple[str, str]  # of the variable that is compared, in the order of the shares
-    groups: tuple[Group, ...]
+    groups: tuple[Stratum, ...]
     silent: int
     silent_rows: int | None  # None if so few that they are hidden
     points: Estimate | None  # the difference over all groups (Mantel and Haenszel)
@@ -296,7 +295,7 @@ def two_state_groups(
     *,
     first: str = "",
     least: int = 0,
-) -> Groups:
+) -> Strata:
     """Return the share of a state of ``of`` for both states of ``by``, in each group.
 
     ``first`` is the state of ``by`` that comes first. Groups that reveal fewer rows than ``least``
@@ -313,7 +312,7 @@ def two_state_groups(
     order = [k for k in np.argsort(-n.sum(axis=1), kind="stable").tolist() if varies[k]]
     held = [domain.position(name) for name in given]
     groups = [
-        Group(
+        Stratum(
             tuple(
                 (name, domain.states[v][c])
                 for name, v, c in zip(given, held, codes[k], strict=True)
@@ -329,7 +328,7 @@ def two_state_groups(
         least,
     )
     points = _mantel_haenszel(parts[(n > 0).all(axis=1)], n[(n > 0).all(axis=1)])
-    return Groups(
+    return Strata(
         labels[state],
         (states[0], states[1]),
         tuple(group for k, group in enumerate(groups) if k not in hidden),

@@ -192,7 +192,6 @@ def score_ensembles(
     true: ModelLike,
     guesses: Mapping[str, EnsembleLike],
     *,
-    probabilities: bool = False,
     time_limit: float | None = None,
     n_jobs: int = 1,
     cluster: Any = None,
@@ -205,7 +204,6 @@ def score_ensembles(
     ----------
     true : model, path of a model file, or name of a bundled example
     guesses : models or ensembles, or paths of them, by name
-    probabilities : whether .csv files have probabilities of edges; else they are models
     time_limit : seconds; then raises `OpenResult`
     n_jobs, cluster, show_progress : as in `distance_matrix`
     **restriction : what to compare, with the keywords of `compare`
@@ -233,10 +231,7 @@ def score_ensembles(
     """
     effort = Effort.of(time_limit, n_jobs=n_jobs, cluster=cluster, show_progress=show_progress)
     truth = _truth(true, restriction)
-    named = {
-        name: as_ensemble(guess, truth.domain, probabilities=probabilities)
-        for name, guess in guesses.items()
-    }
+    named = {name: as_ensemble(guess) for name, guess in guesses.items()}
     if not named:
         raise ContextwiseError("no guess to score; give at least one")
     return EnsembleScores(
@@ -329,7 +324,6 @@ def reliability(
     guess: EnsembleLike,
     *,
     name: str = "the ensemble",
-    probabilities: bool = False,
     assertions: int = ASSERTIONS,
     rng: int | np.random.Generator = 0,
     time_limit: float | None = None,
@@ -343,7 +337,6 @@ def reliability(
     true : model, path of a model file, or name of a bundled example
     guess : Ensemble or model, or the path of one
     name : of the guess, for sentences
-    probabilities : as in `score_ensembles`
     assertions : how many to draw
     rng : generator or seed
     time_limit : seconds; then raises `OpenResult`
@@ -362,7 +355,7 @@ def reliability(
     """
     effort = Effort.of(time_limit, show_progress=show_progress)
     truth = _truth(true, restriction)
-    ensemble = as_ensemble(guess, truth.domain, probabilities=probabilities)
+    ensemble = as_ensemble(guess)
     question = _pose(truth, ensemble, restriction)
     theta, depends = _probabilities(question, ensemble, assertions, rng, effort)
     levels, group = np.unique(theta.round(12), return_inverse=True)

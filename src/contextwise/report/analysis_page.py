@@ -18,7 +18,7 @@ from importlib.metadata import version
 import numpy as np
 
 from contextwise.evaluation.analysis import Analysis, Card, CardPart, PairFinding
-from contextwise.evaluation.pair_rows import Group, Standardised, state_order, to_hide
+from contextwise.evaluation.pair_rows import Standardised, Stratum, state_order, to_hide
 from contextwise.evaluation.stability import Repeats
 from contextwise.models.evidence import CONTRADICTED, USED, ClaimEvidence
 from contextwise.report import analysis_notes as notes
@@ -416,7 +416,7 @@ def _groups_html(card: Card, part: CardPart) -> Markup:
     )
 
 
-def _group_row(group: Group, states: tuple[str, str], constant: Iterable[str]) -> Markup:
+def _group_row(group: Stratum, states: tuple[str, str], constant: Iterable[str]) -> Markup:
     held = [f"{short(n, 18)} {short(s, 18)}" for n, s in group.states if n not in constant]
     label = ", ".join(held) or "all rows"
     one, two = group.shares

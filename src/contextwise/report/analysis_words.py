@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from contextwise.evaluation.analysis import Analysis, Card, PairFinding
-from contextwise.evaluation.pair_rows import Estimate, Group, Groups, Standardised
+from contextwise.evaluation.pair_rows import Estimate, Standardised, Strata, Stratum
 from contextwise.learning.evidence import SAMPLE, STRONGEST
 from contextwise.models.evidence import (
     CONTRADICTED,
@@ -394,7 +394,7 @@ def card_sentence(card: Card) -> Phrase:
     return (*start, *gap_phrase(card, shares), f"; {interval}", *end)
 
 
-def _groups_phrase(high: Group, low: Group) -> Phrase:
+def _groups_phrase(high: Stratum, low: Stratum) -> Phrase:
     """Write two groups: ``The difference depends on the group: +8 points where …``."""
     first, second = (
         (
@@ -406,7 +406,7 @@ def _groups_phrase(high: Group, low: Group) -> Phrase:
     return ("The difference depends on the group: ", *first, ", ", *second, ".")
 
 
-def group_notes(groups: Groups, most: int) -> list[str]:
+def group_notes(groups: Strata, most: int) -> list[str]:
     notes = []
     if groups.silent:
         start = "One group" if groups.silent == 1 else f"{groups.silent:,} groups"
