@@ -623,18 +623,15 @@ def _codes(column: Column, stated: Sequence[str]) -> list[str]:
 
 def _added_note(columns: Sequence[Column], domain: Domain, table: Sheet) -> list[str]:
     """Say how many states of an array do not occur in it."""
-    if not table.is_array:
-        return []
-    occurring = sum(len(column.labels) for column in columns if column.declared is None)
-    states = sum(
-        len(states)
+    added = sum(
+        len(states) - len(column.labels)
         for column, states in zip(columns, domain.states, strict=True)
         if column.declared is None and column.labels
     )
-    if states <= occurring:
+    if not table.is_array or added <= 0:
         return []
-    added = plural(states - occurring, "state")
-    return [f"codes count from 0, which adds {added} without rows; pass a domain to change that"]
+    states = plural(added, "state")
+    return [f"codes count from 0, which adds {states} without rows; pass a domain to change that"]
 
 
 def _plain_number(label: str) -> str:

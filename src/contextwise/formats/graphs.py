@@ -65,10 +65,7 @@ class Graph:
         if not names:
             raise source.error("the graph has no nodes")
         check_states(source, [2] * len(names))
-        try:
-            domain = Domain(dict.fromkeys(names, 2))
-        except DomainError as error:
-            raise source.error(str(error)) from None
+        domain = Domain(dict.fromkeys(names, 2))
         edges: list[PairIndex] = []
         parents: list[list[int]] = [[] for _ in names]
         for (a, b), heads in sorted(self.marks.items()):

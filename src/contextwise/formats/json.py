@@ -370,10 +370,7 @@ def _claims(source: Source, domain: Domain, claims: Any, **about: Any) -> Claims
         if pair in cubes:
             raise _error(source, "this pair is listed twice", here)
         cubes[pair] = list(map(dict, region))
-    try:
-        return claims_of_cubes(domain, cubes, **about)
-    except DomainError as error:
-        raise _error(source, str(error), ("claims",)) from None
+    return claims_of_cubes(domain, cubes, **about)
 
 
 def _evidence(source: Source, domain: Domain, document: Any) -> Evidence:

@@ -14,7 +14,7 @@ from xml.parsers import expat
 
 import numpy as np
 
-from contextwise.errors import DomainError, ParseError, TooLargeError
+from contextwise.errors import ParseError, TooLargeError
 from contextwise.formats.reading import Source, Token, Tokens, check_states, model_of_network
 from contextwise.models.domain import Domain
 from contextwise.models.factors import check_scopes
@@ -68,10 +68,7 @@ class Network:
         for name in self.states:
             if name not in self.parents:
                 raise self.source.error(f"variable {name!r} has no probability")
-        try:
-            domain = Domain(self.states)
-        except DomainError as error:
-            raise self.source.error(str(error)) from None
+        domain = Domain(self.states)
         positions = [list(map(domain.position, self.parents[name])) for name in domain.names]
         tables = [self._table(domain, name) for name in domain.names]
         lines = [self.lines[name] for name in domain.names]
