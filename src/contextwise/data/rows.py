@@ -51,7 +51,7 @@ from contextwise.formats import FORMATS
 from contextwise.models.domain import Domain, State, listed
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.support import files
-from contextwise.support.arrays import IntArray
+from contextwise.support.arrays import BoolArray, IntArray
 from contextwise.support.formatting import plural
 
 M = TypeVar("M", Structure, LogLinear)
@@ -330,7 +330,7 @@ def infer_domain(data: DataLike) -> Domain:
         return data.domain
     how = RowOptions(missing="drop")
     table = _source_table(data, how)
-    return _inferred(_decided(table, how).columns, table)
+    return _inferred(replace(table, columns=_decided(table, how).columns))
 
 
 def following(model: Any, options: RowOptions | None = None) -> RowOptions:
@@ -378,34 +378,37 @@ def _read(table: Sheet, how: RowOptions) -> Data:
     else:
         name = None if subject is None else subject.name
         decisions = _decided(table, how._replace(subject=name))
-    columns, counts, notes = [*decisions.columns], None, [*decisions.notes]
+    sheet, notes = replace(table, columns=[*decisions.columns]), [*decisions.notes]
+    counts: IntArray | None = None
     if subject is not None and decisions.counts is not None:
         raise DomainError(
             f"rows that are counted by {decisions.counts.name!r} have no subjects; leave out "
             "--subject"
         )
     if decisions.counts is not None:
-        columns, counts, table = _counted(columns, decisions.counts, table)
+        counts = check_counts(decisions.counts, table)
+        sheet, counts = sheet.take(counts > 0), counts[counts > 0]
     binned: dict[str, list[float]] = {}
-    for k, column in enumerate(columns):
-        if column.name in decisions.bins:
-            columns[k], binned[column.name] = _binned(column, decisions.bins[column.name], counts)
-            notes.append(_edges_note(column.name, binned[column.name]))
+    for k, column in enumerate(sheet.columns):
+        name, bins = column.name, decisions.bins.get(column.name)
+        if bins is not None:
+            sheet.columns[k], binned[name] = _binned(column, bins, counts)
+            notes.append(_edges_note(name, binned[name]))
     if subject is not None:
-        columns.append(subject)  # so that rows are dropped from both
-    if decisions.missing == "drop":
-        columns, counts, table, lost = _complete(columns, counts, table)
-        notes += lost
-    elif decisions.missing == "state":
-        columns = [_with_missing_state(column) for column in columns]
-    subjects = None if subject is None else columns.pop().codes
+        sheet.columns.append(subject)  # so that rows are dropped from both
+    if decisions.missing == "drop" and any(column.missing for column in sheet.columns):
+        complete = _complete(sheet, notes)
+        sheet, counts = sheet.take(complete), None if counts is None else counts[complete]
+    subjects = None if subject is None else sheet.columns.pop().codes
+    if decisions.missing == "state":
+        sheet.columns[:] = map(_with_missing_state, sheet.columns)
     if decisions.counts is not None and counts is not None:
         notes.append(f"{plural(int(counts.sum()), 'row')} counted by {decisions.counts.name!r}")
     domain = how.domain
     stored: dict[str, Any] = {"subject": subject and subject.name}
     if domain is None:
-        domain = _inferred(columns, table)
-        notes += _added_note(columns, domain, table)
+        domain = _inferred(sheet)
+        notes += _added_note(sheet, domain)
         stored = {
             "dropped": decisions.dropped,
             "bins": binned,
@@ -415,7 +418,7 @@ def _read(table: Sheet, how: RowOptions) -> Data:
             "subject": how.subject,
         }
     kept = {key: value for key, value in stored.items() if value}
-    return Data(domain, _encoded(columns, domain, table), counts, tuple(notes), kept, subjects)
+    return Data(domain, _encoded(sheet, domain), counts, tuple(notes), kept, subjects)
 
 
 def _subject_column(table: Sheet, how: RowOptions) -> Column | None:
@@ -464,43 +467,28 @@ def _chosen(table: Sheet, how: RowOptions, domain: Domain) -> Decisions:
     )
 
 
-def _counted(
-    columns: list[Column], counts: Column, table: Sheet
-) -> tuple[list[Column], IntArray, Sheet]:
-    """Return how often each row occurs, without the rows that occur 0 times."""
-    multiplicity = check_counts(counts, table)
-    seen = multiplicity > 0
-    kept = columns if seen.all() else [column.take(seen) for column in columns]
-    return kept, multiplicity[seen], table.of_rows(seen)
-
-
-def _complete(
-    columns: list[Column], counts: IntArray | None, table: Sheet
-) -> tuple[list[Column], IntArray | None, Sheet, list[str]]:
-    """Drop the rows with missing values, and report how many."""
-    gaps = {column.name: column.codes < 0 for column in columns}
-    cost = {name: int(gap.sum()) for name, gap in gaps.items() if gap.any()}
-    if not cost:
-        return columns, counts, table, []
-    complete = ~np.logical_or.reduce(list(gaps.values()))
+def _complete(sheet: Sheet, notes: list[str]) -> BoolArray:
+    """Find the rows without missing values, and note how many have some."""
+    cost = {column.name: column.missing for column in sheet.columns if column.missing}
     most = sorted(cost.items(), key=lambda entry: -entry[1])[:5]
-    if not complete.any():
+    complete: BoolArray = np.logical_and.reduce([c.codes >= 0 for c in sheet.columns])
+    left = int(complete.sum())
+    if not left:
         shown = ", ".join(f"{name} ({lost:,})" for name, lost in most)
         raise DomainError(
             f"every row has a missing value; drop columns with many of them ({shown}), or use "
             "--missing state"
         )
     shown = ", ".join(f"{name!r} {lost:,}" for name, lost in most)
-    note = (
-        f"{int((~complete).sum()):,} rows with missing values dropped, {int(complete.sum()):,} "
-        f"rows left (missing in {shown}); this biases results unless values are missing at random"
+    notes.append(
+        f"{len(complete) - left:,} rows with missing values dropped, {left:,} rows left (missing "
+        f"in {shown}); this biases results unless values are missing at random"
     )
-    kept = None if counts is None else counts[complete]
-    return [column.take(complete) for column in columns], kept, table.of_rows(complete), [note]
+    return complete
 
 
 def _with_missing_state(column: Column) -> Column:
-    if not (column.codes < 0).any():
+    if not column.missing:
         return column
     labels = [*column.labels, MISSING_STATE]
     codes = np.where(column.codes < 0, len(column.labels), column.codes)
@@ -584,15 +572,15 @@ def _upper_edges(states: Sequence[str]) -> npt.NDArray[np.float64] | None:
 # -- from columns to positions of states -----------------------------------------------------------
 
 
-def _inferred(columns: Sequence[Column], table: Sheet) -> Domain:
+def _inferred(sheet: Sheet) -> Domain:
     """Infer the states of each column: those that it declares, or else those that occur."""
     variables: dict[str, Sequence[str]] = {}
-    for column in columns:
+    for column in sheet.columns:
         stated = [label for label in column.labels if label != MISSING_STATE]
         if column.declared is not None:
             states = [*column.declared, *(x for x in column.labels if x not in column.declared)]
         else:
-            states = _codes(column, stated) if table.is_array else _sorted(stated)
+            states = _codes(column, stated) if sheet.is_array else _sorted(stated)
             states += [MISSING_STATE] * (len(stated) < len(column.labels))
         variables[column.name] = states or ["0"]
     return Domain(variables)
@@ -621,14 +609,14 @@ def _codes(column: Column, stated: Sequence[str]) -> list[str]:
     return list(map(str, range(int(codes.max()) + 1)))
 
 
-def _added_note(columns: Sequence[Column], domain: Domain, table: Sheet) -> list[str]:
+def _added_note(sheet: Sheet, domain: Domain) -> list[str]:
     """Say how many states of an array do not occur in it."""
     added = sum(
         len(states) - len(column.labels)
-        for column, states in zip(columns, domain.states, strict=True)
+        for column, states in zip(sheet.columns, domain.states, strict=True)
         if column.declared is None and column.labels
     )
-    if not table.is_array or added <= 0:
+    if not sheet.is_array or added <= 0:
         return []
     states = plural(added, "state")
     return [f"codes count from 0, which adds {states} without rows; pass a domain to change that"]
@@ -641,11 +629,11 @@ def _plain_number(label: str) -> str:
     return label
 
 
-def _encoded(columns: Sequence[Column], domain: Domain, table: Sheet) -> IntArray:
+def _encoded(sheet: Sheet, domain: Domain) -> IntArray:
     """Look up the position of every cell."""
-    count = len(columns[0].codes) if columns else 0
+    count = len(sheet.columns[0].codes) if sheet.columns else 0
     rows = np.empty((count, len(domain)), dtype=np.int64)
-    for variable, column in enumerate(columns):
+    for variable, column in enumerate(sheet.columns):
         states = domain.states[variable]
         known, edges = domain.state_positions[variable], _upper_edges(states)
         # An empty cell has code -1, which picks the extra entry at the end.
@@ -660,7 +648,7 @@ def _encoded(columns: Sequence[Column], domain: Domain, table: Sheet) -> IntArra
         for row in np.flatnonzero(rows[:, variable] < 0)[:1].tolist():
             code = int(column.codes[row])
             cell = None if code < 0 else column.labels[code]
-            raise table.error(row, _problem(cell, variable, domain, table.file is not None))
+            raise sheet.error(row, _problem(cell, variable, domain, sheet.file is not None))
     return rows
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from contextwise.errors import ContextwiseError, DomainError, ParseError
 from contextwise.models.domain import Domain, listed
-from contextwise.support.arrays import FloatArray, IntArray
+from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,9 +111,11 @@ class Sheet:
         line = None if self.lines is None else int(self.lines[row])
         return ParseError(message, path=self.file, line=line)
 
-    def of_rows(self, kept: npt.NDArray[np.bool_]) -> Sheet:
-        """Return the table with the lines of some rows."""
-        return self if self.lines is None else replace(self, lines=self.lines[kept])
+    def take(self, kept: BoolArray) -> Sheet:
+        """Return some of the rows."""
+        columns = [column.take(kept) for column in self.columns]
+        lines = None if self.lines is None else self.lines[kept]
+        return replace(self, columns=columns, rows=int(kept.sum()), lines=lines)
 
     def only(self, names: Iterable[str]) -> Sheet:
         """Return the table with some of its columns."""
