@@ -506,6 +506,12 @@ def test_numbers_of_subjects_are_not_cut_into_bins() -> None:
         assert summary.columns[0].kind == "subject"
 
 
+@pytest.mark.parametrize("name", ["individual", "respondent", "stratum_no"])
+def test_numbers_of_subjects_that_are_cut_are_asked_about(name: str) -> None:
+    data, _, _ = as_advised([{name: k // 4, "ill": k % 2, "sex": k // 4 % 2} for k in range(400)])
+    assert any(f"use --subject {name} instead of --bins" in note for note in data.notes)
+
+
 def test_spans_of_time_are_states() -> None:
     spans = pd.to_timedelta([1, 2, None], unit="D").repeat(5)
     data = read_data(pd.DataFrame({"a": spans, "b": [1, 2, 3] * 5}), missing="drop")

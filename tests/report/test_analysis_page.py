@@ -225,6 +225,15 @@ def test_the_page_follows_the_rows_where_the_learner_is_wrong() -> None:
     assert "A dashed line" in page
 
 
+def test_associations_come_before_pairs_that_the_tests_do_not_show() -> None:
+    result = analysed("titanic", resamples=0)
+    first, *rest = result.findings
+    changed = replace(result, findings=(replace(first, kind="not shown"), *rest))
+    kinds = [f.associated for f in changed.ranked]
+    assert kinds == sorted(kinds, reverse=True)
+    assert changed.ranked[sum(kinds)].kind == "not shown"
+
+
 def test_rows_that_the_learner_saw_are_told_everywhere() -> None:
     page = text_of(analysis_page(analysed(chain(3, rows=200))))
     assert "On the rows that the learner saw, so claims look better" in page

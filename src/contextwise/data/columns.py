@@ -51,7 +51,8 @@ MOST_BINS = 1_000
 LARGEST_COUNT = 10**12
 """Sums of larger counts may not be exact."""
 _ID = re.compile(r"(id|idcode)$", re.I)
-_SETS = re.compile(r"(subject|patient|person|stratum|pair|match|cluster|household|family)", re.I)
+_SUBJECTS = "subject|patient|person|individual|respondent"
+_SETS = re.compile(f"{_SUBJECTS}|stratum|pair|match|cluster|household|family", re.I)
 FEWEST_SUBJECTS = 20
 """Fewer values are not taken for subjects or matched sets."""
 _NUMBER = re.compile(r"(number|code|no|nr|key)\.?$", re.I)

@@ -212,13 +212,15 @@ class Analysis:
     def ranked(self) -> list[PairFinding]:
         """The findings in the order of interest.
 
-        The outcome first, then contexts, then disagreements, then strong ones.
+        The outcome first, then associations before pairs that the tests do not show; among them
+        contexts, then disagreements, then strong ones.
         """
         return sorted(
             self.findings,
             key=lambda f: (
                 not self.is_about_outcome(f),
-                not (f.associated or f.disagrees),
+                not f.associated,
+                not f.noted,
                 not f.partly,
                 not f.disagrees,
                 -f.strength,

@@ -356,8 +356,9 @@ def remark(finding: PairFinding) -> str:
 
 def cards_lede(analysis: Analysis) -> str:
     order = (
-        "Pairs that hold only in some contexts first, then those on which model and rows "
-        "disagree, then the others by strength. Shares and intervals are from all rows."
+        "Associations in some contexts only come first, then those that the rows show and the "
+        "model does not, then the others by strength; pairs that the tests do not show are last. "
+        "Shares and intervals are from all rows."
     )
     return f"Pairs with {analysis.outcome} first. {order}" if analysis.outcome else order
 
