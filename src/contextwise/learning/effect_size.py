@@ -27,6 +27,7 @@ from contextwise.learning.p_values import (
     log_factorials,
     margins_of,
     outcomes,
+    skewed_tail,
     tail_of,
 )
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
@@ -425,8 +426,6 @@ class Moves:
         Exact for few possible outcomes. Otherwise its distribution is a shifted gamma with the
         exact mean, variance and skewness.
         """
-        from scipy.stats import gamma
-
         used = self.variances >= INFORMATIVE
         if not used.any():
             return 1.0, 0
@@ -441,13 +440,9 @@ class Moves:
                 values = np.add.outer(values, squares[start:end]).ravel()
                 chances = np.multiply.outer(chances, p[start:end]).ravel()
             return min(1.0, float(chances[values >= statistic - 1e-9].sum())), int(used.sum())
-        variance = self._sums(p * squares**2)[used].sum()
-        third = self._sums(p * squares**3)[used].sum()
-        if variance <= 0 or third <= 0:
-            return 1.0, int(used.sum())
-        shape = 4 * variance**3 / third**2
-        scale = sqrt(variance / shape)
-        return float(gamma.sf(statistic + shape * scale, shape, scale=scale)), int(used.sum())
+        variance, third = (float(self._sums(p * squares**k)[used].sum()) for k in (2, 3))
+        p_value = skewed_tail(statistic, 0.0, variance, third) if variance > 0 else 1.0
+        return p_value, int(used.sum())
 
     def estimate(self, level: float = 0.95) -> Estimate:
         """Return delta, common to all strata, and the interval that inverts the score test."""

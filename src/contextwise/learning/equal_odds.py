@@ -29,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.learning.effect_size import GROUP_SIGNS, LARGEST_LOG, PAIR_SIGNS, Moves, Z
+from contextwise.learning.p_values import skewed_tail
 from contextwise.models.evidence import Effect
 from contextwise.support.arrays import IntArray
 
@@ -118,15 +119,12 @@ def _draw(tables: Floats, steps: int, rng: np.random.Generator) -> Floats:
 
 
 def _p_of_draws(observed: float, draws: Floats) -> float:
-    """Return the share of draws that are as large; a gamma tail if there are few."""
-    from scipy.stats import gamma
-
+    """Return the share of draws that are as large; the tail of a shifted gamma if there are few."""
     larger = int((draws >= observed - 1e-9).sum())
-    variance = draws.var()
+    mean, variance = float(draws.mean()), float(draws.var())
     if larger >= TAIL or variance <= 0:
         return (1 + larger) / (len(draws) + 1)
-    mean = draws.mean()
-    return float(gamma.sf(observed, mean**2 / variance, scale=variance / mean))
+    return skewed_tail(observed, mean, variance, float(((draws - mean) ** 3).mean()))
 
 
 class Equality(NamedTuple):
