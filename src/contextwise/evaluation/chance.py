@@ -359,7 +359,7 @@ def _with_draws(
             for done in range(1, draws + 1):
                 deadline.check()
                 drawn = draw(comparison.guess.features, source.spawn(1)[0])
-                models = comparison.true, Structure(comparison.domain, drawn)
+                models = comparison.true, type(comparison.guess)(comparison.domain, drawn)
                 question = replace(comparison.question, structures=models, weighted=())
                 compared = answer(question, Effort(deadline), engine=comparison.engine)
                 if compared.unions.interrupted:
