@@ -25,7 +25,7 @@ from contextwise.formats.reading import Source, check_states, model_of
 from contextwise.models.domain import Domain
 from contextwise.models.features import single_values
 from contextwise.models.structure import Model
-from contextwise.support.arrays import FloatArray, IntArray
+from contextwise.support.arrays import FloatArray
 from contextwise.support.files import without_packing
 
 _DIRECTED = (
@@ -204,10 +204,11 @@ def model_of_matrix(source: Source, names: Sequence[str] | None, values: FloatAr
         f"they are 0{doubt if 0 <= values.min() <= values.max() <= 1 else ''}"
     )
     check_states(source, [2] * len(variables))
-    lengths, places, weights = ising(values, np.zeros(len(values)))
-    ones = single_values(np.ones(len(places), dtype=np.int64), 1)
+    pairs = np.argwhere(np.triu(values))
+    ones = single_values(np.ones(pairs.size, dtype=np.int64), 1)
     domain = Domain(dict.fromkeys(variables, 2))
-    return model_of(domain, lengths, places, ones, weights, source)
+    lengths, weights = np.full(len(pairs), 2), values[tuple(pairs.T)]
+    return model_of(domain, lengths, pairs.ravel(), ones, weights, source)
 
 
 def _endpoints(source: Source, names: list[str], values: FloatArray) -> Model:
@@ -219,16 +220,3 @@ def _endpoints(source: Source, names: list[str], values: FloatArray) -> Model:
         mark = _ENDPOINTS.get((int(values[i, j]), int(values[j, i])), "o-o")
         graph.add(names[i], mark, names[j])
     return graph.model()
-
-
-def ising(weights: FloatArray, thresholds: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the features of an Ising model of values 0 and 1, one for each number that is not 0.
-
-    These are the number of literals of each feature, the variables, and the weights; a literal
-    requires the value 1.
-    """
-    single = np.flatnonzero(thresholds)
-    first, second = np.nonzero(np.triu(weights))
-    lengths = np.repeat([1, 2], [len(single), len(first)])
-    variables = np.concatenate([single, np.stack([first, second], axis=1).ravel()])
-    return lengths, variables, np.concatenate([thresholds[single], weights[first, second]])
