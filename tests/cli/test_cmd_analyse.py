@@ -60,6 +60,8 @@ def test_a_folder_that_cannot_be_written_is_an_error_before_the_work(folder: Pat
     result = run("titanic", "--out", os.path.join("nowhere", "page"))
     assert isinstance(result.exception, ContextwiseError)
     assert "nowhere" in str(result.exception)
+    result = run("titanic", "--out", ".")
+    assert ". is a folder; name the files" in str(result.exception)
 
 
 def test_the_advice_is_followed_and_told(folder: Path) -> None:

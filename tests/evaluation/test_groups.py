@@ -124,6 +124,7 @@ def test_paired_rows_need_subjects_in_two_groups() -> None:
         ({"margin": 1}, "margin must be > 1"),
         ({"alpha": 0}, "alpha must be between 0 and 1"),
         ({"by": ["sex", "sex"]}, "name a column twice"),
+        ({"by": "sex", "subject": "sex"}, "name a column twice"),
     ],
 )
 def test_bad_arguments_are_named(change: dict[str, Any], message: str) -> None:

@@ -181,6 +181,9 @@ def test_a_folder_belongs_to_one_question(tmp_path: Path) -> None:
     stability(rows, Trees(penalty=2), resamples=2, domain=DOMAIN, folder=tmp_path)
     with pytest.raises(ContextwiseError, match="another configuration: parameters"):
         stability(rows, Trees(penalty=3), resamples=2, domain=DOMAIN, folder=tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(ContextwiseError, match="file is a file; name a folder"):
+        stability(rows, Trees(penalty=2), resamples=2, domain=DOMAIN, folder=tmp_path / "file")
     again = tmp_path / "again"
     stability(rows, Trees(penalty=2), resamples=2, domain=DOMAIN, folder=again, rng=3)
     with pytest.raises(ContextwiseError, match="seed is 3 there and 4 here"):

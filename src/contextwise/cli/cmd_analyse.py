@@ -83,6 +83,8 @@ def analyse(
       contextwise analyse visits.csv --subject patient --bins age=3 --missing state
     """
     stem = Path(data).name.split(".")[0] if out is None else out
+    if os.path.isdir(stem):
+        raise ContextwiseError(f"{stem} is a folder; name the files, as in --out {stem}/survey")
     page, model = (f"{stem.removesuffix('.html')}{suffix}" for suffix in (".html", ".json"))
     for path in (page, model):
         if os.path.exists(path) and not force:

@@ -359,6 +359,8 @@ def for_groups(options: RowOptions, by: Sequence[str]) -> RowOptions:
     for name in by:
         if name in options.drop:
             raise ContextwiseError(f"the column {name!r} is needed for the groups; do not drop it")
+        if name == options.subject or by.count(name) > 1:
+            raise ContextwiseError(f"by and subject name a column twice: {name!r}")
     binned = {text.rpartition("=")[0] for text in options.bins}
     return options._replace(
         category=(*options.category, *(name for name in by if name not in binned)),
@@ -483,8 +485,6 @@ def groups(
     columns = [by] if isinstance(by, str) else list(by)
     if not columns:
         raise ContextwiseError("by must name at least one column of groups")
-    if len({*columns}) < len(columns) or reading.get("subject") in columns:
-        raise ContextwiseError(f"by and subject name a column twice: {', '.join(columns)}")
     if not 0 < alpha < 1:
         raise ContextwiseError(f"alpha must be between 0 and 1, got {alpha}")
     if margin <= 1:

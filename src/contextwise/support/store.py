@@ -93,6 +93,9 @@ class Store:
         try:
             if folder is not None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            text = f"{self.path.parent} is a file; name a folder for the results"
+            raise ContextwiseError(text) from None
         except OSError as error:
             raise ContextwiseError(f"{self.path}: {error.strerror or error}") from None
         place = ":memory:" if folder is None else self.path
