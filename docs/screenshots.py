@@ -64,7 +64,7 @@ SHOTS = (
 )
 ONE = (
     Shot("one", "", "#worst td:has-text('contradicted')"),
-    Shot("rows", "tab=rows", "#columns table"),
+    Shot("rows", "tab=rows", "#learn_outcome article", click="#learn_begin"),
 )
 """The pictures of one model and its rows."""
 

@@ -328,7 +328,7 @@ def test_a_model_without_a_guess_is_shown_alone(page: Page) -> None:
     with page.expect_download() as download:
         page.click("#pairs_csv")
     head = Path(download.value.path()).read_text(encoding="utf-8").splitlines()[0]
-    assert head == "first,second,dependent,contexts"
+    assert head == "first,second,dependent,independent"
     page.wait_for_url(re.compile(r"guess=(&|$)"))
     page.get_by_role("button", name="show this context").first.click()
     shows(page, "#context_graphs", "No pair depends here.")
@@ -360,7 +360,7 @@ def test_uploads_are_asked_for_shown_as_text_and_gone_with_the_session(
         page.set_input_files("#upload", [tmp_path / "<i>true.json", tmp_path / "guess.json"])
         shows(page, "#uploaded", "have other variables than this model")
         expect(page.locator("#true")).to_have_value("given:0")
-        page.get_by_role("button", name="Show <i>true.json").click()
+        page.locator("#true").select_option(label="<i>true.json")
         shows(page, "#summary", f"{compare(true, guess).distance} of 6")
         shows(page, "#worst", HOSTILE[:10])
         assert list(temporary.rglob("fileupload-*/**/*.json"))

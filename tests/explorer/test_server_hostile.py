@@ -314,7 +314,7 @@ def test_a_wrong_value_is_ignored(running: Running, terminal: Callable[[], str],
 @pytest.mark.parametrize(
     "key",
     [
-        *("true", "new_true", "shown", "guesses", "first", "second", "around", "chosen_pair"),
+        *("true", "shown", "guesses", "first", "second", "around", "chosen_pair"),
         *("chosen_region", "chosen_state", "chosen_literal", "question", "walk", "show_guess"),
         *("column_use", "column_cut", "column_na"),
     ],
@@ -329,7 +329,7 @@ def test_names_that_are_unknown_are_ignored(
         for value in values:
             client.update("update", {key: value})
         client.answers()
-    if key in ("true", "new_true", "shown", "guesses", "show_guess", "chosen_pair"):
+    if key in ("true", "shown", "guesses", "show_guess", "chosen_pair"):
         assert "ignored the unknown" in terminal()
 
 

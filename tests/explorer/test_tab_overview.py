@@ -46,7 +46,7 @@ def test_models_that_agree_say_so() -> None:
     same = shown(SIX, SIX)
     assert "all 240 assertions" in str(tab_overview.summary(same))
     assert "No pair differs" in str(tab_overview.worst(same))
-    assert "agree here" in str(tab_graph.differences(same.shares.edges()))
+    assert "agree here" in str(tab_graph.ranked(same.shares.edges(), alone=False))
 
 
 @pytest.mark.parametrize("variables", [1, 2])

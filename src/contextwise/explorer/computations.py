@@ -24,7 +24,6 @@ from contextwise.formats import read_stream
 from contextwise.independence.model_claims import PairClaims, claims_of, explain_model
 from contextwise.independence.queries import Answer, query
 from contextwise.learning import learner_named
-from contextwise.learning.base import Learner
 from contextwise.learning.parameters import parse_values
 from contextwise.models.domain import Assignment
 from contextwise.models.structure import Model, Structure
@@ -169,10 +168,6 @@ class Recipe:
     halves: int = 0
     counting: tuple[str, ...] = ()
 
-    def make(self) -> Learner:
-        kind = learner_named(self.learner)
-        return kind(**parse_values(kind, dict(self.settings)))
-
 
 def learn_from(recipe: Recipe, tell: Tell) -> Analysis:
     """Learn from the rows of a file, and test the claims as ``contextwise analyse`` does."""
@@ -180,7 +175,8 @@ def learn_from(recipe: Recipe, tell: Tell) -> Analysis:
         raise ContextwiseError(
             f"one column can say how often a row occurs; got {listed(recipe.counting)}"
         )
-    learner, how = recipe.make(), recipe.how._asdict()
+    kind, how = learner_named(recipe.learner), recipe.how._asdict()
+    learner = kind(**parse_values(kind, dict(recipe.settings)))
     tell(f"Learning from {recipe.rows.name}", 0, 0)
     with _named(recipe.rows):
         learned = analyse(

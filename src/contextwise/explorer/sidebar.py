@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from htmltools import HTML, Tag, TagChild, TagList, tags
+from htmltools import Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
 from contextwise.explorer import controls
@@ -39,7 +39,6 @@ PEERS = controls.Input("peers", controls.flag, False)
 STOP = controls.Input("stop", controls.clicks)
 AGAIN = controls.Input("again", controls.clicks)
 AGAIN_LABEL = f"Compare again, up to {LONGER / 60:g} minutes"
-NEW_TRUE = controls.Input("new_true", controls.text)
 
 
 def panel(entries: Entries, start: View) -> ui.Sidebar:
@@ -124,12 +123,9 @@ def _others(entries: Sequence[Entry]) -> Tag | None:
         return None
     names = " and ".join(entry.label for entry in entries)
     have = "has" if len(entries) == 1 else "have"
-    look = "btn btn-sm btn-outline-secondary d-block mt-1 when"
-    buttons = (
-        HTML(controls.choose(f"Show {entry.label}", NEW_TRUE, entry.key, look)) for entry in entries
-    )
-    text = f"{names} {have} other variables than this model, and cannot be compared with it."
-    return tags.div(text, *buttons, class_="alert alert-info py-2 when", role="alert")
+    text = f"{names} {have} other variables than this model, and cannot be compared with it. "
+    text += "To see such a model, choose it under Model."
+    return tags.div(text, class_="alert alert-info py-2 when", role="alert")
 
 
 def _labels(entries: Iterable[Entry]) -> dict[str, str]:
@@ -165,7 +161,6 @@ def _serve_choices(state: State) -> None:
             state.change(guesses=keys)
 
     controls.on(TRUE, choose_true)
-    controls.on(NEW_TRUE, choose_true)
     controls.on(SHOWN, choose_shown)
     controls.on(GUESSES, choose_guesses)
     controls.on(PEERS, lambda peers: state.change(peers=peers))

@@ -146,7 +146,7 @@ def graphs(
         None if alone or not selection.edges else HTML(as_html([graph_legend(selection.edges)])),
         tags.div(
             _figure(true if alone else "Both models", picture(selection, where, context, arcs)),
-            tags.div(dependencies(edges) if alone else differences(edges)),
+            tags.div(ranked(edges, alone=alone)),
             class_="graphs",
         ),
     )
@@ -180,25 +180,17 @@ def _figure(label: str, drawn: str) -> Tag:
     )
 
 
-def differences(edges: Sequence[Edge]) -> TagList:
-    """List the pairs that differ, the largest first."""
-    return _ranked(edges, "differences", "The two models agree here, in every context.")
-
-
-def dependencies(edges: Sequence[Edge]) -> TagList:
-    """List the pairs of one model that depend, those in the most contexts first."""
-    return _ranked(edges, "strongest", "No pair depends here.")
-
-
-def _ranked(edges: Sequence[Edge], which: Which, nothing: str) -> TagList:
-    ranked = select_edges(edges, which=which, most_edges=RANKED, most_nodes=2 * RANKED)
-    if not ranked.edges:
+def ranked(edges: Sequence[Edge], *, alone: bool) -> TagList:
+    """List the pairs that differ, the largest first, or those of one model that depend."""
+    which: Which = "strongest" if alone else "differences"
+    listed = select_edges(edges, which=which, most_edges=RANKED, most_nodes=2 * RANKED)
+    if not listed.edges:
+        nothing = "No pair depends here." if alone else "The two models agree here."
         return TagList(tags.p(nothing))
-    text = ranked.description
-    title = f"{capitalized(text)}; among all variables"
     items = (
-        tags.li(HTML(controls.choose_pair(edge_text(edge), *edge.pair))) for edge in ranked.edges
+        tags.li(HTML(controls.choose_pair(edge_text(edge), *edge.pair))) for edge in listed.edges
     )
+    title = f"{capitalized(listed.description)}; among all variables"
     return TagList(tags.h3(title, class_="h6 mt-2"), tags.ol(*items))
 
 

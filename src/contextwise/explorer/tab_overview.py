@@ -295,8 +295,7 @@ def _serve_files(state: State) -> None:
 
 
 def dependence(comparison: Comparison) -> Iterable[Mapping[str, object]]:
-    """Yield the contexts in which the pairs of one model depend."""
+    """Yield in how many contexts the pairs of one model depend, and in how many not."""
     for record in pair_records(comparison):
         ends = {"first": record["first"], "second": record["second"]}
-        dependent, independent = int(str(record["fn"])), int(str(record["tn"]))
-        yield {**ends, "dependent": dependent, "contexts": dependent + independent}
+        yield {**ends, "dependent": record["fn"], "independent": record["tn"]}
