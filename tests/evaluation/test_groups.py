@@ -304,5 +304,5 @@ def test_an_analysis_refuses_bad_groups_before_it_learns() -> None:
     rows = rows_of(["x"] * 60 + ["y"] * 5)
     with pytest.raises(ContextwiseError, match="fewer than 20 rows: 'y'"):
         cw.analyse(rows, by="v0", learner=Never(), resamples=2)
-    with pytest.raises(ContextwiseError, match="by: there is no column 'v9'"):
+    with pytest.raises(ContextwiseError, match="there is no column 'v9'"):
         cw.analyse(rows, by="v9")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -156,9 +155,9 @@ def groups(
     if picture is not None and len(by) > 1:
         raise click.UsageError("--picture draws one column of groups; give one --by")
     configured = make_learner(learner, parameters)
-    from contextwise.evaluation.groups import read_grouped
+    from contextwise.evaluation.groups import for_groups  # `cw.evaluation.groups` is the function
 
-    rows = read_grouped(partial(load_data, data), row_options, by)
+    rows = load_data(data, for_groups(row_options, by))
     result = cw.groups(rows, list(by), configured, show_progress=True, **keywords)
     if picture is not None:
         cw.report.plots.save(cw.report.plots.plot_odds(result[0]), picture)

@@ -291,16 +291,16 @@ class Judge:
     def __init__(self, table: Sheet, how: RowOptions) -> None:
         names = table.names
         self.all = table
-        chosen = find_names(how.columns, names, "columns") if how.columns else names
+        chosen = find_names(how.columns, names) if how.columns else names
         counts_column = how.counts or table.counts
         if counts_column is not None:
             counts_column = find_name(counts_column, names, "counts")
-        self.left_out = find_names(how.drop, names, "drop") if how.drop else []
+        self.left_out = find_names(how.drop, names) if how.drop else []
         subject = None if how.subject is None else find_name(how.subject, names, "subject")
         if subject is not None and subject not in self.left_out:
             self.left_out.append(subject)
         self.named = set(chosen) if how.columns else set()
-        self.insisted = set(find_names(how.category, names, "category")) if how.category else set()
+        self.insisted = set(find_names(how.category, names)) if how.category else set()
         kept = [n for n in chosen if n not in self.left_out and n != counts_column]
         self.counts = None if counts_column is None else table.column(counts_column)
         self.table, self.found = without_missing(table.only(kept), how, names)

@@ -170,10 +170,10 @@ def _joined(texts: Sequence[str]) -> list[str]:
     return [*([",".join(plain)] if plain else []), *(text for text in texts if "," in text)]
 
 
-def find_names(texts: Sequence[str], names: Sequence[str], option: str) -> list[str]:
-    """Return the columns that an option names: a whole name first, else names between commas.
+def find_names(texts: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the columns that texts name: a whole name first, else names between commas.
 
-    >>> find_names(["a,b", "c, d"], ["a", "b", "c, d"], "drop")
+    >>> find_names(["a,b", "c, d"], ["a", "b", "c, d"])
     ['a', 'b', 'c, d']
     """
     chosen = []
@@ -186,7 +186,7 @@ def find_names(texts: Sequence[str], names: Sequence[str], option: str) -> list[
                 hint = f"; did you mean {near[0]!r}?" if near else ""
                 shown = ", ".join(names[:8]) + ("" if len(names) <= 8 else ", …")
                 raise DomainError(
-                    f"{option}: there is no column {part!r}{hint or f'; the columns are {shown}'}"
+                    f"there is no column {part!r}{hint or f'; the columns are {shown}'}"
                 )
             chosen.append(part)
     return list(dict.fromkeys(chosen))
@@ -194,7 +194,7 @@ def find_names(texts: Sequence[str], names: Sequence[str], option: str) -> list[
 
 def find_name(text: str, names: Sequence[str], option: str) -> str:
     """Return the column that an option for one column names."""
-    found = find_names([text], names, option)
+    found = find_names([text], names)
     if len(found) > 1:
         raise DomainError(f"{option} needs one column, got {text!r}")
     return found[0]

@@ -26,7 +26,7 @@ from contextwise.data.rows import Data, DataLike, as_advised, units_of
 from contextwise.errors import DomainError, OpenResult, TooLargeError
 from contextwise.evaluation import pair_rows
 from contextwise.evaluation.check import check
-from contextwise.evaluation.groups import GroupsOfColumns, by_named, for_groups, grouped, groups
+from contextwise.evaluation.groups import GroupsOfColumns, for_groups, grouped, groups
 from contextwise.evaluation.pair_rows import Estimate, Standardised, Strata, Stratum
 from contextwise.evaluation.stability import Repeats
 from contextwise.independence.claims import group_rows
@@ -467,8 +467,7 @@ def analyse(
     chosen = row_options(**reading)
     columns = [by] if isinstance(by, str) else list(by)
     chosen = for_groups(chosen, columns)
-    with by_named():
-        data, options, summary = as_advised(rows, chosen)
+    data, options, summary = as_advised(rows, chosen)
     if outcome is not None and outcome == options.subject:
         raise DomainError(f"outcome and subject are the same column: {outcome!r}")
     _check(data, outcome)

@@ -16,10 +16,9 @@ p-value is larger, and the interval of the ratio of odds ratios (90 % if alpha i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal, NamedTuple, overload
 
@@ -31,7 +30,7 @@ from contextwise.comparison.question import Pair
 from contextwise.data.options import RowOptions, find_names, row_options
 from contextwise.data.rows import Data, DataLike, as_data
 from contextwise.distributions.potentials import distinct_rows
-from contextwise.errors import ContextwiseError, DomainError, OpenResult
+from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation.pair_rows import grouped_tables, is_scale, numeric_order, rows_where
 from contextwise.independence.claims import group_rows
 from contextwise.learning.base import Run, as_learner, fresh
@@ -368,27 +367,6 @@ def for_groups(options: RowOptions, by: Sequence[str]) -> RowOptions:
     )
 
 
-@contextmanager
-def by_named() -> Iterator[None]:
-    """Say ``by`` in an error about a column that is no category because it does not exist."""
-    try:
-        yield
-    except DomainError as error:
-        if not str(error).startswith("category: there is no column"):
-            raise
-        raise DomainError(f"by{str(error).removeprefix('category')}") from None
-
-
-def read_grouped(
-    read: Callable[[RowOptions], Data], options: RowOptions, by: Sequence[str]
-) -> Data:
-    """Read rows with the columns of the groups."""
-    with by_named():
-        rows = read(for_groups(options, by))
-    find_names(by, rows.domain.names, "by")
-    return rows
-
-
 def grouped(data: Data, by: str) -> tuple[Data, bool]:
     """Return the rows with the groups that occur, in their order, and whether that is a scale."""
     domain, column = data.domain, data.domain.position(by)
@@ -491,7 +469,8 @@ def groups(
         raise ContextwiseError(f"margin must be > 1, got {margin}")
     chosen = fresh(as_learner(learner or DEFAULT_LEARNER))
     effort = Effort.of(time_limit, show_progress=show_progress)
-    data = read_grouped(partial(as_data, data, None), row_options(**reading), columns)
+    data = as_data(data, None, for_groups(row_options(**reading), columns))
+    find_names(columns, data.domain.names)  # raises for a column that there is not
     results = GroupsOfColumns(
         _compared(data, column, chosen, alpha, margin, rng, effort) for column in columns
     )
