@@ -155,6 +155,10 @@ def test_pairs_that_could_not_be_tested_are_counted() -> None:
     rows = np.stack([first, first, rng.integers(0, 2, 60), np.eye(60, dtype=int)[7]], axis=1)
     result = analysed(Data(Domain(dict.fromkeys("abcd", 2)), rows), learner="pair-blocks")
     assert plain(first_sentence(result)).endswith("a with b; 5 pairs could not be tested.")
+    told = (
+        "Caution: 5 of 6 claims could not be tested. With fewer columns (--columns A,B,...) or bins"
+    )
+    assert any(line.startswith(told) for line in terminal_lines(result, "a.html", "a.json"))
 
 
 def test_the_page_of_a_given_model_names_dropped_rows_and_no_options_of_analyse() -> None:

@@ -153,7 +153,7 @@ def cautions(analysis: Analysis, smallest_shown: int) -> list[str]:
             f"Some groups on this page show fewer than {SMALL} rows. If rows are people, "
             "hide them before you share the page: `contextwise analyse … --smallest-count 5`."
         )
-    told += _twins(analysis) + _not_held_fixed(analysis)
+    told += _twins(analysis) + _too_many_columns(analysis) + _not_held_fixed(analysis)
     if not analysis.held_out:
         told.append(
             "The tests used the rows that the learner saw, so its claims look better than they "
@@ -211,6 +211,18 @@ def _twins(analysis: Analysis) -> list[str]:
     return [
         f"{start} one of them fixed hides what goes with the other; leave one out: "
         f"`--drop {','.join(drop)}`."
+    ]
+
+
+def _too_many_columns(analysis: Analysis) -> list[str]:
+    """Say what to do if most claims could not be tested."""
+    verdicts = [c.verdict for c in analysis.evidence.claims]
+    count = verdicts.count(UNTESTABLE)
+    if analysis.given or 2 * count <= len(verdicts):
+        return []
+    return [
+        f"{count:,} of {plural(len(verdicts), 'claim')} could not be tested. With fewer columns "
+        "(`--columns A,B,...`) or bins (`--bins 2`), more rows agree in what is held fixed."
     ]
 
 
@@ -300,7 +312,8 @@ def terminal_lines(analysis: Analysis, page: str, model: str) -> list[str]:
             value = v_text(finding.adjusted or finding.crude)
             lines.append(f"  {' – '.join(finding.pair)}  {value}{where}")
         lines += [f"  and {len(associated) - 4} more"] if len(associated) > 4 else []
-    lines += [f"Caution: {text.replace('`', '')}" for text in _twins(analysis)]
+    warnings = _twins(analysis) + _too_many_columns(analysis)
+    lines += [f"Caution: {text.replace('`', '')}" for text in warnings]
     if analysis.groups is not None:
         lines += [f"Groups: {groups_verdict(found)}" for found in analysis.groups]
     claims = analysis.evidence.claims
