@@ -80,6 +80,14 @@ def test_claims_without_information_are_counted() -> None:
     assert not lonely.claims
 
 
+def test_regions_that_are_left_out_are_counted_and_explained() -> None:
+    domain = Domain.of_cardinalities([2, 2, 2, 2])
+    model = Structure(domain, [f"v0=1 & v1=1 & v2={k} & v3={k}" for k in (0, 1)])
+    found = check(model, sample(LogLinear(model, [1, -1]), 400, rng=1), regions=1)
+    text = " ".join(str(found).split())
+    assert "not tested: the pair has others with more rows." in text
+
+
 def test_questions_can_be_restricted() -> None:
     rows = sample(TRUTH, 500, rng=1, method="exact")
     found = check(TRUTH, rows, pairs=[("v3", "v0")], context="v2=1")

@@ -117,6 +117,14 @@ class TestPictures:
             "never depends",
         ]
 
+    def test_a_pair_that_always_depends_has_a_step_of_its_own(self) -> None:
+        domain = {"A": 2, "B": 2, "C": 3, "D": 2}
+        guess = Structure(domain, [{"A": 1, "B": 1, "C": ["0", "1"]}, {"A": 1, "D": 1}])
+        picture = pairs_picture(shares_of(compare(Structure(domain, []), guess)))
+        assert isinstance(picture, Picture)
+        steps = [words for _, words in picture.legends[0].entries]
+        assert steps == ["≤ 50 %", "≤ 75 %", "always"]  # A–C and B–C, A–B, A–D
+
     def test_an_open_pair_is_in_the_legend(self) -> None:
         picture = pairs_picture(shares_of(half_known()))
         assert isinstance(picture, Picture)
