@@ -15,7 +15,7 @@ import click
 
 import contextwise as cw
 from contextwise.cli import options
-from contextwise.cli.inputs import load, load_data
+from contextwise.cli.inputs import deadline, load, load_data, time_left
 from contextwise.errors import ContextwiseError
 from contextwise.learning import DEFAULT_LEARNER, LEARNERS, REMOVED, learner_groups, learner_named
 from contextwise.support.effort import Deadline
@@ -168,8 +168,8 @@ def learn(
     valid: str | None,
     grid: tuple[str, ...],
     n_jobs: int,
-    time_limit: float | None,
     row_options: RowOptions,
+    **_: Any,
 ) -> None:
     """Learn a structure from DATA and write it to a model file.
 
@@ -201,24 +201,24 @@ def learn(
             )
         settings |= {name: constraint} if constraint else {}
     cw.formats.check_target(out)
+    limit = deadline()  # also for reading the rows
     known = None if domain_from is None else load(domain_from)
     rows = load_data(data, row_options, known)
     how = row_options._replace(learned=rows.decisions)
     held_out = None if valid is None else load_data(valid, how, domain=rows.domain)
     fitted = learner_named(learner)(**settings)
-    deadline = Deadline.after(time_limit)
     all_tried, interrupted = True, False
     if grid:
         values = _parse_grid(type(fitted), grid, parameters)
-        fitted, all_tried = _select(fitted, values, rows, held_out, deadline.left())
+        fitted, all_tried = _select(fitted, values, rows, held_out, limit.left())
     else:
         try:
-            fitted.fit(rows, time_limit=deadline.left(), show_progress=True)
+            fitted.fit(rows, time_limit=limit.left(), show_progress=True)
         except KeyboardInterrupt:
             if not fitted.__sklearn_is_fitted__():
                 raise
-            interrupted, deadline = True, Deadline.after(0)
-    grace = deadline.later(GRACE)
+            interrupted, limit = True, Deadline.after(0)
+    grace = limit.later(GRACE)
     fitted.judge(grace)
     try:
         model: Model = fitted.fit_weights(grace)
@@ -340,15 +340,10 @@ def _summary(learner: Learner, rows: Data, valid: Data | None, constants: bool) 
         )
 
 
-resamples_option = options.number(
-    "--resamples", default=100, least=2, help="Number of resamples of the rows."
-)
-
-
 @options.command()
 @options.data
 @learner_options()
-@resamples_option
+@options.number("--resamples", default=100, least=2, help="Number of resamples of the rows.")
 @options.choice(
     "--how",
     "subsample",
@@ -376,7 +371,6 @@ def stability(
     domain_from: str | None,
     medoid: str | None,
     ensemble: str | None,
-    time_limit: float | None,
     top: int,
     output: str,
     row_options: RowOptions,
@@ -394,7 +388,6 @@ def stability(
       contextwise stability train.csv --learner trees --resamples 200 --folder runs/trees --jobs 4
       contextwise stability train.csv --learner trees --medoid typical.json
     """
-    deadline = Deadline.after(time_limit)
     if keywords["how"] == "bootstrap" and options.typed_flags(ctx, ["share"]):
         raise click.UsageError("--share is for subsamples; leave it out with --how bootstrap")
     if medoid is not None:
@@ -402,14 +395,14 @@ def stability(
     if ensemble is not None:
         options.check_out(ensemble, [".json"])
     configured = make_learner(learner, parameters)
+    time_left()  # the limit is also for reading the rows
     known = None if domain_from is None else load(domain_from)
     rows = load_data(data, row_options, known)
     if len(rows.domain) < 2:
         raise ContextwiseError(options.NOTHING_LEFT)
+    keywords["time_limit"] = time_left()
     with options.resumable(keywords["folder"]):
-        result = cw.stability(
-            rows, configured, time_limit=deadline.left(), show_progress=True, **keywords
-        )
+        result = cw.stability(rows, configured, show_progress=True, **keywords)
     if medoid is not None:
         cw.formats.write(result.medoid, medoid)
     if ensemble is not None:
