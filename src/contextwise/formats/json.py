@@ -62,31 +62,25 @@ def read(source: Source) -> Model:
 
 def write(model: Model) -> bytes:
     """Write a model as a ``.json`` file, one line per variable and per feature."""
-    structure = structure_of(model)
-    about = "".join(
-        f' "{key}": {_dumped(structure.info[key])},\n' for key in _ABOUT if structure.info.get(key)
-    )
-    variables = (
-        _dumped({"name": name, "states": states})
-        for name, states in zip(structure.domain.names, structure.domain.states, strict=True)
-    )
-    evidence = structure.evidence
-    text = (
-        f'{{"format": "contextwise", "version": {VERSION if evidence else 1},\n{about}'
-        f' "variables": {_lines(variables)},\n'
-    )
+    structure, evidence = structure_of(model), model.evidence
+    domain, info = structure.domain, structure.info
+    parts = {key: _dumped(info[key]) for key in _ABOUT if info.get(key)}
+    variables = zip(domain.names, domain.states, strict=True)
+    parts["variables"] = _lines(_dumped({"name": n, "states": s}) for n, s in variables)
     if structure.directions is not None:
-        items = ",\n  ".join(_direction_texts(structure.domain, structure.directions))
-        text += f' "directions": {{\n  {items}\n }},\n'
+        items = ",\n  ".join(_direction_texts(domain, structure.directions))
+        parts["directions"] = f"{{\n  {items}\n }}"
     if isinstance(structure, Claims):
-        text += f' "claims": {_lines(_claim_texts(structure))}'
+        parts["claims"] = _lines(_claim_texts(structure))
     else:
-        text += f' "features": {_lines(_feature_texts(structure))}'
+        parts["features"] = _lines(_feature_texts(structure))
     if isinstance(model, LogLinear):
-        weights = (f'"{w}"' if math.isinf(w) else repr(w) for w in model.weights.tolist())
-        text += f',\n "weights": {_lines(weights)}'
+        weights = model.weights.tolist()
+        parts["weights"] = _lines(f'"{w}"' if math.isinf(w) else repr(w) for w in weights)
     if evidence:
-        text += f',\n "evidence": {_evidence_text(evidence)}'
+        parts["evidence"] = _evidence_text(evidence)
+    text = f'{{"format": "contextwise", "version": {VERSION if evidence else 1}'
+    text += "".join(f',\n "{key}": {part}' for key, part in parts.items())
     try:
         return (text + "}\n").encode("utf-8")
     except UnicodeEncodeError as error:
