@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 from unicodedata import normalize
@@ -97,65 +97,153 @@ def text_table(content: bytes, name: str, how: RowOptions) -> Sheet:
     if re.fullmatch("sep=.", first):  # a line for Excel
         how = how if how.separator else how._replace(separator=first[-1])
         text = text.partition("\n")[2]
-    separator = _separator(text, how)
-    if separator != "," and how.separator is None:
-        notes.append(SEPARATORS[separator])
-    if separator == " ":
-        text = _without_edges(text)
-    columns = _coded(text, separator)
-    if columns is None:
-        rows, lines = _cells(text, name, separator)
-        if not rows:
-            raise ParseError("there are no rows in this file", path=name)
-        if how.domain is None or how.learned is not None:
-            rows, lines = _without_titles(rows, lines, notes)
-        table = _rows_table(rows, lines, name, how, notes)
-    else:
-        lines = np.arange(1, len(columns[0].codes) + 1)
-        _rectangle([_line(columns, 0)], lines, name, how)
-        table = _with_header(columns, lines, name, how, notes)
-    if separator == ",":
-        table.columns[:] = map(_without_thousands, table.columns)
-    return table
+    return _Reader(name, how, notes).of_text(text)
 
 
 def sheet_table(rows: list[list[str]], name: str, how: RowOptions, notes: list[str]) -> Sheet:
     """Return the table of the rows of a spreadsheet."""
-    rows, lines = _without_titles(rows, np.arange(1, len(rows) + 1), notes)
-    return _rows_table(rows, lines, name, how, notes)
+    reader = _Reader(name, how, notes)
+    return reader.of_rows(*reader.without_titles(rows, np.arange(1, len(rows) + 1)))
 
 
-def _rows_table(
-    rows: list[list[str]], lines: IntArray, name: str, how: RowOptions, notes: list[str]
-) -> Sheet:
-    rows, is_short = _rectangle(rows, lines, name, how)
-    return _with_header(_columns_of(rows), lines, name, how, notes, is_short)
+@dataclass
+class _Reader:
+    """Makes the table of one file from its text or its cells; collects the decisions."""
 
+    name: str
+    how: RowOptions
+    notes: list[str]
 
-def _without_titles(
-    rows: list[list[str]], lines: IntArray, notes: list[str]
-) -> tuple[list[list[str]], IntArray]:
-    """Drop comments, the head above a table, and empty lines and sources below it."""
-    widths = np.array([len(row) for row in rows])
-    usual = np.bincount(widths).argmax()
-    if usual < 2:
-        return rows, lines
-    filled = np.array([sum(bool(cell.strip()) for cell in row) for row in rows])
-    words = np.array([" " in "".join(row).strip() for row in rows])
-    title = (filled == 0) | ((filled == 1) & ((widths == 1) | (usual > 2)))
-    odd = np.array([row[0].lstrip()[:1] == "#" for row in rows]) & (widths != usual)
-    above = int(np.argmin(title | odd))
-    if above:  # the head may have lines of several cells, and ends with one of a single cell
-        head = widths[: np.argmax(widths == usual)] == 1
-        above = max([above, *(np.flatnonzero(head) + 1)])
-    below = (filled == 0) | ((widths == 1) & words)
-    after = len(rows) - np.argmin((below | odd)[::-1])
-    odd[:above] = odd[after:] = True
-    if not odd.any() or odd.all():
-        return rows, lines
-    shown = ", ".join(map(str, lines[odd][:5])) + ", …" * (int(odd.sum()) > 5)
-    notes.append(f"not part of the table, dropped: {plural(int(odd.sum()), 'line')} ({shown})")
-    return [row for row, gone in zip(rows, odd, strict=True) if not gone], lines[~odd]
+    def of_text(self, text: str) -> Sheet:
+        separator = _separator(text, self.how)
+        if separator != "," and self.how.separator is None:
+            self.notes.append(SEPARATORS[separator])
+        if separator == " ":
+            text = _without_edges(text)
+        columns = _coded(text, separator)
+        if columns is None:
+            rows, lines = _cells(text, self.name, separator)
+            if not rows:
+                raise ParseError("there are no rows in this file", path=self.name)
+            if self.how.domain is None or self.how.learned is not None:
+                rows, lines = self.without_titles(rows, lines)
+            table = self.of_rows(rows, lines)
+        else:
+            lines = np.arange(1, len(columns[0].codes) + 1)
+            self.rectangle([_line(columns, 0)], lines)
+            table = self.of_columns(columns, lines)
+        if separator == ",":
+            table.columns[:] = map(_without_thousands, table.columns)
+        return table
+
+    def of_rows(self, rows: list[list[str]], lines: IntArray) -> Sheet:
+        rows, is_short = self.rectangle(rows, lines)
+        return self.of_columns(_columns_of(rows), lines, is_short)
+
+    def without_titles(
+        self, rows: list[list[str]], lines: IntArray
+    ) -> tuple[list[list[str]], IntArray]:
+        """Drop comments, the head above a table, and empty lines and sources below it."""
+        widths = np.array([len(row) for row in rows])
+        usual = np.bincount(widths).argmax()
+        if usual < 2:
+            return rows, lines
+        filled = np.array([sum(bool(cell.strip()) for cell in row) for row in rows])
+        words = np.array([" " in "".join(row).strip() for row in rows])
+        title = (filled == 0) | ((filled == 1) & ((widths == 1) | (usual > 2)))
+        odd = np.array([row[0].lstrip()[:1] == "#" for row in rows]) & (widths != usual)
+        above = int(np.argmin(title | odd))
+        if above:  # the head may have lines of several cells, and ends with one of a single cell
+            head = widths[: np.argmax(widths == usual)] == 1
+            above = max([above, *(np.flatnonzero(head) + 1)])
+        below = (filled == 0) | ((widths == 1) & words)
+        after = len(rows) - np.argmin((below | odd)[::-1])
+        odd[:above] = odd[after:] = True
+        if not odd.any() or odd.all():
+            return rows, lines
+        shown = ", ".join(map(str, lines[odd][:5])) + ", …" * (int(odd.sum()) > 5)
+        self.notes.append(
+            f"not part of the table, dropped: {plural(int(odd.sum()), 'line')} ({shown})"
+        )
+        return [row for row, gone in zip(rows, odd, strict=True) if not gone], lines[~odd]
+
+    def rectangle(self, rows: list[list[str]], lines: IntArray) -> tuple[list[list[str]], bool]:
+        """Check that all lines have as many cells as expected.
+
+        R leaves out the name of the column of row labels; then the first line gets an empty name,
+        and the second result is True.
+        """
+        first, domain = [cell.strip() for cell in rows[0]], self.how.domain
+        is_ragged = any(len(row) < len(first) for row in rows)
+        if is_ragged and _are_types(rows[1]):
+            # Orange may leave out empty cells at the end of a line.
+            rows = [row + [""] * (len(first) - len(row)) for row in rows]
+        widths = np.array([len(row) for row in rows])
+        usual = int(np.bincount(widths[1:]).argmax()) if len(widths) > 1 else len(first)
+        width = max(usual, len(first))
+        is_short = len(widths) > 1 and 0 < len(first) == width - 1
+        if is_short and domain is not None and len(domain) == len(first):
+            is_short = set(domain.names) == set(first)
+        expected = np.full(len(widths), width)
+        if is_short:
+            expected[0] = len(first)
+        if domain is not None and not set(domain.names) <= set(first):
+            expected[:] = len(domain)
+        for row in np.flatnonzero(widths != expected)[:1].tolist():
+            raise ParseError(
+                f"{plural(len(rows[row]), 'cell')} where {expected[row]} are expected"
+                + _hint(rows[row], domain, row == 0),
+                path=self.name,
+                line=int(lines[row]),
+            )
+        return ([["", *first], *rows[1:]] if is_short else rows), is_short
+
+    def of_columns(self, columns: list[Column], lines: IntArray, is_short: bool = False) -> Sheet:
+        """Return the table of the columns, with the names of the first line if it has names."""
+        name, domain, notes = self.name, self.how.domain, self.notes
+        first = _line(columns, 0)
+        below = [column.take(slice(1, None)) for column in columns]
+        if is_short and set(below[-1].labels) <= {""}:  # a separator at the end of each row
+            first = [*first[1:], ""]
+        if not (is_short or self.has_header(first, below)):
+            names = [f"v{k}" for k in range(len(first))]
+            if domain is not None:
+                names = list(domain.names)
+            named = [replace(column, name=n) for n, column in zip(names, columns, strict=True)]
+            return Sheet(named, len(lines), name, lines, domain is None, notes)
+        if len(lines) == 1:
+            raise ParseError("there are no rows below the header", path=name)
+        skipped, text = _more_headers(first, below) if domain is None else (0, "")
+        if skipped:
+            notes.append(text)
+            if text == _BANNER:
+                first = _line(below, 0)
+            below = [column.take(slice(skipped, None)) for column in below]
+        if domain is not None:
+            wanted = [n for n in first if n in domain.positions]
+            check_unique(wanted, name, int(lines[0]))
+        lines = lines[1 + skipped :]
+        named, renamed = _named(first, below)
+        return Sheet(named, len(lines), name, lines, False, [*notes, *renamed])
+
+    def has_header(self, first: Sequence[str], below: Sequence[Column]) -> bool:
+        """Return whether the first line has names, as the user says or by its cells."""
+        if self.how.header is not None:
+            return self.how.header
+        if self.how.domain is not None:
+            return set(self.how.domain.names) <= set(first)
+        has_header = _is_header(first, below)
+        numbers = [cell for cell in first if is_number(cell)]
+        if not has_header and len(numbers) < len(first):
+            self.notes.append(
+                "the first line has no names; the columns are called v0, v1, … (--header)"
+            )
+        elif not has_header and _is_odd(first, below):
+            self.notes.append("the first line was read as a row; --header if its numbers are names")
+        if has_header and numbers:
+            shown = ", ".join(map(repr, numbers[:3])) + (", …" if len(numbers) > 3 else "")
+            self.notes.append(f"the first line was read as names, also {shown} (--no-header)")
+        return has_header
 
 
 def _without_thousands(column: Column) -> Column:
@@ -299,95 +387,6 @@ def _refuse_stray_quotes(text: str, name: str, separator: str, quote: str, line:
 
 
 # -- the header ------------------------------------------------------------------------------------
-
-
-def _with_header(
-    columns: list[Column],
-    lines: IntArray,
-    name: str,
-    how: RowOptions,
-    notes: list[str],
-    is_short: bool = False,
-) -> Sheet:
-    """Return the table of the columns, with the names of the first line if it has names."""
-    first = _line(columns, 0)
-    below = [column.take(slice(1, None)) for column in columns]
-    if is_short and set(below[-1].labels) <= {""}:  # a separator at the end of each row
-        first = [*first[1:], ""]
-    if not (is_short or _has_header(first, below, how, notes)):
-        names = [f"v{k}" for k in range(len(first))]
-        if how.domain is not None:
-            names = list(how.domain.names)
-        named = [replace(column, name=n) for n, column in zip(names, columns, strict=True)]
-        return Sheet(named, len(lines), name, lines, how.domain is None, notes)
-    if len(lines) == 1:
-        raise ParseError("there are no rows below the header", path=name)
-    skipped, text = _more_headers(first, below) if how.domain is None else (0, "")
-    if skipped:
-        notes.append(text)
-        if text == _BANNER:
-            first = _line(below, 0)
-        below = [column.take(slice(skipped, None)) for column in below]
-    if how.domain is not None:
-        wanted = [n for n in first if n in how.domain.positions]
-        check_unique(wanted, name, int(lines[0]))
-    lines = lines[1 + skipped :]
-    named, renamed = _named(first, below)
-    return Sheet(named, len(lines), name, lines, False, [*notes, *renamed])
-
-
-def _rectangle(
-    rows: list[list[str]], lines: IntArray, name: str, how: RowOptions
-) -> tuple[list[list[str]], bool]:
-    """Check that all lines have as many cells as expected.
-
-    R leaves out the name of the column of row labels; then the first line gets an empty name, and
-    the second result is True.
-    """
-    first = [cell.strip() for cell in rows[0]]
-    is_ragged = any(len(row) < len(first) for row in rows)
-    if is_ragged and _are_types(rows[1]):
-        # Orange may leave out empty cells at the end of a line.
-        rows = [row + [""] * (len(first) - len(row)) for row in rows]
-    widths = np.array([len(row) for row in rows])
-    usual = int(np.bincount(widths[1:]).argmax()) if len(widths) > 1 else len(first)
-    width = max(usual, len(first))
-    is_short = len(widths) > 1 and 0 < len(first) == width - 1
-    if is_short and how.domain is not None and len(how.domain) == len(first):
-        is_short = set(how.domain.names) == set(first)
-    expected = np.full(len(widths), width)
-    if is_short:
-        expected[0] = len(first)
-    if how.domain is not None and not set(how.domain.names) <= set(first):
-        expected[:] = len(how.domain)
-    for row in np.flatnonzero(widths != expected)[:1].tolist():
-        raise ParseError(
-            f"{plural(len(rows[row]), 'cell')} where {expected[row]} are expected"
-            + _hint(rows[row], how.domain, row == 0),
-            path=name,
-            line=int(lines[row]),
-        )
-    return ([["", *first], *rows[1:]] if is_short else rows), is_short
-
-
-def _has_header(
-    first: Sequence[str], below: Sequence[Column], how: RowOptions, notes: list[str]
-) -> bool:
-    """Return whether the first line has names, as the user says or by its cells."""
-    if how.header is not None:
-        return how.header
-    if how.domain is not None:
-        return set(how.domain.names) <= set(first)
-    has_header = _is_header(first, below)
-    numbers = [cell for cell in first if is_number(cell)]
-    if not has_header and len(numbers) < len(first):
-        notes.append("the first line has no names; the columns are called v0, v1, … (--header)")
-    elif not has_header and _is_odd(first, below):
-        notes.append("the first line was read as a row; --header if its numbers are names")
-    if has_header and numbers:
-        shown = ", ".join(map(repr, numbers[:3])) + (", …" if len(numbers) > 3 else "")
-        notes.append(f"the first line was read as names, also {shown} (--no-header)")
-    return has_header
 
 
 def _named(first: Sequence[str], below: Sequence[Column]) -> tuple[list[Column], list[str]]:
