@@ -10,12 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats.contingency import association
 
-from contextwise.data.rows import Data, read_data
+from contextwise.data.options import row_options
+from contextwise.data.rows import Data, parse_data, read_data
 from contextwise.evaluation.pair_rows import (
     crude_strengths,
     rows_where,
     shown_state,
     standardised,
+    state_order,
     strength,
     to_hide,
     two_state_groups,
@@ -198,3 +200,10 @@ def test_two_rows_of_sparse_groups_are_no_strong_association() -> None:
     found = strength(data, ("A", "B"), ["Z"])
     assert found is not None
     assert found.value < 0.05
+
+
+def test_numbers_are_in_order_even_if_the_first_cells_of_a_table_are_empty() -> None:
+    table = "dose,ill,Freq\n0-39g,y,0\n120+,y,4\n0-39g,n,9\n40-79,y,2\n40-79,n,5\n120+,n,3\n"
+    data = parse_data(table.encode(), "doses.csv", options=row_options(counts="Freq"))
+    states = data.domain.states[0]
+    assert [states[k] for k in state_order(data, "dose")] == ["0-39g", "40-79", "120+"]

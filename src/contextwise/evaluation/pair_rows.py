@@ -243,18 +243,19 @@ def shown_state(states: Sequence[str]) -> int:
 def state_order(data: Data, name: str) -> list[int]:
     """Return the states of a variable in the order to show them.
 
-    Rows that are counted keep the order of the file. Other states with numbers are sorted by them.
+    States with numbers are sorted by them. Others keep the order of the file if rows are counted.
     """
     v = data.domain.position(name)
     states = data.domain.states[v]
     in_order = list(range(len(states)))
     if name in data.decisions.get("bins", {}):
         return in_order
-    if data.multiplicity is not None:
-        found, first = np.unique(data.rows[:, v], return_index=True)
-        seen = dict(zip(found.tolist(), first.tolist(), strict=True))
-        return sorted(in_order, key=lambda k: seen.get(k, len(data.rows)))
-    return numeric_order(states) or in_order
+    by_number = numeric_order(states)
+    if by_number or data.multiplicity is None:
+        return by_number or in_order
+    found, first = np.unique(data.rows[:, v], return_index=True)
+    seen = dict(zip(found.tolist(), first.tolist(), strict=True))
+    return sorted(in_order, key=lambda k: seen.get(k, len(data.rows)))
 
 
 def numeric_order(states: Sequence[str]) -> list[int] | None:
