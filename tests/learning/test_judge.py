@@ -307,6 +307,12 @@ def test_time_that_is_up_is_reported_as_that() -> None:
     assert "time limit" in evidence.summary
 
 
+def test_a_variable_with_one_state_is_in_no_claim() -> None:
+    model = Structure({"A": 2, "K": 1, "B": 2})
+    evidence = judge(model, [[0, 0, 0], [1, 0, 1]] * 20)
+    assert [claim.pair for claim in evidence.claims] == [("A", "B")]
+
+
 def test_many_pairs_are_sampled() -> None:
     rows = np.random.default_rng(0).integers(0, 2, (200, 120))
     rows[:, 1] = rows[:, 0]

@@ -169,7 +169,8 @@ def _chosen_pairs(
     if pairs is not None:
         return np.array([tuple(pair) for pair in pairs], dtype=np.int64).reshape(-1, 2), 0
     n = len(structure.domain)
-    everything = np.stack(np.triu_indices(n, 1), axis=1)
+    varying = np.flatnonzero(np.array(structure.domain.cardinalities) > 1)
+    everything = varying[np.stack(np.triu_indices(len(varying), 1), axis=1)]
     if len(everything) <= MOST_PAIRS:
         return everything, 0
     dependent = np.zeros((n, n), dtype=bool)
