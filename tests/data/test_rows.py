@@ -308,6 +308,16 @@ def test_counted_rows_are_aligned_to_another_domain() -> None:
     )
 
 
+@pytest.mark.parametrize("form", [list, pd.DataFrame])
+def test_counts_and_subjects_are_columns_besides_a_domain(form: Any) -> None:
+    rows = form([{"n": 2, "A": k % 2, "B": 0, "who": k // 2, "age": 3.7} for k in range(4)])
+    domain = {"A": 2, "B": 2}
+    assert len(read_data(rows, domain, counts="n")) == 8
+    subjects = read_data(rows, domain, subject="who").subjects
+    assert subjects is not None
+    assert subjects.tolist() == [0, 0, 1, 1]
+
+
 def test_columns_named_by_numbers() -> None:
     frame = pd.DataFrame({1: ["x", "y"], "2": ["u", "v"]})
     assert as_data(frame, {"2": ["u", "v"], "1": ["x", "y"]}).rows.tolist() == [[0, 0], [1, 1]]

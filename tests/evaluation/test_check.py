@@ -224,7 +224,7 @@ def test_learning_and_checking_agree() -> None:
     [
         ([{"A": 0}], "B"),
         ([{"A": 0, "B": 7}], "7"),
-        ([{"A": 0, "B": 1, "n": 0.5}], "counts"),
+        ([{"A": 0, "B": 1, "n": 0.5}], "counts must be whole numbers .* is 0.5"),
     ],
 )
 def test_rows_that_do_not_fit(rows: list[dict[str, float]], message: str) -> None:

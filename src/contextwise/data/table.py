@@ -271,11 +271,13 @@ def python_table(data: Any, domain: Domain | None) -> Sheet:
 
 def _mappings_table(rows: Sequence[Mapping[Any, Any]], domain: Domain | None) -> Sheet:
     seen = dict.fromkeys(name for row in rows for name in row)
-    names = list(seen) if domain is None else list(domain.names)
+    needed = seen if domain is None else dict.fromkeys(domain.names)
     for r, row in enumerate(rows):
-        lacking = [name for name in names if name not in row]
+        lacking = [name for name in needed if name not in row]
         if lacking:
             raise DomainError(f"row {r} of the data lacks {listed(map(str, lacking))}")
+    # Besides a domain, such as counts and subjects.
+    names = [*needed, *(n for n in seen if n not in needed and all(n in row for row in rows))]
     named = [column_of(str(name), [row[name] for row in rows]) for name in names]
     return Sheet(named, len(rows))
 
