@@ -117,6 +117,20 @@ def test_a_label_is_beside_the_gap_of_an_interrupted_line() -> None:
     assert hypot(x - (x1 + x2) / 2, y - (y1 + y2) / 2) > 30
 
 
+def test_the_label_of_a_short_level_line_does_not_hide_it() -> None:
+    page = analysis_page(analysed(chain(9), resamples=0))
+    number = r'="([\d.]+)"'
+    ends = rf'class="solid"[^>]*? x1{number} y1{number} x2{number} y2{number}'
+    lines = [tuple(map(float, found)) for found in re.findall(ends, page)]
+    short = [(x1, y1, x2, y2) for x1, y1, x2, y2 in lines if hypot(x1 - x2, y1 - y2) < 170]
+    level = [each for each in short if abs(each[1] - each[3]) < 30]
+    assert level
+    labels = re.findall(rf'class="num" x{number} y{number}', page)
+    for x1, y1, x2, y2 in level:
+        middle = (x1 + x2) / 2, (y1 + y2) / 2 + 6
+        assert min(hypot(float(x) - middle[0], float(y) - middle[1]) for x, y in labels) > 20
+
+
 def test_two_variables_are_one_sentence() -> None:
     assert plain(first_sentence(analysed(chain(2)))) == "v0 and v1 are associated."
 

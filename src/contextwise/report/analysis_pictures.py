@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import cos, hypot, pi, sin
+from math import copysign, cos, hypot, pi, sin
 
 import numpy as np
 
@@ -21,6 +21,7 @@ MOST_NUMBERS = 24  # edges up to which each has its number
 MOST_NOTES = 8  # edges up to which labels say where they hold
 GAP = (0.14, 0.7)  # the shortest and the longest gap of an interrupted line
 ALONG = (50, 40, 60, 33, 67, 27, 73, 22, 78, 45, 55)  # percent of a line where its label can be
+SHORT, LEVEL = 170, 45  # a level line this short has its label outside the circle, not on it
 BESIDE = 16  # percent from the middle, so that a label does not cover the gap
 
 
@@ -109,16 +110,20 @@ def _edge_label(
     """Write the strength on its line, where it covers neither a node nor another label."""
     (x1, y1), (x2, y2) = (places[name] for name in finding.pair)
     left_out = finding.kind == "left out"
-    where = words.plain(words.context_phrase(finding)).removeprefix("shown ")
-    where = (
-        "left out by the model" if left_out else where.replace("not shown where", "not where", 1)
-    )
+    where = words.plain(words.context_phrase(finding))
+    if left_out:
+        where = "left out by the model"
+    elif finding.limit_is_open:  # the caption says "shown"
+        where = where.replace("shown ", "", 1)
     note = (where if len(where) <= 34 else f"{where[:33]}…") if notes else ""
     half, low = max(19.0, 7.2 * len(note) / 2), 30 if note else 12
-    offered = []
+    offered, outward = [], 0.0
+    if hypot(x2 - x1, y2 - y1) < SHORT and abs(y2 - y1) < LEVEL:
+        middle = sum(y for _, y in places.values()) / len(places)
+        outward = copysign(24.0, y1 - middle)
     is_gapped = finding.partly and not left_out
-    for share in [k for k in ALONG if abs(k - 50) > BESIDE] if is_gapped else ALONG:
-        x, y = x1 + share * (x2 - x1) / 100, y1 + share * (y2 - y1) / 100
+    for share in sorted(ALONG, key=lambda k: is_gapped and abs(k - 50) <= BESIDE):
+        x, y = x1 + share * (x2 - x1) / 100, y1 + share * (y2 - y1) / 100 + outward
         x = min(max(x, half + 2), WIDTH - half - 2)
         box = (x - half, y - 12, x + half, y + low)
         offered.append((sum(_overlap(box, other) for other in boxes), x, y, box))
