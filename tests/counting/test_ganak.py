@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.cover import Cover, cover_of
-from contextwise.testing import covers
 from hard import hard_cubes
-from inclusion_exclusion import inclusion_exclusion
+from random_covers import covers, inclusion_exclusion
 
 ROOT = Path(__file__).parent.parent.parent
 sys.path.insert(0, str(ROOT))

@@ -29,8 +29,9 @@ from contextwise.counting.contract import get_engine
 from contextwise.counting.cover import Cover, cover_of
 from contextwise.models.domain import Domain
 from contextwise.support.effort import Deadline, Effort, OutOfTime
-from contextwise.testing import covers, families, random_structure
+from contextwise.testing import families, random_structure
 from hard import hard_cover, hard_models
+from random_covers import covers
 
 pytestmark = pytest.mark.skipif(native.missing() is not None, reason=str(native.missing()))
 

@@ -9,7 +9,8 @@ from contextwise.counting.cover import Cover
 from contextwise.counting.partition import cube_difference, partition
 from contextwise.models.features import PairIndex
 from contextwise.models.structure import Structure
-from contextwise.testing import brute_force_pairs, covers, domains, families
+from contextwise.testing import brute_force_pairs, domains, families
+from random_covers import covers
 from theorem import (
     Feature,
     cardinality,

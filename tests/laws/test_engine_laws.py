@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from contextwise.counting import branch
 from contextwise.counting.contract import get_engine
 from contextwise.counting.cover import Cover, cover_of
-from contextwise.testing import covers, value_sets
-from inclusion_exclusion import inclusion_exclusion
+from contextwise.testing import value_sets
+from random_covers import covers, inclusion_exclusion
 
 FEW = settings(max_examples=25)
 

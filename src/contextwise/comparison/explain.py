@@ -141,7 +141,6 @@ class Explanation(Printed):
         Each has ``only_in``, ``feature``, ``takes_part`` (the errors where it holds), ``vanish``
         (those that vanish if the guess loses it, or gains it) and ``created`` (by its removal).
     partial : whether a time limit left something out
-    tied_features : number of other features that take part in as many errors as the last one
 
     Examples
     --------
@@ -155,7 +154,6 @@ class Explanation(Printed):
     pairs: tuple[PairExplanation, ...]
     features: tuple[FeatureErrors, ...]
     partial: bool = False
-    tied_features: int = 0
 
     def records(self) -> list[dict[str, Any]]:
         """Return one flat mapping per region of each pair."""
@@ -170,7 +168,6 @@ class Explanation(Printed):
         return {
             "pairs": [pair.record() for pair in self.pairs],
             "features": [feature.record() for feature in self.features],
-            "tied_features": self.tied_features,
             "partial": self.partial,
         }
 
@@ -237,12 +234,12 @@ def explain_comparison(
         for done, pair in enumerate(worst, 1):
             pairs.append(regions.explain(pair, of_each))
             shown.report(done, len(worst) + top)
-        features, ties, in_time = worst_features(
+        features, in_time = worst_features(
             comparison, top, shown.part(len(worst), top, len(worst) + top)
         )
     undecided = bool(len(comparison.unions.open_places)) or any(pair.undecided for pair in pairs)
     partial = undecided or not in_time
-    return Explanation(comparison, tuple(pairs), features, partial, ties)
+    return Explanation(comparison, tuple(pairs), features, partial)
 
 
 def explain_pair(
@@ -360,18 +357,15 @@ class _Candidate(NamedTuple):
 
 def worst_features(
     comparison: Comparison, top: int, effort: Effort
-) -> tuple[tuple[FeatureErrors, ...], int, bool]:
-    """Return the features with the most errors.
-
-    Also return how many others tie with the last one, and whether the time was enough to be sure.
-    """
+) -> tuple[tuple[FeatureErrors, ...], bool]:
+    """Return the features with the most errors, and whether the time was enough to be sure."""
     changes = _FeatureChanges(comparison, effort.deadline)
     best: list[_Candidate] = []
-    ties, in_time = 0, True
+    in_time = True
     if any(structure.given_by_claims for structure in comparison.question.structures):
-        return (), 0, True  # claims have regions, not features
+        return (), True  # claims have regions, not features
     try:
-        ties = _search(comparison, changes, top, best)
+        _search(comparison, changes, top, best)
     except effort.deadline.out_of_time:
         in_time = False
     features, domain = [], comparison.domain
@@ -390,40 +384,33 @@ def worst_features(
         written = tuple(domain.literal(variable, allowed) for variable, allowed in literals)
         features.append(FeatureErrors(kind, written, candidate.takes_part, vanish, created))
         effort.report(done, top)
-    return tuple(features), ties, in_time
+    return tuple(features), in_time
 
 
 def _search(
     comparison: Comparison, changes: _FeatureChanges, top: int, best: list[_Candidate]
-) -> int:
-    """Put the worst features on the heap ``best``, by best-first search on a bound.
-
-    Returns how many of the others take part in as many errors as the last of them.
-    """
-    ties, last = 0, None  # the errors of the last of the worst features so far
+) -> None:
+    """Put the worst features on the heap ``best``, by best-first search on a bound."""
     if not top:
-        return ties
+        return
     scale = comparison.unit_sizes.max(initial=0) or 1
     exact_scale = int(scale) * comparison.unions.unit
     (a, b, _), u = comparison.unions.low.T, comparison.unions.high[:, 2]
     # The most errors that each pair can have, in units; exact unless it is open.
     most: dict[Kind, CountArray] = {"true": u - b, "guess": u - a}
-    bounds = {kind: _bounds(comparison, kind, most[kind], int(scale)) for kind in most}
-    counts = [len(bounds[kind]) for kind in most]
-    kinds: list[Kind] = list(most)
-    of_kind = np.repeat([0, 1], counts)
-    numbers = np.concatenate([np.arange(count) for count in counts])
-    every = np.concatenate([bounds[kind] for kind in most])
     rows = {kind: comparison.question.structures[MODELS[kind]].features.rows for kind in most}
-    of_other = {"true": set(rows["guess"]), "guess": set(rows["true"])}
-    order = np.argsort(-every, kind="stable")
-    place = -1
-    for entry in order[every[order] > 0]:
-        kind, feature, bound = kinds[of_kind[entry]], int(numbers[entry]), float(every[entry])
-        if rows[kind][feature] in of_other[kind]:
-            continue
-        place += 1
-        if len(best) == top and bound < ratio(best[0].takes_part, exact_scale):
+    in_both = {*rows["true"]} & {*rows["guess"]}
+    bounds: list[tuple[float, Kind, int]] = []
+    for kind, errors in most.items():
+        of_features = _bounds(comparison, kind, errors, int(scale)).tolist()
+        bounds += [
+            (bound, kind, feature)
+            for feature, bound in enumerate(of_features)
+            if bound > 0 and rows[kind][feature] not in in_both
+        ]
+    bounds.sort(key=lambda each: -each[0])
+    for place, (bound, kind, feature) in enumerate(bounds):
+        if len(best) == top and bound <= ratio(best[0].takes_part, exact_scale):
             break
         changes.deadline.check()
         takes_part = changes.takes_part(kind, feature, most[kind])
@@ -431,11 +418,7 @@ def _search(
             # Of equal candidates the later one is smaller, so it leaves the heap first.
             heapq.heappush(best, _Candidate(takes_part, -place, kind, feature))
         if len(best) > top:
-            left_out = heapq.heappop(best)
-            if best[0].takes_part != last:
-                ties, last = 0, best[0].takes_part
-            ties += left_out.takes_part == last
-    return ties
+            heapq.heappop(best)
 
 
 def _bounds(

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from contextwise.testing.strategies import (
         assignments,
         claims,
-        covers,
         domains,
         families,
         features,
@@ -49,7 +48,6 @@ __all__ = [
     "brute_force_pairs",
     "claims",
     "contexts_of",
-    "covers",
     "depends",
     "domains",
     "families",

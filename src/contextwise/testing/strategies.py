@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from itertools import combinations
 
-from contextwise.counting.cover import Cover, cover_of
 from contextwise.errors import require
 from contextwise.models.claims import Claims
 from contextwise.models.domain import Domain
@@ -144,30 +143,3 @@ def assignments(draw: st.DrawFn, domain: Domain) -> dict[str, str]:
 def rows(domain: Domain, *, max_rows: int = 8) -> st.SearchStrategy[list[tuple[str, ...]]]:
     """Draw rows of labels."""
     return st.lists(st.tuples(*map(st.sampled_from, domain.states)), max_size=max_rows)
-
-
-@cache
-def _few(size: int, most: int) -> st.SearchStrategy[set[int]]:
-    """Draw small subsets of range(size)."""
-    return st.sets(st.integers(0, size - 1), max_size=most) if size else st.just(set())
-
-
-@st.composite
-def covers(
-    draw: st.DrawFn,
-    *,
-    max_variables: int = 5,
-    max_states: int = 4,
-    max_cubes: int = 6,
-    max_tests: int = 4,
-) -> Cover:
-    """Draw covers of few cubes, each of which tests few variables.
-
-    ``covers(max_variables=70, max_states=70)`` draws wide ones, whose bits need several words.
-    """
-    cardinalities = draw(st.lists(st.integers(1, max_states), max_size=max_variables))
-    cubes = []
-    for _ in range(draw(st.integers(0, max_cubes))):
-        tested = draw(_few(len(cardinalities), max_tests))
-        cubes.append([(v, draw(value_sets(cardinalities[v]))) for v in tested])
-    return cover_of(cardinalities, cubes)
