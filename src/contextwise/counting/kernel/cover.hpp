@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -57,8 +58,15 @@ class Compaction {
 
   Cover run() {
     if (untouched()) return cover_;
+    std::vector<u32> order(cover_.variables());
+    std::iota(order.begin(), order.end(), u32{0});
+    return run(order);
+  }
+
+  // The same, with the variables in an order.
+  Cover run(const std::vector<u32>& order) {
     moved_.assign(cover_.bits(), 0);
-    for (u32 v = 0; v < cover_.variables(); ++v)
+    for (u32 v : order)
       if (is_tested(v)) add(v);
     if (std::ranges::all_of(result_.weights, &Natural::is_one)) result_.weights.clear();
     move_cubes();

@@ -78,23 +78,7 @@ class BreadthFirst {
 
 // Returns the cover with its variables in this order.
 inline Cover breadth_first(const Cover& cover) {
-  Cover result;
-  std::vector<u32> moved(cover.bits());
-  for (u32 v : BreadthFirst(cover).run()) {
-    for (u32 bit = cover.start[v]; bit < cover.start[v + 1]; ++bit) {
-      moved[bit] = result.start.back() + bit - cover.start[v];
-      if (!cover.weights.empty()) result.weights.push_back(cover.weights[bit]);
-    }
-    result.start.push_back(result.start.back() + cover.start[v + 1] - cover.start[v]);
-    result.names.push_back(cover.names[v]);
-  }
-  const std::size_t words = cover.words();
-  result.forbidden.assign(cover.forbidden.size(), 0);
-  for (std::size_t c = 0; c < cover.size(); ++c)
-    for_each_bit({cover.cube(c), words}, [&](std::size_t bit) {
-      result.cube(c)[moved[bit] / 64] |= u64{1} << moved[bit] % 64;
-    });
-  return result;
+  return Compaction(cover).run(BreadthFirst(cover).run());
 }
 
 }  // namespace contextwise
