@@ -41,7 +41,6 @@ FloatArray = npt.NDArray[np.float64]
 SIDES: tuple[Side, ...] = ("fp", "fn")
 NAMES = {"fp": "false positives", "fn": "false negatives"}
 CHUNK = 20  # structures per unit of work
-INTERACTION = (1.0, 3.0)  # least and largest log-odds ratio of the true model
 L2 = 0.1
 CHAINS, BURN_IN, THIN = 1000, 100, 5
 TOLERANCE, MOST_STEPS = 1e-10, 200
@@ -68,10 +67,7 @@ class Experiment:
         nothing = cw.compare(self.model, cw.Structure(self.model.domain))
         self.most = {"fp": int(nothing.tn), "fn": int(nothing.fn)}
         sets = range(settings.parameter_sets)
-        self.weighted = [
-            strong_weights(self.model, interaction=INTERACTION, rng=self.rng(_WEIGHTS, p))
-            for p in sets
-        ]
+        self.weighted = [strong_weights(self.model, self.rng(_WEIGHTS, p)) for p in sets]
         self.data_sets = [(p, size) for p in sets for size in settings.sizes]
         self.truths = [probabilities(self.weighted[p]).ravel() for p, _ in self.data_sets]
         self.targets = [self.data(self.weighted[p], p, size) for p, size in self.data_sets]

@@ -41,11 +41,10 @@ from contextwise.learning import CSPC, LEARNERS, Data, Learner, learner_named
 from contextwise.models.structure import structure_of
 from contextwise.testing import random_structure
 from contextwise.truths.bundled import load
-from contextwise.truths.named import strong_weights, truth_named
+from contextwise.truths.named import INTERACTION, strong_weights, truth
 
 SIZES = (50, 200, 1000, 5000, 20_000, 100_000)
 REPEATS = 5
-INTERACTION = (1.0, 3.0)
 
 GRAPHS = ("chow-liu", "sparse-pairs", "gsmn", "mpl")
 """Learners of one graph for all contexts."""
@@ -55,7 +54,7 @@ IN_CONTEXTS = ("contextual-mpl", "cspc", "cspc, 1 given", "csgs", "pair-blocks")
 
 def paper(rng: np.random.Generator) -> LogLinear:
     """The model of the paper's experiment."""
-    return strong_weights(structure_of(load("six")), interaction=INTERACTION, rng=rng)
+    return strong_weights(structure_of(load("six")), rng)
 
 
 def switched(rng: np.random.Generator) -> LogLinear:
@@ -63,7 +62,7 @@ def switched(rng: np.random.Generator) -> LogLinear:
     domain = Domain({f"X{k}": 2 for k in range(8)})
     pairs = list(combinations(domain.names[1:], 2))
     graphs = {f"X0={v}": [p for p in pairs if rng.random() < 0.3] for v in (0, 1)}
-    return strong_weights(from_canonical(graphs, domain), interaction=INTERACTION, rng=rng)
+    return strong_weights(from_canonical(graphs, domain), rng)
 
 
 def scattered(rng: np.random.Generator) -> LogLinear:
@@ -76,12 +75,12 @@ def scattered(rng: np.random.Generator) -> LogLinear:
 
 def grown(rng: np.random.Generator) -> LogLinear:
     """The paper's model with more variables and two flags of three values."""
-    return as_log_linear(truth_named("grown-9-2-three", interaction=INTERACTION, seed=_seed(rng)))
+    return as_log_linear(truth(f"grown-9-2-three#{_seed(rng)}"))
 
 
 def network(rng: np.random.Generator) -> LogLinear:
     """A random Bayesian network whose tables are trees."""
-    return as_log_linear(truth_named("random-8", interaction=INTERACTION, seed=_seed(rng)))
+    return as_log_linear(truth(f"random-8#{_seed(rng)}"))
 
 
 def _seed(rng: np.random.Generator) -> int:

@@ -11,7 +11,7 @@ from contextwise import LogLinear, Structure, compare, examples, write
 from contextwise.distributions.inference import probabilities
 from contextwise.errors import ContextwiseError
 from contextwise.models.structure import structure_of
-from contextwise.truths.named import truth_named
+from contextwise.truths.named import truth
 
 NAMES = (
     *("paper", "grown-6-1", "grown-13-2", "grown-30-3", "grown-9-2-three"),
@@ -20,14 +20,14 @@ NAMES = (
 
 
 def _weighted(name: str) -> LogLinear:
-    model = truth_named(name)
+    model = truth(name)
     assert isinstance(model, LogLinear)
     return model
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_equal_names_and_seeds_give_equal_models(name: str) -> None:
-    assert truth_named(name, seed=3) == truth_named(name, seed=3)
+    assert truth(name) == truth(name)
 
 
 def test_sets_of_weights_differ_and_the_structure_does_not() -> None:
@@ -37,7 +37,7 @@ def test_sets_of_weights_differ_and_the_structure_does_not() -> None:
 
 
 def test_the_smallest_grown_truth_is_the_papers() -> None:
-    assert compare(truth_named("grown-6-1"), truth_named("paper")).distance == 0
+    assert compare(truth("grown-6-1"), truth("paper")).distance == 0
 
 
 @pytest.mark.parametrize("flags", [1, 2])
@@ -72,7 +72,7 @@ def test_a_random_truth_is_a_bayesian_network() -> None:
 def test_a_model_file_is_a_truth(tmp_path: Path) -> None:
     model = LogLinear(Structure({"A": 2, "B": 3}, ["A=1 & B=2"]), [1.5])
     write(model, tmp_path / "mine.json")
-    assert truth_named(str(tmp_path / "mine.json")) == model
+    assert truth(str(tmp_path / "mine.json")) == model
 
 
 @pytest.mark.parametrize(
@@ -88,4 +88,4 @@ def test_a_model_file_is_a_truth(tmp_path: Path) -> None:
 )
 def test_a_truth_that_cannot_be(name: str, message: str) -> None:
     with pytest.raises(ContextwiseError, match=message):
-        truth_named(name)
+        truth(name)

@@ -32,7 +32,7 @@ from contextwise.studies.publish import publish
 from contextwise.support.effort import Effort, Progress
 from contextwise.support.formatting import Printed, plural
 from contextwise.support.store import Store, Unit, run_units
-from contextwise.truths.named import INTERACTION, strong_weights, truth_named
+from contextwise.truths import named
 
 COLUMNS = (
     *("truth", "rows", "repeat", "learner", "status", "error", "seconds", "features"),
@@ -222,7 +222,7 @@ def study(
     if repeats < 1:
         raise ContextwiseError(f"repeats must be >= 1, got {repeats}")
     seed = rng if isinstance(rng, int) else int(rng.integers(2**31))
-    known = {label: _truth(truth) for label, truth in _labelled(truths, "truth").items()}
+    known = {label: _truth(model) for label, model in _labelled(truths, "truth").items()}
     chosen = {label: as_learner(item) for label, item in _labelled(learners, "learner").items()}
     effort = Effort.of(n_jobs=n_jobs, cluster=cluster, show_progress=show_progress)
     if out is not None:
@@ -267,14 +267,13 @@ def _labelled(items: Any, noun: str) -> dict[str, Any]:
     return labelled
 
 
-def _truth(truth: str | Model) -> Model:
+def _truth(model: str | Model) -> Model:
     """Return a truth from which rows can be drawn."""
-    if isinstance(truth, str):
-        return truth_named(truth)
-    if numbers_of(truth):
-        return truth
-    rng = np.random.default_rng(1)
-    return strong_weights(structure_of(truth), interaction=INTERACTION, rng=rng)
+    if isinstance(model, str):
+        return named.truth(model)
+    if numbers_of(model):
+        return model
+    return named.strong_weights(structure_of(model), np.random.default_rng(1))
 
 
 # -- a unit ----------------------------------------------------------------------------------------

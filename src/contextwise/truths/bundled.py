@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from contextwise.formats import EXAMPLES, read_example
 from contextwise.models.structure import Model
-from contextwise.truths.named import truth_named
+from contextwise.truths.named import truth
 
 __all__ = ["describe", "load", "names", "truth"]
 
@@ -73,25 +73,3 @@ def describe(name: str) -> str:
     'A guess at the model survey that ignores the role of gender: ...'
     """
     return str(load(name).info["description"])
-
-
-def truth(name: str) -> Model:
-    """Return a true model by name, to judge learners by.
-
-    Parameters
-    ----------
-    name : str
-        Such as ``paper``, ``random-8#3``, ``ldag-10#2`` or ``bnlearn-asia-values``; see
-        `contextwise.truths.named` and `contextwise.truths.outside`.
-
-    Returns
-    -------
-    Structure or LogLinear
-        `contextwise.sample` draws rows from either.
-
-    Examples
-    --------
-    >>> truth("bnlearn-asia").structure.pairs()[:3]
-    [('asia', 'tub'), ('tub', 'lung'), ('tub', 'either')]
-    """
-    return truth_named(name)

@@ -53,29 +53,40 @@ INTERACTION = (1.0, 3.0)
 """The range of the log-odds ratios of strong weights."""
 
 
-def truth_named(
-    name: str, *, interaction: tuple[float, float] = INTERACTION, seed: int = 1
-) -> Model:
-    """Return the true model of a name; ``interaction`` is the range of the log-odds ratios.
+def truth(name: str) -> Model:
+    """Return a true model by name, to judge learners by.
 
-    >>> truth_named("grown-9-2")
-    LogLinear(9 variables, 54 features: ...
+    Parameters
+    ----------
+    name : str
+        Such as ``paper``, ``random-8#3``, ``ldag-10#2`` or ``bnlearn-asia-values``; see
+        `contextwise.truths.named` and `contextwise.truths.outside`.
+
+    Returns
+    -------
+    Structure or LogLinear
+        `contextwise.sample` draws rows from either.
+
+    Examples
+    --------
+    >>> truth("bnlearn-asia").structure.pairs()[:3]
+    [('asia', 'tub'), ('tub', 'lung'), ('tub', 'either')]
     """
     kind, _, number = name.partition("#")
     if number and not number.isdecimal():
         raise ContextwiseError(f"{name!r}: expected a number after #, as in paper#3")
-    rng = np.random.default_rng([seed, crc32(kind.encode()), int(number or 0)])
+    rng = np.random.default_rng([1, crc32(kind.encode()), int(number or 0)])
     if kind in NAMES:
         return outside_truth(kind, number, rng)
     if match := re.fullmatch(r"random-(\d+)", kind):
         _check_size(name, int(match[1]))
-        return _random_network(int(match[1]), interaction, rng)
+        return _random_network(int(match[1]), rng)
     if match := re.fullmatch(r"states-(\d+)", kind):
         _check_size(name, int(match[1]))
-        return _states(int(match[1]), interaction, rng)
+        return _states(int(match[1]), rng)
     if match := re.fullmatch(r"grown-(\d+)-(\d+)(-three)?", kind):
         structure = _grown(name, int(match[1]), int(match[2]), 3 if match[3] else 2)
-        return strong_weights(structure, interaction=interaction, rng=rng)
+        return strong_weights(structure, rng)
     if kind not in ("paper", *EXAMPLES) and not Path(kind).exists():
         raise ContextwiseError(
             f"unknown truth {name!r}; use a model file, or one of "
@@ -86,15 +97,13 @@ def truth_named(
         if number not in ("", "0"):
             raise ContextwiseError(f"{kind!r} has its own weights, so there is no set {number}")
         return model
-    return strong_weights(structure_of(model), interaction=interaction, rng=rng)
+    return strong_weights(structure_of(model), rng)
 
 
-def strong_weights(
-    structure: Structure, *, interaction: tuple[float, float], rng: np.random.Generator
-) -> LogLinear:
+def strong_weights(structure: Structure, rng: np.random.Generator) -> LogLinear:
     """Draw weights with strong interactions.
 
-    One log-odds ratio is drawn per scope: its size from the range, its sign by a fair coin. The
+    One log-odds ratio is drawn per scope: its size from `INTERACTION`, its sign by a fair coin. The
     weight of a feature is a quarter of it, times -1 for every variable whose first allowed state
     has an odd index.
     """
@@ -103,7 +112,7 @@ def strong_weights(
     for literals in structure.features.literals():
         scope = tuple(variable for variable, _ in literals)
         if scope not in strength:
-            size = rng.uniform(*interaction)
+            size = rng.uniform(*INTERACTION)
             strength[scope] = size if rng.random() < 0.5 else -size
         odd = sum(members(allowed)[0] % 2 for _, allowed in literals)
         weights.append(strength[scope] / 4 * (-1) ** odd)
@@ -147,7 +156,7 @@ def _table(values: int) -> list[tuple[int, int]]:
 # -- variables of several states -------------------------------------------------------------------
 
 
-def _states(count: int, interaction: tuple[float, float], rng: np.random.Generator) -> Model:
+def _states(count: int, rng: np.random.Generator) -> Model:
     """Draw a random tree of pairs and half as many pairs more, each a table of log-odds ratios."""
     cards = rng.integers(2, MOST_STATES + 1, size=count).tolist()
     pairs = {(int(rng.integers(v)), v) for v in range(1, count)}
@@ -159,7 +168,7 @@ def _states(count: int, interaction: tuple[float, float], rng: np.random.Generat
         table = rng.normal(size=[cards[v] for v in pair])
         table -= table.mean(axis=0)
         table -= table.mean(axis=1, keepdims=True)
-        table *= rng.uniform(*interaction) / log_odds_ratio(table)
+        table *= rng.uniform(*INTERACTION) / log_odds_ratio(table)
         if rng.random() < 1 / 3:
             switch = int(rng.choice([v for v in range(count) if v not in pair]))
             states = rng.permutation(cards[switch]) <= rng.integers(cards[switch] - 1)
@@ -174,9 +183,7 @@ def _states(count: int, interaction: tuple[float, float], rng: np.random.Generat
 # -- random networks -------------------------------------------------------------------------------
 
 
-def _random_network(
-    count: int, interaction: tuple[float, float], rng: np.random.Generator
-) -> LogLinear:
+def _random_network(count: int, rng: np.random.Generator) -> LogLinear:
     """Draw a Bayesian network whose tables are trees, as the features of their paths."""
     domain = Domain.of_cardinalities([2] * count)
     features: dict[str, float] = {}  # weights by text
@@ -184,7 +191,7 @@ def _random_network(
         most = min(child, PARENTS)
         size = int(rng.integers(1, most + 1)) if most else 0
         parents = rng.choice(child, size=size, replace=False).tolist() if size else []
-        for path, log_odds in _paths(parents, interaction, rng):
+        for path, log_odds in _paths(parents, rng):
             for value, sign in ((0, -1), (1, 1)):
                 literals = {**path, child: value}
                 text = " & ".join(f"{domain.names[v]}={k}" for v, k in sorted(literals.items()))
@@ -192,12 +199,10 @@ def _random_network(
     return LogLinear(Structure(domain, list(features)), np.array(list(features.values())))
 
 
-def _paths(
-    parents: list[int], interaction: tuple[float, float], rng: np.random.Generator
-) -> list[tuple[dict[int, int], float]]:
+def _paths(parents: list[int], rng: np.random.Generator) -> list[tuple[dict[int, int], float]]:
     """Return the paths of a table's tree, with the log-odds of the child's value 1 on each."""
     base = rng.uniform(-0.5, 0.5)
-    effects = [rng.uniform(*interaction) * rng.choice([-1, 1]) for _ in parents]
+    effects = [rng.uniform(*INTERACTION) * rng.choice([-1, 1]) for _ in parents]
     if not parents:
         return [({}, base)]
     first, *others = parents

@@ -1,4 +1,4 @@
-"""Truths that others wrote, to judge learners by; `truth_named` returns them by name.
+"""Truths that others wrote, to judge learners by; `truth` returns them by name.
 
 =========================  =========================================================================
 ``ldag-10#K``              the labelled DAG of ten binary variables, 20 arcs and 12 labels after
