@@ -308,7 +308,7 @@ def test_time_that_is_up_is_reported_as_that() -> None:
 
 
 def test_a_variable_with_one_state_is_in_no_claim() -> None:
-    model = Structure({"A": 2, "K": 1, "B": 2})
+    model = cw.Structure({"A": 2, "K": 1, "B": 2})
     evidence = judge(model, [[0, 0, 0], [1, 0, 1]] * 20)
     assert [claim.pair for claim in evidence.claims] == [("A", "B")]
 
