@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 
 from contextwise.cli import SECTIONS, contextwise, main
-from contextwise.data import UnclearData, as_data, read_data, summarize_data
+from contextwise.data import UnclearData, read_data, summarize_data
 from contextwise.data.options import FLAGS, RowOptions, row_options
+from contextwise.data.rows import as_data
 from contextwise.formats import read, write
 from contextwise.formats.reading import FormatWarning
 

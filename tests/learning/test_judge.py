@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import contextwise as cw
-from contextwise.data import Data, UnclearData, as_data
+from contextwise.data import Data, UnclearData
+from contextwise.data.rows import as_data
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning import p_values
 from contextwise.learning.counted_rows import CountedRows
