@@ -119,6 +119,8 @@ def agrees(covers: CoverSource, claim: Claim) -> bool:
     if not claim.dependent:
         allowed = dict(claim.literals)
         return not any(all(values & allowed.get(v, values) for v, values in cube) for cube in cubes)
+    if not all(cubes) or not cubes:  # it depends in every context, or in none
+        return bool(cubes)
     space = covers.space(claim.pair, [*cubes, claim.literals])
     rest = difference(space, [claim.literals], cubes, boxes=AGREEMENT_BOXES, deadline=NEVER)
     return not rest.regions and not rest.undecided
