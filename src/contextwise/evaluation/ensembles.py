@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from contextwise.comparison.matrix import distance_matrix
+from contextwise.comparison.matrix import DistanceMatrix, distance_matrix
 from contextwise.comparison.question import pose
 from contextwise.convert.undirected import from_graph
 from contextwise.data.rows import DomainLike
@@ -114,10 +114,13 @@ class Ensemble:
         draws = self.draws or 1
         return Fraction(draws, draws - 1) if draws > 1 else Fraction(1)
 
-    def medoid(self) -> Structure:
-        """Return the structure with the least mean distance to the others."""
-        distances = distance_matrix(list(self.distinct)).distances
-        sums = distances @ np.array(list(self.distinct.values()), dtype=object)
+    def medoid(self, matrix: DistanceMatrix | None = None) -> Structure:
+        """Return the structure with the least mean distance to the others.
+
+        ``matrix`` has the distances between the `distinct` structures, if they are known.
+        """
+        known = matrix or distance_matrix(list(self.distinct))
+        sums = known.distances @ np.array(list(self.distinct.values()), dtype=object)
         return list(self.distinct)[int(sums.argmin())]
 
     def probabilities(self) -> FloatArray:

@@ -28,7 +28,7 @@ from contextwise.learning.evidence import judge
 from contextwise.models.domain import Domain, literals_of
 from contextwise.models.evidence import ClaimEvidence, Evidence
 from contextwise.models.structure import Structure, features_of, structure_of
-from contextwise.support.arrays import IntArray, ObjectArray
+from contextwise.support.arrays import IntArray
 from contextwise.support.effort import NEVER, Deadline, Effort, OutOfTime, Progress
 from contextwise.support.formatting import Printed, percent
 from contextwise.support.store import Store, Unit, run_units
@@ -130,22 +130,19 @@ class Stability(Printed):
         return Ensemble(self.structures)
 
     @property
-    def _weights(self) -> ObjectArray:
-        return np.array(list(self.ensemble.distinct.values()), dtype=object)
-
-    @property
     def instability(self) -> float:
         """The mean share of assertions in which two resamples differ.
 
         This estimates the mean of 2θ(1 - θ) over all assertions without bias.
         """
-        apart = self._weights @ self.matrix.distances @ self._weights * self.ensemble.correction
+        weights = np.array(list(self.ensemble.distinct.values()), dtype=object)
+        apart = weights @ self.matrix.distances @ weights * self.ensemble.correction
         return ratio(apart, self.matrix.total) if self.matrix.total else 0.0
 
     @property
     def medoid(self) -> Structure:
         """The most typical structure: the one with the smallest sum of distances to all others."""
-        return list(self.ensemble.distinct)[int((self.matrix.distances @ self._weights).argmin())]
+        return self.ensemble.medoid(self.matrix)
 
     def record(self) -> dict[str, object]:
         """Return the numbers about the whole structure as one flat mapping."""
