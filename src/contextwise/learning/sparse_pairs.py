@@ -56,8 +56,6 @@ from contextwise.support.machine import one_thread
 
 Rule = Literal["or", "and"]
 
-WIDE = 32
-"""The regression of a variable with more values starts at the best intercept."""
 UNSEEN = 1e-9
 """The best intercept is computed as if a value without rows had this many."""
 DENSE = 2**25
@@ -130,21 +128,12 @@ class Columns:
         starts = np.arange(len(self.rows) + 1) * options
         return LogisticLoss(Options(matrix, starts), self.counts, chosen.ravel())
 
-    def totals(self, variable: int) -> FloatArray:
-        """Return the number of rows with each value of a variable."""
-        size = self.cardinalities[variable]
-        return np.bincount(self.rows[:, variable], self.counts, size).astype(np.float64)
-
-    def needs_start(self, target: int) -> bool:
-        """Return whether the search for the intercept is long: many values, or unseen ones."""
-        size, seen = self.cardinalities[target], np.count_nonzero(self.totals(target))
-        return bool(seen > 0 and (size > WIDE or seen < size))
-
     def intercept(self, target: int) -> FloatArray:
         """Return the best intercept without other weights; that of an unseen value is low."""
-        logs = np.log(np.maximum(self.totals(target), UNSEEN))
-        intercept: FloatArray = logs[1:] - logs[0]
-        return intercept
+        size = self.cardinalities[target]
+        totals = np.bincount(self.rows[:, target], self.counts, size)
+        logs = np.log(np.maximum(totals, UNSEEN))
+        return np.asarray(logs[1:] - logs[0])
 
     def penalty(self, target: int, l1: float, l2: float, *, penalise_intercept: bool) -> Penalty:
         """Return the penalties of the intercept and of each other variable's table."""
@@ -257,7 +246,7 @@ class SparsePairs(Learner):
         weights = np.zeros((columns.matrix.shape[1], columns.cardinalities[target] - 1))
         if run.is_late():
             return Regression(target, weights, Optimum(weights, inf, inf, inf, 0, False))
-        if not self.penalise_intercept and columns.needs_start(target):
+        if not self.penalise_intercept:
             weights[0] = columns.intercept(target)
         optimum = minimise(
             columns.loss(target),
