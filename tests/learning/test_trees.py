@@ -16,10 +16,9 @@ import contextwise as cw
 from contextwise.distributions import mean_pseudo_log_likelihood
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning import AcyclicTrees, Data, Trees, as_data
+from contextwise.learning.base import fresh
 from contextwise.learning.tree_features import Tree, network_of, tree_logs
-from contextwise.learning.trees import Rules, grow, not_compiled
-from contextwise.support.arrays import IntArray
-from contextwise.support.effort import Deadline
+from contextwise.learning.trees import not_compiled
 from features_invariant import check_features
 
 pytestmark = pytest.mark.skipif(bool(not_compiled), reason=str(not_compiled))
@@ -44,8 +43,12 @@ def tables(draw: st.DrawFn, most_rows: int = 40) -> Data:
     return as_data(rows, cw.Domain.of_cardinalities(cards))
 
 
-rules = st.builds(
-    Rules, st.sampled_from([0.0, 0.5, 2.0]), st.sampled_from([0, 1, 5]), st.sampled_from([1.0, 0.3])
+learners = st.builds(
+    Trees,
+    penalty=st.sampled_from([0.0, 0.5, 2.0]),
+    min_count=st.sampled_from([0, 1, 5]),
+    prior=st.sampled_from([1.0, 0.3]),
+    n_jobs=st.sampled_from([1, 3]),
 )
 
 
@@ -63,7 +66,7 @@ def score(rows: list[list[int]], states: int, target: int, prior: float) -> floa
     return total
 
 
-def oracle(rows: list[list[int]], cards: tuple[int, ...], target: int, given: Rules) -> Node:
+def oracle(rows: list[list[int]], cards: tuple[int, ...], target: int, given: Trees) -> Node:
     """The tree as nested tuples: (variable, value, where it holds, where it fails) or counts."""
     states = cards[target]
     best: tuple[float, int, int] = (given.penalty, -1, -1)
@@ -97,18 +100,18 @@ def nested(tree: Tree) -> Node:
     return take()
 
 
-def assert_follows_the_rules(data: Data, given_rules: Rules, threads: int = 1) -> int:
+def assert_follows_the_rules(data: Data, learner: Trees) -> int:
     """Check each tree against the oracle; return the number of leaves."""
     cards, rows = data.domain.cardinalities, data.rows.tolist()
-    trees = grow(data.rows, cards, given_rules, threads=threads)
+    trees = learner.fit(data, domain=data.domain).trees_
     for tree in trees:
-        assert nested(tree) == oracle(rows, cards, tree.target, given_rules)
+        assert nested(tree) == oracle(rows, cards, tree.target, learner)
     return sum(len(tree.counts) for tree in trees)
 
 
-@given(data=tables(120), given_rules=rules, threads=st.sampled_from([1, 3]))
-def test_trees_follow_the_rules(data: Data, given_rules: Rules, threads: int) -> None:
-    assert_follows_the_rules(data, given_rules, threads)
+@given(data=tables(120), learner=learners)
+def test_trees_follow_the_rules(data: Data, learner: Trees) -> None:
+    assert_follows_the_rules(data, learner)
 
 
 @pytest.mark.parametrize("rows", [1, 63, 64, 65, 150])
@@ -117,7 +120,8 @@ def test_more_variables_and_words(rows: int) -> None:
     hidden = rng.integers(0, 3, (rows, 1))
     table = (rng.integers(0, 3, (rows, 15)) + hidden > 2) + (hidden == 2) * rng.integers(0, 2, 15)
     data = as_data(table, cw.Domain.of_cardinalities([3] * 15))
-    assert (assert_follows_the_rules(data, Rules(0.5, 2, 1.0)) > 15) == (rows > 60)
+    learner = Trees(penalty=0.5, min_count=2)
+    assert (assert_follows_the_rules(data, learner) > 15) == (rows > 60)
 
 
 def test_many_values_in_many_rows() -> None:
@@ -127,17 +131,16 @@ def test_many_values_in_many_rows() -> None:
     noisy = [np.where(rng.random(1300) < 0.5, hidden, rng.integers(0, 65, 1300)) for _ in range(2)]
     rows = np.stack([*noisy, hidden % 2], axis=1)
     data = as_data(rows, cw.Domain.of_cardinalities([65, 65, 2]))
-    assert assert_follows_the_rules(data, Rules(15.0, 5, 1.0)) > 10
+    assert assert_follows_the_rules(data, Trees(penalty=15.0, min_count=5)) > 10
 
 
 # -- trees as models -------------------------------------------------------------------------------
 
 
-@given(data=tables(), given_rules=rules)
-def test_features_are_the_paths(data: Data, given_rules: Rules) -> None:
-    cards = data.domain.cardinalities
-    trees = grow(data.rows, cards, given_rules)
-    network = network_of(data.domain, trees, given_rules.prior)
+@given(data=tables(), learner=learners)
+def test_features_are_the_paths(data: Data, learner: Trees) -> None:
+    trees = learner.fit(data, domain=data.domain).trees_
+    network = network_of(data.domain, trees, learner.prior)
     check_features(network.structure.features)
     potential = np.zeros(len(data))
     for feature, weight in zip(
@@ -147,7 +150,7 @@ def test_features_are_the_paths(data: Data, given_rules: Rules) -> None:
             np.array([allowed >> int(x) & 1 for x in data.rows[:, v]]) for v, allowed in feature
         ]
         potential += weight * np.prod(holds, axis=0) if holds else weight
-    logs: Any = sum(tree_logs(tree, data.rows, given_rules.prior) for tree in trees)
+    logs: Any = sum(tree_logs(tree, data.rows, learner.prior) for tree in trees)
     assert potential == pytest.approx(logs)
 
 
@@ -233,13 +236,16 @@ def test_threads_do_not_change_the_trees() -> None:
 # -- long work -------------------------------------------------------------------------------------
 
 
-def _endless() -> tuple[IntArray, list[int], Rules]:
+ENDLESS = Trees(penalty=0.0, min_count=1, n_jobs=2)
+
+
+def _many_rows() -> Data:
     rows = np.random.default_rng(0).integers(0, 2, (50_000, 300))
-    return rows, [2] * 300, Rules(0.0, 1, 1.0)
+    return as_data(rows, cw.Domain.of_cardinalities([2] * 300))
 
 
 def test_growth_can_be_interrupted() -> None:
-    arguments = _endless()
+    rows = _many_rows()
 
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
@@ -248,15 +254,17 @@ def test_growth_can_be_interrupted() -> None:
     signal.setitimer(signal.ITIMER_REAL, 0.3)
     try:
         with pytest.raises(KeyboardInterrupt):
-            grow(*arguments, threads=2)
+            fresh(ENDLESS).fit(rows)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
 
 def test_growth_that_is_stopped_gives_whole_trees() -> None:
-    rows, cards, given_rules = _endless()
-    trees = grow(rows, cards, given_rules, deadline=Deadline.after(0.2))
+    rows = _many_rows()
+    found = fresh(ENDLESS).fit(rows, time_limit=0.2)
+    trees = found.trees_
+    assert not found.finished_
     assert [tree.target for tree in trees] == list(range(300))
     for tree in trees:
         assert len(tree.variables) == 2 * len(tree.counts) - 1
@@ -271,5 +279,5 @@ def test_growth_tells_how_far_it_is_and_passes_errors_on() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        grow(*_endless(), progress=report)
+        fresh(ENDLESS).fit(_many_rows(), show_progress=report)
     assert seen[0][1] == 300

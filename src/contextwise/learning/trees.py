@@ -25,7 +25,6 @@ population count, or row by row where that is less work.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -36,8 +35,7 @@ from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning.base import Run, check_prior, threads_of
 from contextwise.learning.tree_features import Tree, TreeLearner, network_of
 from contextwise.models.structure import Model
-from contextwise.support.arrays import IntArray
-from contextwise.support.effort import NEVER, Deadline, Progress, progress_of
+from contextwise.support.effort import progress_of
 from contextwise.support.loading import why_not_compiled
 
 not_compiled: str | None = None
@@ -46,15 +44,6 @@ try:
     import contextwise.learning._grow as _grow
 except ImportError as error:
     not_compiled = why_not_compiled(error)
-
-
-@dataclass(frozen=True)
-class Rules:
-    """When to split: the penalty in nats, the rows each side needs, and α, the prior of a leaf."""
-
-    penalty: float
-    min_count: int
-    prior: float
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -110,53 +99,36 @@ class Trees(TreeLearner):
             raise DomainError(f"penalty must be >= 0, got {self.penalty}")
         if self.min_count < 0:
             raise DomainError(f"min_count must be >= 0, got {self.min_count}")
-        rules = Rules(float(self.penalty), int(self.min_count), float(check_prior(self.prior)))
-        with progress_of(run.show_progress, "growing trees") as progress:
-            self.trees_ = grow(
-                data.expanded.rows,  # each observation is a bit
-                data.domain.cardinalities,
-                rules,
-                threads=threads_of(self.n_jobs),
-                progress=progress,
-                deadline=run.deadline,
-            )
-        run.is_late()
-        network = network_of(data.domain, self.trees_, rules.prior)
+        prior = float(check_prior(self.prior))
+        self.trees_ = self._grow(data, prior, run)
+        network = network_of(data.domain, self.trees_, prior)
         if self.refit is None:
             return network
         return run.refit_l1(network, data, self.l1, self.l2)
 
+    def _grow(self, data: Data, prior: float, run: Run) -> list[Tree]:
+        """Grow one tree per variable, until the time limit."""
+        if not_compiled:
+            raise ContextwiseError(f"trees has no version in Python ({not_compiled})")
+        rows, cards = data.expanded.rows, data.domain.cardinalities  # each observation is a bit
+        with progress_of(run.show_progress, "growing trees") as progress:
 
-def grow(
-    rows: IntArray,
-    cardinalities: Sequence[int],
-    rules: Rules,
-    *,
-    threads: int = 1,
-    progress: Progress | None = None,
-    deadline: Deadline = NEVER,
-) -> list[Tree]:
-    """Grow one tree per variable, until a deadline."""
-    if not_compiled:
-        raise ContextwiseError(f"trees has no version in Python ({not_compiled})")
-    total = len(cardinalities)
+            def watch(done: int) -> bool:
+                """Report progress; return whether to continue."""
+                if progress:
+                    progress(done, len(cards))
+                return not run.is_late()
 
-    def watch(done: int) -> bool:
-        """Report progress; return whether to continue."""
-        if progress:
-            progress(done, total)
-        return not deadline.passed
-
-    grown = _grow.grow(
-        np.ascontiguousarray(rows.T, dtype=np.int32).reshape(total, len(rows)),
-        list(cardinalities),
-        rules.penalty,
-        rules.min_count,
-        rules.prior,
-        threads,
-        watch,
-    )
-    return [
-        Tree(target, variables, values, counts.reshape(-1, cardinalities[target]))
-        for target, (variables, values, counts) in enumerate(grown)
-    ]
+            grown = _grow.grow(
+                np.ascontiguousarray(rows.T, dtype=np.int32).reshape(len(cards), len(rows)),
+                list(cards),
+                float(self.penalty),
+                int(self.min_count),
+                prior,
+                threads_of(self.n_jobs),
+                watch,
+            )
+        return [
+            Tree(target, variables, values, counts.reshape(-1, cards[target]))
+            for target, (variables, values, counts) in enumerate(grown)
+        ]
