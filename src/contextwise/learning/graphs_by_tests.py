@@ -181,13 +181,9 @@ class CSGS(RowGraphs):
 
     Examples
     --------
-    B and C are equal where A=0, and independent where A=1, where both are 1 more often:
-
-    >>> ones = [[1, b, c] for b in (0, 1, 1, 1) for c in (0, 1, 1, 1)]
-    >>> rows = [[0, 0, 0], [0, 1, 1]] * 80 + ones * 10
-    >>> learned = CSGS().fit(rows, domain={"A": 2, "B": 2, "C": 2}).structure_
-    >>> learned.restrict("A=0").pairs(), learned.restrict("A=1").pairs()
-    ([('B', 'C')], [])
+    >>> learned = CSGS().fit("berkeley").structure_
+    >>> learned.restrict("Dept=A").pairs(), learned.restrict("Dept=B").pairs()
+    ([('Admit', 'Gender')], [])
     """
 
     level: float = 0.05
@@ -254,22 +250,13 @@ class CSPC(RowGraphs):
 
     Attributes
     ----------
-    table_ : CountedRows
-        The distinct rows.
-    graphs_ : bool array of shape (distinct rows, variables, variables)
-        The adjacency matrix of each distinct row.
-    added_ : int
-        Number of (row, pair) where the features claim a dependency without an edge in the graph.
+    table_, graphs_, added_ : as those of `CSGS`
 
     Examples
     --------
-    B and C are equal where A=0, and independent where A=1, where both are 1 more often:
-
-    >>> ones = [[1, b, c] for b in (0, 1, 1, 1) for c in (0, 1, 1, 1)]
-    >>> rows = [[0, 0, 0], [0, 1, 1]] * 80 + ones * 10
-    >>> learned = CSPC().fit(rows, domain={"A": 2, "B": 2, "C": 2}).structure_
-    >>> learned.restrict("A=0").pairs(), learned.restrict("A=1").pairs()
-    ([('B', 'C')], [])
+    >>> learned = CSPC().fit("berkeley").structure_
+    >>> learned.restrict("Dept=A").pairs(), learned.restrict("Dept=B").pairs()
+    ([('Admit', 'Gender')], [])
     """
 
     level: float = 0.05
