@@ -8,6 +8,9 @@ table and kind. The loss is minus the mean log-likelihood of the other half, aft
 to the first; it is compared with the smallest loss of any learner on the same split. The folder
 ``tables`` has tables of counts from R's packages datasets, MASS, vcd and carData; three more are
 bundled with the package.
+
+``--drawn-from step`` shows what is attainable: a learner learns from the whole table, and its model
+is the truth from which both halves are drawn. The claims of the truth itself are tested, too.
 """
 
 import argparse
@@ -22,6 +25,7 @@ from contextwise.learning.evidence import judge
 from studies.step import Step
 
 BUNDLED = ("berkeley", "titanic", "women-math")
+TRUTH = "the truth"
 
 
 def tables() -> dict[str, cw.learning.Data]:
@@ -38,6 +42,18 @@ def halves(data: cw.learning.Data, seed: int) -> list[cw.learning.Data]:
     return [rows.take(np.sort(part)) for part in np.array_split(order, 2)]
 
 
+def learned(name: str, data: cw.learning.Data, domain: cw.Domain) -> cw.Structure:
+    """Return the structure that a learner finds."""
+    learner = Step() if name == "step" else name
+    structure: cw.Structure = cw.learn(data, learner, domain=domain).structure_
+    return structure
+
+
+def fitted(structure: cw.Structure, data: cw.learning.Data) -> cw.LogLinear:
+    """Return a structure with the weights of the largest likelihood."""
+    return cw.distributions.fit(structure, data, method="likelihood").model
+
+
 def main() -> None:
     """Print the totals per learner, and with --tables those per table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -45,22 +61,32 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--seed", type=int, default=100)
     parser.add_argument("--tables", action="store_true")
+    parser.add_argument("--drawn-from", help="draw both halves from what this learner finds")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     names = options.learners.split(",")
+    if options.drawn_from:
+        names.append(TRUTH)
     verdicts: dict[str, Counter[str]] = {name: Counter() for name in names}
     excess: dict[str, list[float]] = {name: [] for name in names}
     for table, data in tables().items():
         losses = np.zeros((options.splits, len(names)))
         own: dict[str, Counter[str]] = {name: Counter() for name in names}
+        if options.drawn_from:
+            truth = fitted(learned(options.drawn_from, data, data.domain), data)
         for split in range(options.splits):
-            seen, unseen = halves(data, options.seed + split)
+            seed = options.seed + split
+            if options.drawn_from:
+                rng = np.random.default_rng(seed)
+                drawn = (cw.sample(truth, len(data) // 2, rng=rng) for _ in range(2))
+                seen, unseen = (cw.read_data(half, data.domain) for half in drawn)
+            else:
+                seen, unseen = halves(data, seed)
             for place, name in enumerate(names):
-                learner = Step() if name == "step" else name
-                structure = cw.learn(seen, learner, domain=data.domain).structure_
+                structure = truth.structure if name == TRUTH else learned(name, seen, data.domain)
                 own[name].update(claim.verdict for claim in judge(structure, unseen).claims)
-                fitted = cw.distributions.fit(structure, seen, method="likelihood").model
-                losses[split, place] = -cw.distributions.mean_log_likelihood(fitted, unseen)
+                model = fitted(structure, seen)
+                losses[split, place] = -cw.distributions.mean_log_likelihood(model, unseen)
         for place, name in enumerate(names):
             verdicts[name] += own[name]
             excess[name].append(float((losses[:, place] - losses.min(axis=1)).mean()))
