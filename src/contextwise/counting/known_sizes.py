@@ -62,8 +62,8 @@ def is_worth(nodes: int, pairs: int) -> bool:
 
 def lookup(features: Features, pairs: IntArray, space: ContextSpace) -> KnownSizes:
     """Return the places among ``pairs`` whose sizes are known, and the sizes."""
-    known = _kept.get(features, NOTHING) if _kept else NOTHING
-    if known.space != space or not len(known.places):
+    known = _kept.get(features)
+    if known is None or known.space != space or not len(known.places):
         return NOTHING
     codes = pairs @ (len(features.cardinalities), 1)
     at = np.minimum(np.searchsorted(known.places, codes), len(known.places) - 1)
