@@ -25,7 +25,6 @@ from contextwise.report.pictures import (
     OPEN,
     Edge,
     Graph,
-    edge_text,
     edges_of,
     graph_picture,
     heat_map,
@@ -233,6 +232,6 @@ def test_a_selection_and_an_edge_in_words() -> None:
     edges = [same, small, large]
     assert select_edges(edges, most_edges=1).description == "1 of 2 differences, the largest first"
     assert select_edges(edges, around=["B"]).description == "both dependencies of B"
-    assert edge_text(Edge(("A", "B"), tp=0.5, fp=0.25, fn=0.0)) == (
+    assert Edge(("A", "B"), tp=0.5, fp=0.25, fn=0.0).text == (
         "A – B: in both in 50 % of contexts, only in guess in 25 % of contexts"
     )

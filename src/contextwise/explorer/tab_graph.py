@@ -16,9 +16,8 @@ from contextwise.explorer.state import Context, State, View, context_in, context
 from contextwise.models.box import Box
 from contextwise.models.domain import Domain
 from contextwise.report.comparisons import Guess
-from contextwise.report.drawing import graph_svg
+from contextwise.report.graphs import Positions, graph_layout, graph_svg
 from contextwise.report.html import as_html
-from contextwise.report.layout import Positions, graph_layout
 from contextwise.report.pictures import (
     MOST_NODES,
     Edge,
@@ -26,7 +25,6 @@ from contextwise.report.pictures import (
     Shares,
     Which,
     arcs_of,
-    edge_text,
     graph_legend,
     graph_of,
     select_edges,
@@ -187,9 +185,7 @@ def ranked(edges: Sequence[Edge], *, alone: bool) -> TagList:
     if not listed.edges:
         nothing = "No pair depends here." if alone else "The two models agree here."
         return TagList(tags.p(nothing))
-    items = (
-        tags.li(HTML(controls.choose_pair(edge_text(edge), *edge.pair))) for edge in listed.edges
-    )
+    items = (tags.li(HTML(controls.choose_pair(edge.text, *edge.pair))) for edge in listed.edges)
     title = f"{capitalized(listed.description)}; among all variables"
     return TagList(tags.h3(title, class_="h6 mt-2"), tags.ol(*items))
 

@@ -1,9 +1,9 @@
 """Show results to people: as text, LaTeX, HTML, notebook output, pages and pictures.
 
-- `parts` defines tables, entries, notes and pictures as data. `comparisons`, `evaluations` and
-  `pictures` make them from results.
-- `RENDERERS` lists what shows parts; `page` writes the report.
-- `layout` places graphs; `drawing`, `plots` and ``static/heatmap.js`` draw pictures.
+- `parts` defines tables, entries, notes and pictures as data. `comparisons`, `claims`,
+  `evaluations`, `groups` and `pictures` make them from results.
+- `RENDERERS` lists what shows parts; `page` writes the report, `analysis_page` that of an analysis.
+- `graphs` draws graphs as SVG, ``static/heatmap.js`` heat maps, and `plots` pictures for papers.
 """
 
 from importlib import import_module

@@ -20,7 +20,7 @@ from contextwise.report.analysis_words import (
     tested_on,
     v_text,
 )
-from contextwise.report.evaluations import groups_verdict
+from contextwise.report.groups import groups_verdict
 from contextwise.support.formatting import capitalized, listed, plural
 
 SMALL = 5  # counts below this are mentioned in a caution

@@ -9,9 +9,8 @@ import numpy as np
 
 from contextwise.evaluation.analysis import Analysis, PairFinding
 from contextwise.report import analysis_words as words
-from contextwise.report.drawing import Point, line, path, picture, tip
-from contextwise.report.html import Markup, tag
-from contextwise.report.layout import circle, cut_names
+from contextwise.report.graphs import circle, cut_names
+from contextwise.report.html import Markup, Point, line, path, svg_picture, tag, tip
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
@@ -170,7 +169,7 @@ def matrix_of_findings(analysis: Analysis) -> Markup:
         "table at the end has all pairs."
     )
     size = (left + n * cell + top * 0.5, top + n * cell + 2)
-    return picture("matrix", size, told, *cells, tag("g", *heads, font_size=font))
+    return svg_picture("matrix", size, told, *cells, tag("g", *heads, font_size=font))
 
 
 def _square(kind: str, at: Point, size: float, *told: str, opacity: float = 1.0) -> Markup:

@@ -43,6 +43,7 @@ class Markup(str):
     __slots__ = ()
 
 
+Point = tuple[float, float]
 CellContent = Callable[[Cell, Column], Markup | None]
 """Make the content of a cell; None leaves it to `cell_html`."""
 
@@ -90,7 +91,37 @@ def static(name: str) -> Markup:
     return Markup(files("contextwise.report").joinpath("static", name).read_text("utf-8"))
 
 
-# -- pages ---------------------------------------------------------------------------------------
+# -- elements of SVG -------------------------------------------------------------------------------
+
+
+def svg_picture(kind: str, size: Point, text: str, *shapes: str | None, **style: str) -> Markup:
+    """Return a picture of a class and its shapes; ``text`` describes it to screen readers."""
+    width, height = map(coordinate, size)
+    style |= {"viewBox": f"0 0 {width} {height}", "width": width, "height": height}
+    xmlns = "http://www.w3.org/2000/svg"
+    return tag("svg", tip(text), *shapes, class_=kind, xmlns=xmlns, role="img", **style)
+
+
+def tip(text: str) -> Markup:
+    """Return a tip, which a browser shows when the reader points at the element around it."""
+    return tag("title", text)
+
+
+def line(start: Point, stop: Point, *children: str, **style: str | float) -> Markup:
+    (x1, y1), (x2, y2) = start, stop
+    return tag("line", *children, **style, x1=x1, y1=y1, x2=x2, y2=y2)
+
+
+def label(text: str, place: Point, anchor: str, **style: str | float) -> Markup:
+    usual = {"font_size": "12", "fill": "currentColor", "dy": "0.35em", "text_anchor": anchor}
+    return tag("text", text, x=place[0], y=place[1], **(usual | style))
+
+
+def path(*points: Point) -> str:
+    return "M" + "L".join(" ".join(map(coordinate, point)) for point in points)
+
+
+# -- pages -----------------------------------------------------------------------------------------
 
 
 def page_html(title: str, body: str, made: Iterable[tuple[str, str]]) -> str:
@@ -123,7 +154,7 @@ def notebook_html(parts: Iterable[Part]) -> str:
     return tag("div", style, as_html(drawn, level=4), class_="contextwise")
 
 
-# -- parts ---------------------------------------------------------------------------------------
+# -- parts -----------------------------------------------------------------------------------------
 
 
 def as_html(
@@ -218,7 +249,7 @@ def cell_html(cell: Cell, style: Style) -> Markup:
     return joined([text]) if digits is None else tag("span", text, title=digits)
 
 
-# -- pictures ------------------------------------------------------------------------------------
+# -- pictures --------------------------------------------------------------------------------------
 
 
 def _legend(legend: Legend) -> Markup:
@@ -244,10 +275,8 @@ def _sample(mark: Mark) -> Markup:
 def _drawn(picture: Picture) -> Markup:
     if picture.packed:
         return _canvas(picture.packed)
-    from contextwise.report.drawing import svg_of  # it needs this module
-
     assert picture.content is not None
-    return tag("div", svg_of(picture.content), class_="scroll")
+    return tag("div", picture.content.svg(), class_="scroll")
 
 
 def _canvas(packed: str) -> Markup:

@@ -19,7 +19,7 @@ from contextwise.support.formatting import is_readable, name, number, percent, r
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Estimate
-    from contextwise.report.drawing import Forest
+    from contextwise.report.groups import Forest
     from contextwise.report.pictures import Graph
 
 Number = int | Fraction
@@ -190,8 +190,8 @@ PARTS = {
     "evaluation.scores.EnsembleScore": "report.evaluations.ensemble_score_parts",
     "evaluation.scores.EnsembleScores": "report.evaluations.ensemble_scores_parts",
     "evaluation.scores.Reliability": "report.evaluations.reliability_parts",
-    "evaluation.groups.Groups": "report.evaluations.groups_parts",
-    "evaluation.groups.GroupsOfColumns": "report.evaluations.columns_parts",
+    "evaluation.groups.Groups": "report.groups.groups_parts",
+    "evaluation.groups.GroupsOfColumns": "report.groups.columns_parts",
     "evaluation.stability.Stability": "report.evaluations.stability_parts",
     "independence.model_claims.ModelExplanation": "report.claims.explanation_parts",
     "models.evidence.Evidence": "report.claims.evidence_parts",

@@ -33,7 +33,8 @@ from contextwise.comparison.roles import ALONE, TRUE_AND_GUESS, Agreement, Roles
 from contextwise.counting.pair_counts import CountArray
 from contextwise.errors import TooLargeError
 from contextwise.models.structure import Structure
-from contextwise.report.layout import Positions, graph_layout
+from contextwise.report.graphs import Positions, graph_layout, graph_svg
+from contextwise.report.html import Markup
 from contextwise.report.parts import (
     COLOURS,
     DARK_COLOURS,
@@ -85,6 +86,14 @@ class Edge(NamedTuple):
     def kinds(self) -> list[tuple[Agreement, float]]:
         shares: dict[Agreement, float] = {"tp": self.tp, "fp": self.fp, "fn": self.fn}
         return [(kind, share) for kind, share in shares.items() if share]
+
+    @property
+    def text(self) -> str:
+        kinds = (
+            f"{self.roles.only[kind]} in {percent(Fraction(share), 1)} of contexts"
+            for kind, share in self.kinds()
+        )
+        return f"{' – '.join(map(short, self.pair))}: {', '.join(kinds)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +163,7 @@ def neighbours(shares: Shares, name: str) -> list[Edge]:
     return sorted(edges, key=lambda edge: (-edge.errors, -edge.tp))
 
 
-# -- the edges of a graph ------------------------------------------------------------------------
+# -- the edges of a graph --------------------------------------------------------------------------
 
 
 class Selection(NamedTuple):
@@ -247,6 +256,9 @@ class Graph(NamedTuple):
     def edges(self) -> tuple[Edge, ...]:
         return self.selection.edges
 
+    def svg(self) -> Markup:
+        return graph_svg(self.edges, self.positions, arcs=self.arcs)
+
 
 def graph_of(selection: Selection, variables: Sequence[str] = ()) -> Graph:
     """Place the nodes of some edges, and ``variables`` without an edge if the graph has room."""
@@ -261,15 +273,7 @@ def edges_between(edges: Iterable[Edge], names: Collection[str]) -> list[Edge]:
     return [edge for edge in edges if inside.issuperset(edge.pair)]
 
 
-def edge_text(edge: Edge) -> str:
-    kinds = (
-        f"{edge.roles.only[kind]} in {percent(Fraction(share), 1)} of contexts"
-        for kind, share in edge.kinds()
-    )
-    return f"{' – '.join(map(short, edge.pair))}: {', '.join(kinds)}"
-
-
-# -- the heat map of pairs -----------------------------------------------------------------------
+# -- the heat map of pairs -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -430,7 +434,7 @@ def heat_legends(heat: HeatMap) -> list[Legend]:
     return [*legends, Legend("", rest)] if rest else legends
 
 
-# -- graphs --------------------------------------------------------------------------------------
+# -- graphs ----------------------------------------------------------------------------------------
 
 
 def arcs_of(structure: Structure) -> frozenset[Pair]:

@@ -12,8 +12,8 @@ from contextwise.comparison.roles import Agreement
 from contextwise.errors import DomainError
 from contextwise.evaluation.compare_groups import mean_with_interval
 from contextwise.evaluation.groups import Groups
-from contextwise.report.evaluations import forest_of
-from contextwise.report.layout import cut_names
+from contextwise.report.graphs import cut_names
+from contextwise.report.groups import forest_of
 from contextwise.report.parts import COLOURS
 from contextwise.report.plots.style import (
     COLUMN,

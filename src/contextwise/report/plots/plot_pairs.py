@@ -14,15 +14,15 @@ from contextwise.formats import ModelLike, as_structure
 from contextwise.models.box import Box
 from contextwise.models.domain import Assignment
 from contextwise.models.structure import Structure
-from contextwise.report.drawing import (
+from contextwise.report.graphs import (
     DISC,
     arrange,
     arrow_corners,
     arrow_ends,
+    cut_names,
     edge_lines,
     widest_of,
 )
-from contextwise.report.layout import cut_names
 from contextwise.report.parts import COLOURS, DASHES
 from contextwise.report.pictures import (
     Edge,
