@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from math import hypot
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -231,7 +232,7 @@ def test_a_limit_that_the_rows_do_not_show_either_is_not_stated(strength: Estima
     found = analysed("berkeley", learner="pair-blocks", holdout=0).finding("Admit", "Gender")
     claims = [replace(c, verdict=UNTESTABLE) if not c.dependent else c for c in found.claims]
     assert plain(context_phrase(found)) == "only where Dept is A"
-    changed = {"elsewhere": strength} if strength else {"claims": tuple(claims)}
+    changed: dict[str, Any] = {"elsewhere": strength} if strength else {"claims": tuple(claims)}
     assert plain(context_phrase(replace(found, **changed))) == "shown only where Dept is A"
 
 
@@ -462,8 +463,10 @@ def test_an_association_that_the_tests_cannot_decide_may_be_seen_in_all_rows() -
 def test_the_exception_of_a_single_association_does_not_repeat_its_name() -> None:
     result = analysed("titanic", resamples=0, outcome="survived")
     where = (Literal("class", ("1st",)),)
+    strong, none = Estimate(0.3, 0.2, 0.4), Estimate(0.0, 0.0, 0.1)
+    changes: dict[str, Any] = {"only_where": where, "adjusted": strong, "elsewhere": none}
     findings = tuple(
-        replace(f, kind="associated", holds=0.5, only_where=where)
+        replace(f, kind="associated", holds=0.5, **changes)
         if set(f.pair) == {"age", "survived"}
         else replace(f, kind="none")
         for f in result.findings

@@ -112,10 +112,14 @@ class PairFinding:
 
     @property
     def limit_is_open(self) -> bool:
-        """True if the rows do not show either that the association ends where the model says."""
-        other = {c.verdict for c in self.claims} - {*SHOWN, NOT_CONTRADICTED, USED}
-        seen = self.elsewhere is not None and self.elsewhere.low > 0
-        return self.partly and (bool(other) or seen)
+        """True unless the tests and all rows show that the association ends where it is said to.
+
+        No claim about the other rows is open, and there the strength is clearly lower.
+        """
+        is_open = bool({c.verdict for c in self.claims} - {*SHOWN, NOT_CONTRADICTED, USED})
+        inside, elsewhere = self.adjusted, self.elsewhere
+        is_lower = inside is not None and elsewhere is not None and elsewhere.high < inside.low
+        return self.partly and (is_open or not is_lower)
 
     @property
     def wider(self) -> bool:
