@@ -20,6 +20,7 @@ from contextwise.data import Data, UnclearData, read_data
 from contextwise.data.options import RowOptions
 from contextwise.data.rows import parse_data
 from contextwise.errors import DomainError, ParseError
+from contextwise.formats import read_stream
 
 SEPARATORS = [",", ";", "\t", "|", " "]
 STATES = [
@@ -147,6 +148,24 @@ def test_letters_that_look_alike_are_one_name() -> None:
     data = parse_data(text.encode(), "x.csv")
     assert data.domain.states[0] == (composed,)
     assert data.domain.names[0] == composed
+
+
+@pytest.mark.parametrize("format", ["json", "bif", "modelstring", "dot", "edges"])
+def test_letters_of_models_are_composed_as_those_of_rows(format: str) -> None:
+    texts = {
+        "json": '{"format": "contextwise", "version": 1, "variables": [{"name": "é", "states": '
+        '["ä", "b"]}, {"name": "z", "states": ["0", "1"]}], "features": [{"é": "ä", "z": "1"}]}',
+        "bif": "network n {} variable é {type discrete [2] {ä, b};} variable z {type discrete [2] "
+        "{0, 1};} probability (é) {table .5, .5;} probability (z | é) {(ä) .1, .9; (b) .2, .8;}",
+        "modelstring": "[é][z|é]",
+        "dot": 'digraph { "é" -> z }',
+        "edges": "from,to\né,z\n",
+    }
+    text = texts[format].replace("é", "e\u0301").replace("ä", "a\u0308")
+    model = read_stream(io.BytesIO(text.encode()), format=format)
+    assert model.domain.names[0] == "é"
+    if format in ("json", "bif"):
+        assert model.domain.states[0] == ("ä", "b")
 
 
 def test_states_that_look_alike_are_named() -> None:

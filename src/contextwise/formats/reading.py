@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +57,11 @@ class FormatWarning(UserWarning):
     """A file does not hold all of a model, or a model not all of its file."""
 
 
+def _plain(text: str) -> str:
+    """Return text with one kind of line end, and with composed letters as in rows."""
+    return normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n")
+
+
 @dataclass(frozen=True)
 class Source:
     """The unpacked bytes of a file, and its name for messages."""
@@ -70,7 +76,7 @@ class Source:
     @cached_property
     def text(self) -> str:
         """The bytes as UTF-8 text, with all line ends as ``\\n``."""
-        return decoded(self.data, self.name).replace("\r\n", "\n").replace("\r", "\n")
+        return _plain(decoded(self.data, self.name))
 
     @cached_property
     def legacy_text(self) -> str:
@@ -81,8 +87,7 @@ class Source:
             if b"\0" in self.data:
                 raise
             self.warn("this is not UTF-8 text; reading it as Windows-1252")
-            text = self.data.decode("cp1252", "replace")
-            return text.replace("\r\n", "\n").replace("\r", "\n")
+            return _plain(self.data.decode("cp1252", "replace"))
 
     def warn(self, message: str) -> None:
         """Warn about the content; the warning names the line that reads the file."""
