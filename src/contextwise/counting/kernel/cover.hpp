@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -58,16 +57,16 @@ class Compaction {
 
   Cover run() {
     if (untouched()) return cover_;
-    std::vector<u32> order(cover_.variables());
-    std::iota(order.begin(), order.end(), u32{0});
-    return run(order);
+    std::vector<u32> tested;
+    for (u32 v = 0; v < cover_.variables(); ++v)
+      if (is_tested(v)) tested.push_back(v);
+    return run(tested);
   }
 
-  // The same, with the variables in an order.
+  // Takes these variables, in this order. They must include all that a cube tests.
   Cover run(const std::vector<u32>& order) {
     moved_.assign(cover_.bits(), 0);
-    for (u32 v : order)
-      if (is_tested(v)) add(v);
+    for (u32 v : order) add(v);
     if (std::ranges::all_of(result_.weights, &Natural::is_one)) result_.weights.clear();
     move_cubes();
     return std::move(result_);
