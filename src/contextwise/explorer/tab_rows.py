@@ -42,7 +42,6 @@ from contextwise.support.formatting import name as short
 from contextwise.support.formatting import plural
 
 READING, LEARNING = 60.0, 900.0  # seconds for each kind of work
-MISSING = "there is nothing here yet"
 MOST_COLUMNS = 200  # columns with their own controls
 USES = {
     "": "",
@@ -357,7 +356,7 @@ def _serve_learning(state: State, recipe: Callable[[], Recipe | None]) -> None:
             state.show_learned(label(), rows, known.value)
 
     def model() -> str:
-        return encode(value_of(outcome(), MISSING).model, "json").decode()
+        return encode(value_of(outcome(), "nothing has been learned yet").model, "json").decode()
 
     show("learn_buttons", buttons)
     show("learn_outcome", learned)

@@ -73,13 +73,10 @@ def report_page(
     body.append(as_html([Section("Models", (models_table(true, guesses),))]))
     noun = "models" if guesses[0].comparison.roles.peers else "guesses"
     who = f"{len(guesses)} {noun}" if several else name(guesses[0].title)
-    engine = guesses[0].comparison.engine
-    return page_html(
-        f"{who} compared with {name(true)}", "".join(body), _origin(command, made, engine)
-    )
+    return page_html(f"{who} compared with {name(true)}", "".join(body), _origin(command, made))
 
 
-def _origin(command: str, made: datetime | None, engine: str) -> list[tuple[str, str]]:
+def _origin(command: str, made: datetime | None) -> list[tuple[str, str]]:
     """Return how a page was made: the command, the time and the versions."""
     rows = [
         ("command", command),
@@ -87,7 +84,6 @@ def _origin(command: str, made: datetime | None, engine: str) -> list[tuple[str,
         ("contextwise", version("contextwise")),
         ("Python", platform.python_version()),
         ("NumPy", np.__version__),
-        ("engine", engine),
     ]
     return rows if command else rows[1:]
 
@@ -103,8 +99,7 @@ def model_page(
         shares = shares_of(counted, ALONE)
         parts.append(pictures_section(shares, arcs_of(counted.true)))
     parts += claims
-    origin = _origin(command, made, counted.engine)
-    return page_html(name(title), as_html(parts, level=2), origin)
+    return page_html(name(title), as_html(parts, level=2), _origin(command, made))
 
 
 def one_terms(comparison: Comparison) -> Note:
