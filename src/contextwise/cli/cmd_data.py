@@ -32,11 +32,6 @@ if TYPE_CHECKING:
 )
 @options.not_negative("--l2", help="L2 penalty.  [default: 0.1]")
 @options.not_negative("--l1", default=0, help="L1 penalty, by pseudo-likelihood only.")
-@options.positive(
-    "--tolerance",
-    default=1e-6,
-    help="Largest relative gap between the objective and its optimum.",
-)
 @options.number("--max-iterations", default=2000, help="Largest number of iterations.")
 @options.section(options.MODELS, options.format_name)
 @options.rows
@@ -173,11 +168,6 @@ def _mixing(drawn: Drawn) -> str:
 @options.model("model")
 @click.argument("rows", type=click.Path())
 @options.section(options.COMPARED, options.pairs, options.variables, options.context)
-@options.number(
-    "--regions",
-    default=3,
-    help="Per pair, test at most this many independent and as many dependent regions.",
-)
 @options.share("--alpha", default=0.05, help="False discovery rate.")
 @click.option(
     "--overall",

@@ -66,7 +66,11 @@ REMOVED: dict[str, dict[str, str]] = {
     },
     "learn": {"--select-by": "--grid with --valid ROWS, or without for BIC; or stability"},
     "explain": {"--data": "--contexts-of ROWS"},
-    "check": {"--draws": "check without it: the p-values need no draws"},
+    "check": {
+        "--draws": "check without it: the p-values need no draws",
+        "--regions": "regions= of contextwise.check in Python",
+    },
+    "fit": {"--tolerance": "tolerance= of contextwise.distributions.fit in Python"},
     "stability": {
         "--consensus": "--medoid FILE",
         "--picture": "--csv, which has the support of each pair",
