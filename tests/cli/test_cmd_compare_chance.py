@@ -55,3 +55,17 @@ def test_chance(folder: Path) -> None:
     assert record["chance_verdict"] == found.verdict
     rows = run(folder, "@true.json", "@guess1.json", "--csv", *question).output
     assert next(csv.DictReader(io.StringIO(rows)))["chance_verdict"] == found.verdict
+
+
+def test_ctrl_c_during_the_draws_shows_the_comparison(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("contextwise.chance", stop)
+    with pytest.warns(UserWarning, match="the random guesses were interrupted"):
+        shown = run(folder, "@true.json", "@guess1.json", "--chance")
+    assert shown.exit_code == 3
+    assert "All pairs that differ" in shown.output
+    assert "Random guesses" not in shown.output

@@ -205,10 +205,8 @@ def compare_guess(
     drawing |= {"engine": how.get("engine", "auto"), "show_progress": True}
     try:
         chance = cw.chance(true, guess, **drawing, **restriction)
-    except KeyboardInterrupt:
-        return comparison, None, True
-    except OpenResult as error:
-        warnings.warn(str(error), stacklevel=2)
+    except (KeyboardInterrupt, OpenResult) as error:
+        warnings.warn(str(error) or "the random guesses were interrupted", stacklevel=2)
         return comparison, None, True
     return comparison, chance, chance.draws < by_chance.draws
 
