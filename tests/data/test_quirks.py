@@ -174,6 +174,7 @@ READ = [
     Quirk("dates-of-R.rds", "R", more={"day": 3}),
     Quirk("native-letters.rds", "R", more={"Größe": 2}),
     Quirk("list.rds", "R", given={"object": "first"}),
+    Quirk("list.rda", "R", given={"object": "second"}),
     Quirk("two-frames.rda", "R", given={"object": "d"}),
     Quirk("table.parquet", "Parquet"),
     Quirk("table.feather", "Feather"),

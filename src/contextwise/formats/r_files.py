@@ -70,12 +70,12 @@ def r_objects(content: bytes, path: str) -> dict[str, Any]:
                 return rdata.conversion.convert(each, made, default_encoding=encoding)
 
             top = parsed.object
-            if top.info.type.name == "LIST":
-                parts = dict(_entries(top, converted))
-            else:
-                names = _names(top, converted)
-                is_list = top.info.type.name == "VEC" and not top.info.object and names
-                parts = dict(zip(names, top.value, strict=True)) if is_list else {"": top}
+            parts = dict(_entries(top, converted)) if top.info.type.name == "LIST" else {"": top}
+            first, *others = parts.values()
+            names = _names(first, converted)
+            is_list = first.info.type.name == "VEC" and not first.info.object
+            if is_list and names and not others:
+                parts = dict(zip(names, first.value, strict=True))
             return {
                 name: _array(each, converted) or converted(each) for name, each in parts.items()
             }
