@@ -25,6 +25,7 @@ from contextwise.independence.separation import (
     Links,
     Mask,
     ancestors,
+    has_whole_tables,
     have_equal_rows,
     links_of,
     minimal_d_separator,
@@ -379,7 +380,7 @@ class _Query:
             answer = self._by_pair()
             if answer.independent:
                 return answer
-        else:
+        elif not has_whole_tables(self.structure.features, directions.scopes()):
             answer = self._by_features()
             if answer.independent is not False:
                 return answer

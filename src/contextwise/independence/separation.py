@@ -27,6 +27,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -362,3 +363,20 @@ def have_equal_rows(directions: Directions, variables: Iterable[int]) -> bool:
             if len(np.unique(rows, axis=0)) < len(rows):
                 return True
     return False
+
+
+def has_whole_tables(features: Features, scopes: Iterable[Sequence[int]]) -> bool:
+    """Return whether features have all cells of the tables over some scopes.
+
+    Such features separate no more than the moral graph. Scopes are told apart by random sums.
+    """
+    cards = features.cardinalities
+    marks = np.random.default_rng(0).integers(2**63, size=len(cards), dtype=np.uint64)
+    sums = np.concatenate([[np.uint64(0)], np.cumsum(marks[features.variables], dtype=np.uint64)])
+    values, counts = np.unique(np.diff(sums[features.starts]), return_counts=True)
+    present = dict(zip(values.tolist(), counts.tolist(), strict=True))
+    for scope in scopes:
+        tested = [v for v in scope if cards[v] > 1]  # a literal on a single state is dropped
+        if present.get(int(marks[tested].sum(dtype=np.uint64)), 0) < prod(cards[tested].tolist()):
+            return False
+    return True
