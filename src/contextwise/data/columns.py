@@ -279,6 +279,23 @@ def parse_bins(text: str) -> Bins:
     )
 
 
+def read_bins(texts: Sequence[str], names: Sequence[str]) -> tuple[Bins | None, dict[str, Bins]]:
+    """Read the bins of all columns, and those of single ones."""
+    of_all: Bins | None = None
+    of_one: dict[str, Bins] = {}
+    for name, text in find_values(texts, names, "bins"):
+        if (name is None and of_one and not of_all) or name in of_one:
+            raise DomainError(
+                f"bins: cannot read {','.join(texts)!r}; write age=4,weight=3 for numbers of bins, "
+                "or age=20|30 for points where to cut"
+            )
+        if name is None:
+            of_all = parse_bins(text)
+        else:
+            of_one[name] = parse_bins(text)
+    return of_all, of_one
+
+
 def _cut(bins: Bins) -> str:
     if isinstance(bins, int):
         return f"cut into {bins} bins"
@@ -305,18 +322,7 @@ class Judge:
         self.counts = None if counts_column is None else table.column(counts_column)
         self.table, self.found = without_missing(table.only(kept), how, names)
         self.how, self.rows = how, table.rows
-        self.bins: dict[str, Bins] = {}
-        self.every_bins: Bins | None = None
-        for name, text in find_values(how.bins, names, "bins"):
-            if (name is None and self.bins and not self.every_bins) or name in self.bins:
-                raise DomainError(
-                    f"bins: cannot read {','.join(how.bins)!r}; write age=4,weight=3 for numbers "
-                    "of bins, or age=20|30 for points where to cut"
-                )
-            if name is None:
-                self.every_bins = parse_bins(text)
-            else:
-                self.bins[name] = parse_bins(text)
+        self.every_bins, self.bins = read_bins(how.bins, names)
         self.problems: dict[str, list[Problem]] = {}
         self.kinds: dict[str, str] = {} if subject is None else {subject: "subject"}
         self.decisions: dict[str, str] = dict.fromkeys(self.left_out, "dropped")
@@ -487,25 +493,28 @@ class Judge:
         self.problem(column.name, "looks like counts of the other columns", *remedies)
 
     def _is_wide(self, labels: Sequence[Column], numbers: Sequence[Column]) -> None:
-        names = [column.name or "Unnamed: 0" for column in labels]  # as pandas calls it
-        ids = names[0] if len(names) == 1 else names
-        sign = next((s for s, word in SEPARATORS.items() if word in self.all.notes), ",")
-        sign = r"\s+" if sign == " " else sign
-        separator = "" if sign == "," else f", sep={sign!r}"
-        is_text = self.all.lines is not None and "Excel" not in self.all.notes
-        frame = f"pandas.read_csv({self.all.file!r}{separator})" if is_text else "frame"
-        for column in numbers:
-            self.kinds[column.name] = "counts"
+        ids = [column.name or "Unnamed: 0" for column in labels]  # as pandas calls it
+        names = [column.name for column in numbers]
+        self.kinds |= dict.fromkeys(names, "counts")
+        shown = ", ".join(names[:5]) + ", …" * (len(names) > 5)
         self.obstacle = (
-            f"this looks like a wide table of counts: {plural(len(numbers), 'column')} of counts "
-            f"({', '.join(c.name for c in numbers[:5])}{', …' * (len(numbers) > 5)}) next to "
-            "labels that never repeat. Melt it into one column of counts with pandas:\n"
-            f"  long = {frame}.melt({ids!r}, "
-            f"{[c.name for c in numbers]!r}, 'column', 'Freq')\n"
+            f"this looks like a wide table of counts: {plural(len(names), 'column')} of counts "
+            f"({shown}) next to labels that never repeat. Melt it into one column of counts with "
+            "pandas:\n"
+            f"  long = {self._in_pandas()}.melt({(ids[0] if len(ids) == 1 else ids)!r}, {names!r}, "
+            "'column', 'Freq')\n"
             "  long.to_csv('long.csv', index=False)   # then: --counts Freq\n"
-            f"If one column is the total of others, leave it out. If each row is one observation "
+            "If one column is the total of others, leave it out. If each row is one observation "
             f"instead, use --bins {BINS}"
         )
+
+    def _in_pandas(self) -> str:
+        """Write how pandas reads the source."""
+        if self.all.lines is None or "Excel" in self.all.notes:
+            return "frame"
+        sign = next((s for s, word in SEPARATORS.items() if word in self.all.notes), ",")
+        separator = r"\s+" if sign == " " else sign
+        return f"pandas.read_csv({self.all.file!r}{'' if sign == ',' else f', sep={separator!r}'})"
 
     # -- one column --------------------------------------------------------------------------------
 
