@@ -9,12 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from benchmarks.switches import LISTED, STEPS
 
 from contextwise.counting import native
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
-from benchmarks.switches import LISTED, STEPS  # noqa: E402
 
 
 @pytest.mark.skipif(native.missing() is not None, reason=str(native.missing()))

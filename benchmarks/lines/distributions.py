@@ -15,8 +15,8 @@ import numpy as np
 from benchmarks.cases import Models
 from benchmarks.families import SEED
 from benchmarks.measure import Figure, Line, Measurement, at_least, at_most, timed
+from benchmarks.other_packages import to_pgmpy, to_pyagrum
 from contextwise import Domain, LogLinear, Structure, read
-from contextwise.convert import to_pgmpy, to_pyagrum
 from contextwise.distributions import fit, marginal, mean_pseudo_log_likelihood
 from contextwise.distributions.inference import exact_inference
 from contextwise.distributions.sampling import draw

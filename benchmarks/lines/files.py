@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.cases import Models
 from benchmarks.measure import Figure, Line, Measurement, at_most, timed
-from contextwise.formats import libra as libra_grammar
+from contextwise.formats.libra import Parser
 from contextwise.formats.reading import Source
 
 REAL = [("nips.dttree-ps5", "nips.dt-ps2"), ("moviereview.cl", "moviereview.dttree-ps5")]
@@ -52,4 +52,4 @@ def run(models: Models) -> Line:
 
 
 def _parse(path: Path) -> object:
-    return libra_grammar.parse(Source(path.read_bytes(), str(path)), "MN")
+    return Parser(Source(path.read_bytes(), str(path)), "MN").file()

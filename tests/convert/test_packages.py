@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.other_packages import to_pgmpy, to_pyagrum
 
 import contextwise as cw
 from contextwise import Domain, LogLinear, Structure, distance, read
@@ -23,7 +24,6 @@ from contextwise.formats import encode, read_stream
 from contextwise.models.factors import Factor, factors_of, log_linear
 from contextwise.support.arrays import FloatArray
 from convert_oracle import assert_equal, claims, interactions, random_domain, representable
-from other_packages import to_pgmpy, to_pyagrum
 
 SEEDS = range(8)
 

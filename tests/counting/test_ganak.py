@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from benchmarks.formulas import Formula, uncovered_formula
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,8 +19,6 @@ from hard import hard_cubes
 from random_covers import covers, inclusion_exclusion
 
 ROOT = Path(__file__).parent.parent.parent
-sys.path.insert(0, str(ROOT))
-from benchmarks.formulas import Formula, uncovered_formula  # noqa: E402
 
 
 def models_of(formula: Formula) -> int:

@@ -190,7 +190,7 @@ def test_every_belief_is_a_distribution(model: LogLinear) -> None:
 @pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # pyAgrum's own affair
 def test_pyagrum_says_the_same() -> None:
     gum = pytest.importorskip("pyagrum", reason="needs contextwise[pyagrum]")
-    from other_packages import to_pyagrum
+    from benchmarks.other_packages import to_pyagrum
 
     domain = Domain({"A": 2, "B": 3, "C": 2, "D": 4, "E": 2, "F": 2})
     structure = Structure(

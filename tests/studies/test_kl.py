@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from studies.errors import with_errors
+from studies.kl import Experiment, Settings, basis_of, effects, fit
 
 from contextwise import Domain, Structure, compare, examples
 from contextwise.distributions import probabilities
@@ -17,9 +18,6 @@ from contextwise.models.structure import structure_of
 from contextwise.testing import random_structure
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT))
-from studies.errors import with_errors  # noqa: E402
-from studies.kl import Experiment, Settings, basis_of, effects, fit  # noqa: E402
 
 SIX = structure_of(examples.load("six"))
 rng = np.random.default_rng
