@@ -6,7 +6,6 @@ import itertools
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from benchmarks.formulas import Formula, uncovered_formula
@@ -17,8 +16,6 @@ from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.cover import Cover, cover_of
 from hard import hard_cubes
 from random_covers import covers, inclusion_exclusion
-
-ROOT = Path(__file__).parent.parent.parent
 
 
 def models_of(formula: Formula) -> int:

@@ -35,9 +35,9 @@ def lazy_names(
     """Return ``__getattr__`` and ``__dir__`` of a package that imports names at first use.
 
     ``homes`` maps a name to its module inside the package. A name that its module does not define
-    is the module itself. A function may have the name of its module:
-    importing the module sets the attribute of the package to the function. ``removed`` has the
-    successor of each name that earlier versions had.
+    is the module itself. A function may have the name of its module: importing the module sets the
+    attribute of the package to the function. ``removed`` has the successor of each name that
+    earlier versions had.
     """
     module = sys.modules[package]
     content = module.__dict__
