@@ -119,11 +119,6 @@ class Stability(Printed):
         """The number of resamples that gave a structure."""
         return len(self.structures)
 
-    @property
-    def rows(self) -> int:
-        """The number of rows."""
-        return self.evidence.count
-
     @cached_property
     def ensemble(self) -> Ensemble:
         """The structures of the resamples as an ensemble of draws."""
@@ -147,7 +142,7 @@ class Stability(Printed):
     def record(self) -> dict[str, object]:
         """Return the numbers about the whole structure as one flat mapping."""
         return {
-            "rows": self.rows,
+            "rows": self.evidence.count,
             "how": self.how,
             "share": self.share if self.how == "subsample" else None,
             "resamples": self.resamples,

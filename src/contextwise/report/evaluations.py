@@ -120,9 +120,8 @@ def stability_parts(stability: Stability, *, top: int = TOP) -> list[Part]:
 
 def _resamples(stability: Stability) -> str:
     share = "half" if stability.share == 0.5 else f"{100 * stability.share:g} %"
-    drawn = f"{share} of the {stability.rows:,} rows"
-    if stability.how == "bootstrap":
-        drawn = f"{stability.rows:,} rows with replacement"
+    rows = f"{stability.evidence.count:,} rows"
+    drawn = f"{rows} with replacement" if stability.how == "bootstrap" else f"{share} of the {rows}"
     differ = percent(Fraction(stability.instability), 1)
     return (
         f"{plural(stability.resamples, 'resample')} of {drawn}; two of them differ in {differ} of "
