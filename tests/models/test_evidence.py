@@ -97,7 +97,7 @@ def test_evidence_is_printed_as_a_check() -> None:
         ('["A", "B"]', '["A", "Z"]', "unknown variable 'Z'"),
         ('"region": "C=x"', '"region": "C=z"', "'z'"),
         ('"rows": 10', '"rows": "ten"', "expected a whole number"),
-        ('"odds ratio"', '"odds"', "expected one of V, odds ratio"),
+        ('"odds_ratio"', '"odds"', "odds_ratio"),
         ('"level": 0.05', '"level": "high"', "evidence.level"),
     ],
 )

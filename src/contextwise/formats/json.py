@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import MISSING, fields, replace
+from dataclasses import fields, replace
 from functools import cache
 from json.decoder import JSONDecoder
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from contextwise.formats.reading import (
 from contextwise.models.claims import Claims, claims_of_cubes, read_region
 from contextwise.models.directions import Directions, TableError, directions_of
 from contextwise.models.domain import Domain, literals_of
-from contextwise.models.evidence import KINDS, MEASURES, VERDICTS, ClaimEvidence, Effect, Evidence
+from contextwise.models.evidence import KINDS, VERDICTS, ClaimEvidence, Effect, Evidence
 from contextwise.models.features import PairIndex, members, words_of
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 from contextwise.support.arrays import IntArray, WordArray
@@ -120,24 +120,35 @@ def _direction_texts(domain: Domain, directions: Directions) -> Iterator[str]:
         yield f"{_dumped(name)}: {_dumped(entry)}"
 
 
+_MEASURES: dict[str, Literal["odds ratio", "V"]] = {"odds_ratio": "odds ratio", "v": "V"}
+
+
 def _evidence_text(evidence: Evidence) -> str:
-    about = _plain(evidence)
-    claims = (_dumped(_plain(claim)) for claim in about.pop("claims"))
+    about = {"rows": {key: getattr(evidence, key) for key in _OF_ROWS}}
+    about |= {key: getattr(evidence, key) for key in _OF_EVIDENCE}
+    claims = (_dumped(_claim_document(claim)) for claim in evidence.claims)
     return f'{_dumped(about)[:-1]},\n "claims": {_lines(claims)}}}'
 
 
-def _plain(record: Any) -> dict[str, Any]:
-    """Return a record as values of JSON; what has its usual value in a claim is left out."""
-    values: dict[str, Any] = {}
-    for entry in fields(record):
-        value = getattr(record, entry.name)
-        if entry.name == "region":
-            values[entry.name] = record.when
-        elif value != entry.default or isinstance(record, Evidence):
-            values[entry.name] = _plain(value) if isinstance(value, Effect) else value
-    if isinstance(record, Effect):  # infinite numbers are null
-        values |= {key: None for key, value in values.items() if value == math.inf}
-    return values
+def _claim_document(claim: ClaimEvidence) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "pair": claim.pair,
+        "region": claim.when,
+        "claim": claim.claim,
+        "verdict": claim.verdict,
+        "given": claim.given,
+    }
+    # What has its usual value is left out.
+    usual = {field.name: field.default for field in fields(ClaimEvidence)}
+    stored = {key: getattr(claim, key) for key in _PLAIN_OF_CLAIM}
+    document |= {key: value for key, value in stored.items() if value != usual[key]}
+    if claim.effect:
+        name = next(key for key, measure in _MEASURES.items() if measure == claim.effect.measure)
+        numbers = {name: claim.effect.value, "low": claim.effect.low, "high": claim.effect.high}
+        document["effect"] = {k: None if math.isinf(v) else v for k, v in numbers.items()}
+        if claim.effect.differs:
+            document["effect"]["differs"] = True
+    return document
 
 
 def _lines(items: Iterator[str]) -> str:
@@ -153,6 +164,15 @@ def _dumped(value: Any) -> str:
 
 _TEXT, _FLAG, _WHOLE, _NUMBER = (str,), (bool,), (int,), (int, float)
 _NUMBER_OR_NONE = (*_NUMBER, type(None))
+_TYPES: dict[Any, tuple[type, ...]] = {
+    "int": _WHOLE,
+    "float": _NUMBER,
+    "float | None": _NUMBER_OR_NONE,
+    "str": _TEXT,
+    "str | None": (str, type(None)),
+    "bool": _FLAG,
+    "Mapping[str, Any]": (dict,),
+}
 _NAMED = {
     list: "a list, […]",
     dict: "an object, {…}",
@@ -164,35 +184,40 @@ _NAMED = {
 }
 
 
-_KINDS: dict[Any, Any] = {
-    "int": _WHOLE,
-    "float": _NUMBER,
-    "float | None": _NUMBER_OR_NONE,
-    "str": _TEXT,
-    "str | None": (str, type(None)),
-    "bool": _FLAG,
-    "Mapping[str, Any]": (dict,),
-    "tuple[str, str]": [_TEXT],
-    "tuple[str, ...]": [_TEXT],
-    "tuple[NamedLiteral, ...]": _TEXT,
-    "Kind": frozenset(KINDS),
+def _plain_fields(record: type[Any]) -> dict[str, tuple[type, ...]]:
+    """Return the fields of a record that a file holds as they are, and the types of each."""
+    of_record = {field.name: field.type for field in fields(record)}
+    return {name: _TYPES[kind] for name, kind in of_record.items() if kind in _TYPES}
+
+
+_PLAIN_OF_CLAIM = {name: k for name, k in _plain_fields(ClaimEvidence).items() if name != "verdict"}
+_PLAIN_OF_EVIDENCE = _plain_fields(Evidence)
+_OF_ROWS = ("fingerprint", "count", "seen_by_learner", "reading", "subject")
+_OF_EVIDENCE = [name for name in _PLAIN_OF_EVIDENCE if name not in _OF_ROWS]
+
+_EVIDENCE_KIND = {
+    **{name: _PLAIN_OF_EVIDENCE[name] for name in _OF_EVIDENCE},
+    "rows": {**{name: _PLAIN_OF_EVIDENCE[name] for name in _OF_ROWS}, "*": Any},
+    "claims": [
+        {
+            "pair": [_TEXT],
+            "region": _TEXT,
+            "claim": frozenset(KINDS),
+            "verdict": frozenset(VERDICTS),
+            "given": [_TEXT],
+            **{f"{name}?": kind for name, kind in _PLAIN_OF_CLAIM.items()},
+            "rows": _WHOLE,
+            "effect?": {
+                **{f"{name}?": _NUMBER_OR_NONE for name in _MEASURES},
+                "low": _NUMBER_OR_NONE,
+                "high": _NUMBER_OR_NONE,
+                "*": Any,
+            },
+            "*": Any,
+        }
+    ],
+    "*": Any,
 }
-"""The kind of each type of a field of evidence."""
-
-
-def _kinds_of(record: type[Any], **others: Any) -> dict[str, Any]:
-    """Return the kinds of the fields of a record; a field with a usual value may be left out."""
-    kinds = {}
-    for entry in fields(record):
-        is_needed = entry.default is MISSING and entry.default_factory is MISSING
-        kind = others[entry.name] if entry.name in others else _KINDS[entry.type]
-        kinds[entry.name if is_needed else f"{entry.name}?"] = kind
-    return kinds
-
-
-_LIMITS = dict.fromkeys(("value", "low", "high"), _NUMBER_OR_NONE)
-_EFFECT = _kinds_of(Effect, measure=frozenset(MEASURES), **_LIMITS)
-_CLAIM = _kinds_of(ClaimEvidence, verdict=frozenset(VERDICTS), effect=_EFFECT)
 _DOCUMENT = {
     "format": Any,
     "version": Any,
@@ -213,7 +238,7 @@ _DOCUMENT = {
     "features?": (list,),
     "claims?": [{"pair": [_TEXT], "where": Any}],
     "weights?": (list,),
-    "evidence?": _kinds_of(Evidence, claims=[_CLAIM]),
+    "evidence?": _EVIDENCE_KIND,
 }
 """The kind of each value: types, texts to choose from, ``[kind]`` for a list, a mapping for an
 object. A key that ends in ``?`` may be left out, and ``*`` stands for all other keys.
@@ -369,11 +394,13 @@ def _claims(source: Source, domain: Domain, claims: Any, **about: Any) -> Claims
 
 def _evidence(source: Source, domain: Domain, document: Any) -> Evidence:
     """Read the verdicts of rows; they are shown only if they belong to the features."""
+    about = {key: document[key] for key in _OF_EVIDENCE}
+    about |= {key: document["rows"][key] for key in _OF_ROWS}
     claims = (
         _claim_evidence(source, domain, claim, ("evidence", "claims", k))
         for k, claim in enumerate(document["claims"])
     )
-    return Evidence(**{**document, "claims": tuple(claims)})
+    return Evidence(claims=tuple(claims), **about)
 
 
 def _claim_evidence(source: Source, domain: Domain, claim: Any, here: Path) -> ClaimEvidence:
@@ -383,14 +410,25 @@ def _claim_evidence(source: Source, domain: Domain, claim: Any, here: Path) -> C
         region = tuple(domain.literal(*literal) for literal in literals_of(domain, claim["region"]))
     except (DomainError, ParseError) as error:
         raise _error(source, str(error), here) from None
-    pair = domain.names[first], domain.names[second]
-    effect = claim.get("effect")
-    if effect is not None:
-        numbers: dict[str, Any] = {k: math.inf if v is None else v for k, v in effect.items()}
-        effect = Effect(**numbers)
     return ClaimEvidence(
-        **{**claim, "pair": pair, "given": given, "region": region, "effect": effect}
+        pair=(domain.names[first], domain.names[second]),
+        region=region,
+        claim=claim["claim"],
+        verdict=claim["verdict"],
+        given=given,
+        effect=_effect(source, claim["effect"], (*here, "effect")) if "effect" in claim else None,
+        **{key: claim[key] for key in _PLAIN_OF_CLAIM if key in claim},
     )
+
+
+def _effect(source: Source, effect: Any, here: Path) -> Effect:
+    names = [name for name in _MEASURES if name in effect]
+    if not names:
+        raise _error(source, f"expected one of {', '.join(_MEASURES)}", here)
+    value, low, high = (
+        math.inf if effect[key] is None else float(effect[key]) for key in (names[0], "low", "high")
+    )
+    return Effect(_MEASURES[names[0]], value, low, high, effect.get("differs") is True)
 
 
 def _weights(

@@ -21,9 +21,6 @@ Kind = Literal["independent", "dependent", "d-separated"]
 """The kind of a claim; each is a family of tests with a correction of its own."""
 KINDS: tuple[Kind, ...] = ("independent", "dependent", "d-separated")
 
-Measure = Literal["odds ratio", "V"]
-MEASURES: tuple[Measure, ...] = ("odds ratio", "V")
-
 CONTRADICTED, NOT_CONTRADICTED = "contradicted", "not contradicted"
 SUPPORTED, NOT_SUPPORTED = "supported", "not supported"
 UNTESTABLE, USED = "could not be tested", "used by the learner"
@@ -40,7 +37,7 @@ class Effect:
     groups have a common one. Otherwise it is Cramér's V within the groups, from 0 to 1.
     """
 
-    measure: Measure
+    measure: Literal["odds ratio", "V"]
     value: float  # an odds ratio can be 0 or infinite
     low: float
     high: float
