@@ -59,6 +59,8 @@ from contextwise.support.arrays import FloatArray
 
 LEAST = 1e-6
 """A smaller gain is none."""
+FORMS = 12
+"""Conjunctions that are tried in place of the block of a pair."""
 REFITS = 3
 """Trees that are refitted in each step of the search for a pair's tree."""
 COMMON = 8
@@ -545,7 +547,7 @@ class _Search:
         before = self.trees.copy()
         best, most = before, self._value_within(scope, each) + LEAST
         try:
-            for block in self._literal_forms(pair, context):
+            for block in self._best_forms(pair, context, each):
                 self.trees = before.copy()
                 self.trees[pair] = NOWHERE
                 self.trees.conjunctions.append(block)
@@ -564,6 +566,21 @@ class _Search:
                     best, most = self.trees.copy(), value
         finally:  # also on Ctrl-C
             self.trees = best
+
+    def _best_forms(self, pair: PairIndex, context: Context, each: float) -> list[Block]:
+        """Return the conjunctions that would gain most in place of the block of a pair."""
+        forms = self._literal_forms(pair, context)
+        options = [[form] for form in forms]
+        scores = [
+            self.scores.rao(v, blocks, options)
+            for v, blocks in zip(pair, self.known(pair), strict=True)
+        ]
+        gains = {}
+        for form, *both in zip(forms, *scores, strict=True):
+            cost = penalty(self.scores.freedom(form), self.rows.total) + len(form[1]) * each
+            gains[form] = 0.5 * sum(both) - cost
+        best = set(sorted(forms, key=lambda form: -gains[form])[:FORMS])
+        return [form for form in forms if form in best]  # the first of equally good ones wins
 
     def _literal_forms(self, pair: PairIndex, context: Context) -> list[Block]:
         """Return the block of a pair in a context with one end, or both, as a literal."""
