@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from contextwise.comparison.track import track
     from contextwise.data.rows import read_data
     from contextwise.distributions.sampling import sample
-    from contextwise.evaluation import (
-        Ensemble,
-        analyse,
-        chance,
-        check,
-        compare_groups,
-        groups,
-        stability,
-    )
+
+    # From their modules: a room that mypy has not read yet may offer a module of the same name.
+    from contextwise.evaluation.analysis import analyse
+    from contextwise.evaluation.chance import chance
+    from contextwise.evaluation.check import check
+    from contextwise.evaluation.compare_groups import compare_groups
+    from contextwise.evaluation.ensembles import Ensemble
+    from contextwise.evaluation.groups import groups
+    from contextwise.evaluation.stability import stability
     from contextwise.formats import read, write
     from contextwise.independence.model_claims import explain
     from contextwise.learning.base import learn
