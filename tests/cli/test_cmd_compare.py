@@ -14,6 +14,7 @@ import pytest
 
 import commands
 from contextwise import LogLinear, Structure, compare, write
+from contextwise.counting.contract import ENGINES
 
 DOMAIN = {"age": ["young", "old", "very old"], "smoker": ["no", "yes"], "cough": ["no", "yes"]}
 TRUE = Structure(DOMAIN, ["age=old & smoker=yes & cough=yes"])
@@ -195,6 +196,7 @@ class TestWhatIsCompared:
         c = compare(TRUE, GUESS, **keywords)
         assert [record[key] for key in ("tp", "fn", "fp", "tn")] == [c.tp, c.fn, c.fp, c.tn]
         assert record["engine"] == c.engine
+        assert c.engine in ENGINES
         assert record["context"] == ("age=very old" if "--context" in options else None)
 
     def test_standard_input(self, folder: Path) -> None:

@@ -566,14 +566,14 @@ def distance(true: ModelLike, guess: ModelLike, **options: Any) -> Number:
 
 def answer(question: Question, effort: Effort = QUIET, *, engine: str = DEFAULT) -> Comparison:
     """Compare the two models of a question; the result may have open pairs or be interrupted."""
-    count_pairs = get_engine(engine).count_pairs
+    chosen = get_engine(engine)
     a, b = (structure.features for structure in question.structures)
     pairs, space = question.active_pairs(), question.space
     if question.rows is not None:
         unions = count_rows(a, b, pairs, question.rows, space=space)
-        return Comparison(question, pairs, unions, engine)
+        return Comparison(question, pairs, unions, chosen.name)
     with effort.showing("comparing pairs") as shown:
-        unions = count_pairs(a, b, pairs, shown, space=space)
+        unions = chosen.count_pairs(a, b, pairs, shown, space=space)
     if space.weights is not None:
         unions = unions.shares_of(space, question.domain.cardinalities, pairs)
-    return Comparison(question, pairs, unions, engine)
+    return Comparison(question, pairs, unions, chosen.name)
