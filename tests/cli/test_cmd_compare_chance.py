@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from click.testing import Result
 
 import commands
 from contextwise import Structure, write
+from contextwise.errors import OpenResult
 from contextwise.evaluation import chance
 
 DOMAIN = {"A": 2, "B": 2, "C": 3, "D": 2}
@@ -69,3 +71,26 @@ def test_ctrl_c_during_the_draws_shows_the_comparison(
     assert shown.exit_code == 3
     assert "All pairs that differ" in shown.output
     assert "Random guesses" not in shown.output
+
+
+def test_a_report_tells_ctrl_c_from_the_time_limit(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = folder / "report.html"
+    arguments = ["report", *(f"{folder}/{name}.json" for name in ("true", "guess1"))]
+    arguments += ["--chance", "--out", str(page)]
+
+    def raising(error: BaseException) -> Callable[..., None]:
+        def stop(*_: object, **__: object) -> None:
+            raise error
+
+        return stop
+
+    monkeypatch.setattr("contextwise.chance", raising(KeyboardInterrupt()))
+    with pytest.warns(UserWarning, match="interrupted"):
+        assert commands.run(*arguments).exit_code == 1  # of click; `main` exits with 130
+    assert not page.exists()
+    monkeypatch.setattr("contextwise.chance", raising(OpenResult("too late")))
+    with pytest.warns(UserWarning, match="too late"):
+        assert commands.run(*arguments).exit_code == 3
+    assert page.exists()

@@ -161,18 +161,21 @@ def _compare_guesses(
     strengths: bool,
     **_: Any,
 ) -> tuple[Model, list[Guess], bool]:
-    """Return the true model, the compared guesses, and whether something stopped the work."""
+    """Return the true model, the compared guesses, and whether Ctrl-C or the limit stopped it."""
     time_left()  # the limit is also for reading the models
     first, *others = scope.load_all(names)
     true_label, *labels = naming.labels(names)
     scoped = scope.keywords(first)
     rows = None if score_rows is None else load_data(score_rows, scope.row_options, first)
     compared: list[Guess] = []
-    stopped = False
     for name, label, other in zip(names[1:], labels, others, strict=True):
         restriction = naming.restrict(scoped, true_label, label)
         how = {"engine": engine, "threads": threads, "estimate": estimate, "strengths": strengths}
-        comparison, chance, stopped = compare_guess(first, other, by_chance, restriction, **how)
+        interrupted = False
+        try:
+            comparison, chance = compare_guess(first, other, by_chance, restriction, **how)
+        except cw.comparison.compare.Interrupted as stop:
+            comparison, chance, interrupted = stop.comparison, None, True
         scores = None
         if kl or rows is not None:
             aligned = other.aligned_to(first.domain, align=scope.align)
@@ -183,32 +186,35 @@ def _compare_guesses(
                 name, comparison, label, features, zeros, chance=chance, scores=scores
             )
         )
-        if stopped:
-            break
-    return first, compared, stopped
+        if interrupted:
+            return first, compared, True
+    late = any(by_chance.is_late(guess.chance) for guess in compared)
+    return first, compared, late
 
 
 def compare_guess(
     true: Model, guess: Model, by_chance: options.ChanceOptions, restriction: Any, **how: Any
-) -> tuple[Comparison, Chance | None, bool]:
-    """Compare a guess, also with chance; the flag is True if something stopped the work."""
-    try:
-        comparison = cw.compare(
-            true, guess, time_limit=time_left(), show_progress=True, **how, **restriction
-        )
-    except cw.comparison.compare.Interrupted as stop:
-        comparison = stop.comparison
+) -> tuple[Comparison, Chance | None]:
+    """Compare a guess, also with chance if all pairs are counted.
+
+    Ctrl-C raises `Interrupted`, which carries the comparison so far.
+    """
+    comparison = cw.compare(
+        true, guess, time_limit=time_left(), show_progress=True, **how, **restriction
+    )
     options.refuse_nothing(comparison.question)
     if not by_chance.chance or len(comparison.unions.open_places):
-        return comparison, None, comparison.unions.interrupted
+        return comparison, None
     drawing: Any = {"draws": by_chance.draws, "rng": by_chance.rng, "time_limit": time_left()}
     drawing |= {"engine": how.get("engine", "auto"), "show_progress": True}
     try:
-        chance = cw.chance(true, guess, **drawing, **restriction)
-    except (KeyboardInterrupt, OpenResult) as error:
-        warnings.warn(str(error) or "the random guesses were interrupted", stacklevel=2)
-        return comparison, None, True
-    return comparison, chance, chance.draws < by_chance.draws
+        return comparison, cw.chance(true, guess, **drawing, **restriction)
+    except OpenResult as error:
+        warnings.warn(str(error), stacklevel=2)
+        return comparison, None
+    except KeyboardInterrupt:
+        warnings.warn("the random guesses were interrupted", stacklevel=2)
+        raise cw.comparison.compare.Interrupted(comparison) from None
 
 
 def _show(

@@ -126,16 +126,15 @@ def _guesses_page(
     reported, unfinished = [], False
     for name, guess in zip(labels, guesses, strict=True):
         restriction = naming.restrict(scoped, label, name)
-        comparison, chance, stopped = compare_guess(
+        comparison, chance = compare_guess(
             true, guess, by_chance, restriction, threads=threads, strengths=True
         )
-        if stopped and not deadline().passed:  # Ctrl-C
-            raise KeyboardInterrupt
         explain = cw.comparison.explain.explain_comparison
         explanation = explain(comparison, Effort(deadline()), top=top)
         check = checked(guess)
         late = check is not None and check.evidence.unfinished > 0
-        unfinished |= stopped or bool(comparison.open_pairs) or explanation.partial or late
+        unfinished |= bool(comparison.open_pairs) or by_chance.is_late(chance)
+        unfinished |= explanation.partial or late
         reported.append(
             cw.report.comparisons.Guess(
                 name, comparison, explanation=explanation, chance=chance, check=check

@@ -29,6 +29,7 @@ from contextwise.report import RENDERERS
 if TYPE_CHECKING:
     from contextwise.comparison.context_weights import Weights
     from contextwise.comparison.question import Contexts, Question, Restriction
+    from contextwise.evaluation.chance import Chance
     from contextwise.formats import ZeroWeights
     from contextwise.models.structure import Align, Model
     from contextwise.report.parts import Part
@@ -580,6 +581,10 @@ class ChanceOptions(NamedTuple):
     chance: bool
     draws: int
     rng: int
+
+    def is_late(self, result: Chance | None) -> bool:
+        """Return whether the time limit left random guesses undrawn."""
+        return self.chance and (result is None or result.draws < self.draws)
 
 
 chance = options_as(
