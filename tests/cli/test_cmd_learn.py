@@ -45,6 +45,23 @@ def test_every_learner_is_listed_and_has_help_for_every_option() -> None:
             assert parameter.help, f"{name}: no text for {parameter.name}"
 
 
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.filterwarnings("ignore::contextwise.formats.reading.FormatWarning")
+def test_a_bif_file_is_written_or_refused_before_the_work(
+    train: str, tmp_path: Path, learner: str
+) -> None:
+    out = tmp_path / "learned.bif"
+    if not learner_named(learner).makes_network:
+        refused = run("no-such-rows.csv", "--learner", learner, "--out", str(out))
+        assert refused.exit_code == 2
+        assert f"{learner} learns no tables of a Bayesian network" in refused.stderr
+        return
+    if learner == "pyagrum":
+        pytest.importorskip("pyagrum")
+    assert run(train, "--learner", learner, "--out", str(out)).exit_code == 0
+    assert cw.read(out).directions is not None
+
+
 def test_an_interrupt_writes_the_best_so_far(
     train: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from contextwise import Domain, LogLinear, Structure, distance
+from contextwise.convert import by_values
 from contextwise.errors import ContextwiseError, NotRepresentable, ParseError, TooLargeError
 from contextwise.formats import encode, read_stream
 from contextwise.formats.reading import FormatWarning
+from contextwise.learning import AcyclicTrees
 from contextwise.models.factors import Factor, log_linear
 from contextwise.models.structure import structure_of
 from convert_oracle import assert_equal, claims, interactions, random_domain
@@ -246,3 +248,16 @@ def test_a_bif_file_with_unobserved_rows_gives_a_structure() -> None:
     whole = from_text(text.replace("NaN, NaN", "0.5 0.5"), "bif")
     assert model == structure_of(whole)
     assert model.pairs() == [("A", "B")]
+
+
+def test_trees_that_are_learned_are_written_as_tables() -> None:
+    """The paths of a tree are tables of several scopes; their product is the child's table."""
+    model = AcyclicTrees().fit("women-math").model_
+    assert model.directions is not None
+    with pytest.warns(FormatWarning, match=r"more pairs depend .* write \.json"):
+        again = from_text(encode(model, "bif").decode(), "bif")
+    assert isinstance(again, LogLinear)
+    assert again.directions is not None
+    assert again.directions.parents == model.directions.parents
+    np.testing.assert_allclose(log_table(again), log_table(model), atol=1e-12)
+    assert distance(model, by_values(again)) == 0

@@ -201,6 +201,13 @@ def learn(
             )
         settings |= {name: constraint} if constraint else {}
     cw.formats.check_target(out)
+    is_network_file = cw.formats.format_of(out, to_write=True).name == "bif"
+    if is_network_file and not learner_named(learner).makes_network:
+        able = [name for name in LEARNERS if learner_named(name).makes_network]
+        raise click.UsageError(
+            f"{out}: {learner} learns no tables of a Bayesian network, which a .bif file needs; "
+            f"write .json, or choose --learner {' or '.join(able)}"
+        )
     limit = deadline()  # also for reading the rows
     known = None if domain_from is None else load(domain_from)
     rows = load_data(data, row_options, known)

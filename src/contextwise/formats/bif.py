@@ -18,9 +18,9 @@ import numpy as np
 from contextwise.errors import ContextwiseError, NotRepresentable
 from contextwise.formats.networks import Network
 from contextwise.formats.reading import Source, Token, Tokens, tables_to_write
-from contextwise.models.directions import bayesian_network
+from contextwise.models.directions import Directions, bayesian_network
 from contextwise.models.domain import Domain, listed
-from contextwise.models.factors import Factor, numbers
+from contextwise.models.factors import Factor, check_scopes, numbers, spread
 from contextwise.models.notation import quoted
 from contextwise.models.structure import Model
 from contextwise.support.arrays import FloatArray
@@ -210,7 +210,13 @@ def write(model: Model) -> bytes:
     domain = model.domain
     families = _own_families(model)
     if families is None:
-        families = _families(domain, tables_to_write(model, "a .bif file"))
+        directions = model.directions
+        if directions is not None and directions.logs() is None:  # learned trees have only arcs
+            factors = tables_to_write(model, "a .bif file", are_joined=True)
+            factors = _joined(domain, factors, directions)
+        else:
+            factors = tables_to_write(model, "a .bif file")
+        families = _families(domain, factors)
     lines = ["network contextwise {", "}"]
     for name, states in zip(domain.names, domain.states, strict=True):
         kind = f"discrete [ {len(states)} ] {{ {', '.join(map(_word, states))} }}"
@@ -237,6 +243,30 @@ def _own_families(model: Model) -> dict[int, Factor] | None:
     return {
         v: Factor(scope, table) for v, (scope, table) in enumerate(zip(scopes, logs, strict=True))
     }
+
+
+def _joined(domain: Domain, factors: list[Factor], directions: Directions) -> list[Factor]:
+    """Multiply the tables that belong to the same child, such as the paths of its tree.
+
+    The child of a table is the variable that comes last in the order of the network.
+    """
+    place = {variable: k for k, variable in enumerate(directions.order)}
+    by_child: dict[int, list[Factor]] = {}
+    for factor in factors:
+        if factor.scope:
+            by_child.setdefault(max(factor.scope, key=place.__getitem__), []).append(factor)
+    scopes = [
+        tuple(sorted({variable for factor in tables for variable in factor.scope}))
+        for tables in by_child.values()
+    ]
+    check_scopes(domain, scopes, "a .bif file holds whole tables; write .mn or .json instead")
+    joined = []
+    for scope, tables in zip(scopes, by_child.values(), strict=True):
+        logs = np.zeros([domain.cardinalities[v] for v in scope])
+        for factor in tables:
+            logs += spread(factor.logs, factor.scope, scope)
+        joined.append(Factor(scope, logs))
+    return joined
 
 
 def _families(domain: Domain, factors: list[Factor]) -> dict[int, Factor]:

@@ -260,10 +260,11 @@ def network_in_tables(
         raise source.error(str(error)) from None
 
 
-def tables_to_write(model: Model, what: str) -> list[Factor]:
+def tables_to_write(model: Model, what: str, *, are_joined: bool = False) -> list[Factor]:
     """Make the tables of a model for ``what``; warn if they read back with other claims.
 
-    A cell without a feature is written as 1 and reads back as a feature of weight 0.
+    A cell without a feature is written as 1 and reads back as a feature of weight 0, unless the
+    caller multiplies the tables before it writes them (``are_joined``).
     """
     factors = factors_to_write(model, what)
     structure = structure_of(model)
@@ -277,7 +278,7 @@ def tables_to_write(model: Model, what: str) -> list[Factor]:
     if not all(pairs.values()):
         advice = "write .json to keep the claims"
         cells = (numbers(f, what)[c.logs > 0] for f, c in zip(factors, covers, strict=True))
-        if not any((values == 1).any() for values in cells):
+        if not are_joined and not any((values == 1).any() for values in cells):
             advice = "read it with --zero-weights drop (zero_weights='drop') to get the same claims"
         warnings.warn(
             f"{what} holds whole tables, so more pairs depend when it is read back; {advice}",

@@ -111,6 +111,7 @@ class AcyclicTrees(TreeLearner):
     order: Sequence[str] = ()
     require: Sequence[tuple[str, str]] = ()
     forbid: Sequence[tuple[str, str]] = ()
+    makes_network = True
 
     def learn(self, data: Data, run: Run) -> LogLinear:
         """Find the best families and the best order; return the network of the trees."""

@@ -162,6 +162,7 @@ class PyAgrum(OtherPackage):
     method: Literal["greedy", "tabu", "miic"] = "greedy"
     scoring: Literal["BIC", "AIC"] = "BIC"
     prior: float = 1.0
+    makes_network = True
 
     def learn(self, data: Data, run: Run) -> LogLinear:
         """Return the Bayesian network that pyAgrum learns."""

@@ -138,6 +138,8 @@ class Learner:
     finished_: bool = True
     decides_by_test: ClassVar[bool] = False
     """True if the learner claims independence by the test of `contextwise.learning.evidence`."""
+    makes_network: ClassVar[bool] = False
+    """True if the weights of `model_` are the tables of a Bayesian network, for ``.bif`` files."""
 
     @property
     def name(self) -> str:

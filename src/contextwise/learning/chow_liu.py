@@ -49,6 +49,7 @@ class Independent(Learner):
     """
 
     prior: float = 1.0
+    makes_network = True
 
     def learn(self, data: Data, run: Run) -> LogLinear:
         """Return one table per variable."""
@@ -78,6 +79,7 @@ class ChowLiu(Learner):
     """
 
     prior: float = 1.0
+    makes_network = True
 
     def learn(self, data: Data, run: Run) -> LogLinear:
         """Return the tables of the root and of the edges."""
