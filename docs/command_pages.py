@@ -17,7 +17,7 @@ import click
 
 from contextwise.cli import COMMANDS, SECTIONS, contextwise
 from contextwise.cli.cmd_learn import learner_help, parameter_records
-from contextwise.cli.options import sections
+from contextwise.cli.commands import sections
 from contextwise.learning import LEARNERS, learner_groups
 
 QUESTIONS = {

@@ -10,8 +10,7 @@ from click.testing import CliRunner
 from commands import run
 from contextwise.cli import COMMANDS, COMPLETION, REMOVED, contextwise, main
 from contextwise.cli.cmd_plot import Plots
-from contextwise.cli.options import COMPARED, ROWS, SECTIONS, sections
-from contextwise.cli.options import REMOVED as REMOVED_OPTIONS
+from contextwise.cli.commands import COMPARED, REMOVED_OPTIONS, ROWS, SECTIONS, sections
 from contextwise.formats import FORMATS
 
 

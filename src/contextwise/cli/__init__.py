@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 import click
 
 import contextwise as cw
+from contextwise.cli.commands import SuggestingGroup
 from contextwise.errors import ContextwiseError, OpenResult
 
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
@@ -75,26 +76,6 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells report SIGINT."""
 
 
-class SuggestingGroup(click.Group):
-    """A group that names the successor of a removed command, and the nearest name of a wrong one.
-
-    ``removed`` has what replaces each command that earlier versions had.
-    """
-
-    removed: Mapping[str, str] = {}
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name, known = args[0], self.list_commands(ctx)
-        if name in self.removed:
-            ctx.fail(f"{name!r} was removed; use: contextwise {self.removed[name]}")
-        near = cw.support.formatting.suggested(name, known)
-        if name not in known and near:
-            ctx.fail(f"No such command {name!r}; {near}")
-        return super().resolve_command(ctx, args)
-
-
 class Commands(SuggestingGroup):
     """The command: it imports a subcommand when it is used."""
 
@@ -118,10 +99,10 @@ class Commands(SuggestingGroup):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, COMMANDS))
-        for title, commands in SECTIONS.items():
+        for title, entries in SECTIONS.items():
             with formatter.section(title):
                 formatter.write_dl(
-                    [(name.ljust(width), text) for name, (_, text) in commands.items()]
+                    [(name.ljust(width), text) for name, (_, text) in entries.items()]
                 )
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import contextwise as cw
-from contextwise.cli import options
+from contextwise.cli import commands, options, printing
 from contextwise.cli.cmd_learn import learner_options, make_learner
 from contextwise.cli.inputs import load_data
 from contextwise.data.options import FLAGS
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contextwise.data.options import RowOptions
 
 
-@options.command()
+@commands.command()
 @options.data
 @options.path(
     "--out",
@@ -109,7 +109,7 @@ def analyse(
         ctx.exit(3)
 
 
-@options.command()
+@commands.command()
 @options.data
 @click.option(
     "--by",
@@ -163,11 +163,11 @@ def groups(
         cw.report.plots.save(cw.report.plots.plot_odds(result[0]), picture)
     shown = result[0] if len(result) == 1 else result
     if output == "json":
-        options.print_json(shown.document())
+        printing.print_json(shown.document())
     elif output == "csv":
-        options.print_csv(result.records())
+        printing.print_csv(result.records())
     else:
-        options.print_text(shown, top)
+        printing.print_text(shown, top)
 
 
 def _numbers(ctx: click.Context, param: click.Parameter, text: str) -> list[int]:
@@ -178,7 +178,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, text: str) -> list[int]
         raise click.BadParameter(f"expected numbers such as 200,1000, got {text!r}") from None
 
 
-@options.command()
+@commands.command()
 @options.model("truths", nargs=-1, required=True, metavar="TRUTH...")
 @click.option(
     "--learners",
@@ -215,12 +215,12 @@ def study(truths: tuple[str, ...], out: str, output: str, **settings: Any) -> No
       contextwise study paper bnlearn-asia true.bif --learners trees,csgs --rows 200,1000,5000 \\
         --out runs/mine --jobs 2 --time-limit 60
     """
-    with options.resumable(out):
+    with printing.resumable(out):
         result = cw.study(list(truths), out=out, show_progress=True, **settings)
     if output == "text":
         click.echo(result)
         click.echo(f"page, figure and results are in {out}", err=True)
     elif output == "csv":
-        options.print_csv(result.results)
+        printing.print_csv(result.results)
     else:
-        options.print_json(result.results)
+        printing.print_json(result.results)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import contextwise as cw
-from contextwise.cli import options
+from contextwise.cli import commands, options, printing
 from contextwise.cli.inputs import (
     holds_ensembles,
     load_data,
@@ -32,11 +32,17 @@ if TYPE_CHECKING:
     from contextwise.report.comparisons import Guess
 
 
-@options.command()
+@commands.command()
 @options.model("true")
 @options.model("guesses", metavar="GUESS...", nargs=-1)
 @options.groups
-@options.training_share
+@options.section(
+    commands.COMPARED,
+    options.share(
+        "--training-share",
+        help="With --group: share of the rows that each replicate learned from, if they overlap.",
+    ),
+)
 @options.path("--score", "score_rows", metavar="ROWS", help="Also print likelihoods of these rows.")
 @click.option("--kl", is_flag=True, help="Also print KL in both directions.")
 @options.chance
@@ -52,7 +58,7 @@ if TYPE_CHECKING:
 @options.engine
 @options.time_limit()
 @options.section(
-    options.EFFORT,
+    commands.EFFORT,
     click.option(
         "--estimate",
         is_flag=True,
@@ -238,16 +244,16 @@ def _show(
             zero_weights=zeros,
             drops_zeros=scope.zero_weights == "drop",
         )
-        options.print_parts(parts, output)
+        printing.print_parts(parts, output)
     elif output == "csv" and per_pair:
         _print_pairs(compared)
     else:
         records = [_record(true[0], first, guess, scope) for guess in compared]
         if output == "csv":
-            options.print_csv(records)
+            printing.print_csv(records)
         else:
             nested = (_nested(guess, top, per_pair) for guess in compared)
-            options.print_records([a | b for a, b in zip(records, nested, strict=True)])
+            printing.print_records([a | b for a, b in zip(records, nested, strict=True)])
 
 
 def _compare_groups(
@@ -277,13 +283,13 @@ def _compare_groups(
     found = cw.compare_groups(compared, training_share=training_share)
     if output == "json":
         differences = found.difference_records()
-        options.print_json(
+        printing.print_json(
             {"verdict": found.verdict, "groups": found.records(), "differences": differences}
         )
     elif output == "csv":
-        options.print_csv(found.records())
+        printing.print_csv(found.records())
     else:
-        options.print_parts(cw.report.parts.parts_of(found), output)
+        printing.print_parts(cw.report.parts.parts_of(found), output)
 
 
 def _compare_ensembles(
@@ -302,9 +308,9 @@ def _compare_ensembles(
         true, named, time_limit=time_left(), show_progress=True, **restriction
     )
     if output == "json":
-        options.print_json({"verdict": scores.verdict, "guesses": scores.records()})
+        printing.print_json({"verdict": scores.verdict, "guesses": scores.records()})
     elif output == "csv":
-        options.print_csv(scores.records())
+        printing.print_csv(scores.records())
     else:
         curves = [
             cw.evaluation.reliability(true, guess, name=label, show_progress=True, **restriction)
@@ -312,7 +318,7 @@ def _compare_ensembles(
             if isinstance(guess, cw.Ensemble)
         ]
         section = cw.report.evaluations.ensembles_section(scores, curves)
-        options.print_parts(list(section.parts), output)
+        printing.print_parts(list(section.parts), output)
 
 
 def _feature_counts(model: Model, scope: options.Scope) -> tuple[int, int]:
@@ -365,13 +371,13 @@ def _print_pairs(guesses: Sequence[Guess]) -> None:
     header = ["guess", *cw.comparison.compare.PAIR_KEYS]
     records = cw.comparison.compare.pair_records
     rows = ({"guess": g.name, **record} for g in guesses for record in records(g.comparison))
-    options.print_csv(rows, header)
+    printing.print_csv(rows, header)
 
 
 # -- many models -----------------------------------------------------------------------------------
 
 
-@options.command()
+@commands.command()
 @options.model("models", metavar="MODEL...", nargs=-1, required=True)
 @click.option("--normalized", is_flag=True, help="With --csv: print normalized distances.")
 @options.output("json", "csv")
@@ -405,7 +411,7 @@ def matrix(
     options.refuse_alone(ctx, FLAGS, "data")
     loaded = scope.load_all(models)
     counting["time_limit"] = time_left()
-    with options.resumable(counting["store"]):
+    with printing.resumable(counting["store"]):
         distances = cw.distance_matrix(
             loaded, names=models, show_progress=True, **counting, **scope.keywords(loaded[0])
         )
@@ -420,7 +426,7 @@ def matrix(
 def _print_matrix(matrix: DistanceMatrix, normalized: bool, output: str) -> None:
     cells = cw.report.comparisons.matrix_cells
     if output == "json":
-        options.print_json(
+        printing.print_json(
             {
                 "models": matrix.names,
                 "assertions": matrix.total,
@@ -439,4 +445,4 @@ def _print_matrix(matrix: DistanceMatrix, normalized: bool, output: str) -> None
     else:
         names = short_names(matrix.names)
         parts = cw.report.comparisons.matrix_parts(matrix, names=names, normalized=True)
-        options.print_parts(parts, output)
+        printing.print_parts(parts, output)

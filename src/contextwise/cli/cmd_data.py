@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import contextwise as cw
-from contextwise.cli import options
+from contextwise.cli import commands, options, printing
 from contextwise.cli.inputs import load, load_data, only_one_from_stdin, time_left
 from contextwise.errors import ContextwiseError
 from contextwise.support import files
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from contextwise.distributions.sampling import Drawn
 
 
-@options.command()
+@commands.command()
 @options.model("structure")
 @options.data
 @options.path("--out", metavar="FILE", required=True, help="Write the fitted model here.")
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @options.not_negative("--l2", help="L2 penalty.  [default: 0.1]")
 @options.not_negative("--l1", default=0, help="L1 penalty, by pseudo-likelihood only.")
 @options.number("--max-iterations", default=2000, help="Largest number of iterations.")
-@options.section(options.MODELS, options.format_name)
+@options.section(commands.MODELS, options.format_name)
 @options.rows
 def fit(
     structure: str,
@@ -100,7 +100,7 @@ MIXED = 1.01
 """The usual upper limit for R-hat."""
 
 
-@options.command()
+@commands.command()
 @options.model("model")
 @options.number("-n", "--rows", "count", default=1000, least=0, help="Number of rows.")
 @options.seed
@@ -117,7 +117,7 @@ MIXED = 1.01
 )
 @options.number("--burn-in", default=100, least=0, help="Gibbs: number of sweeps to discard.")
 @options.number("--thin", default=10, help="Gibbs: number of sweeps between rows.")
-@options.section(options.MODELS, options.format_name)
+@options.section(commands.MODELS, options.format_name)
 def sample(model: str, count: int, out: str, format_name: str | None, **keywords: Any) -> None:
     """Draw rows from MODEL, which must have weights.
 
@@ -164,10 +164,10 @@ def _mixing(drawn: Drawn) -> str:
     return head
 
 
-@options.command()
+@commands.command()
 @options.model("model")
 @click.argument("rows", type=click.Path())
-@options.section(options.COMPARED, options.pairs, options.variables, options.context)
+@options.section(commands.COMPARED, options.pairs, options.variables, options.context)
 @options.share("--alpha", default=0.05, help="False discovery rate.")
 @click.option(
     "--overall",
@@ -236,7 +236,7 @@ def check(
     if out is not None:
         cw.formats.write(loaded.with_evidence(evidence), out)
     if output == "json":
-        options.print_json(
+        printing.print_json(
             {
                 "model": model,
                 "data": rows,
@@ -254,9 +254,9 @@ def check(
             }
         )
     elif output == "csv":
-        options.print_csv(records)
+        printing.print_csv(records)
     else:
-        options.print_text(result, top)
+        printing.print_text(result, top)
     if exit_code and evidence.contradicted:
         ctx.exit(1)
     simulated = 0 if result.overall is None else len(result.overall.simulated)

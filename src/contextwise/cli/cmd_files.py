@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 import contextwise as cw
-from contextwise.cli import options
+from contextwise.cli import commands, options, printing
 from contextwise.cli.inputs import is_data, load, only_one_from_stdin, short_names
 from contextwise.formats import FORMATS
 from contextwise.models.notation import quoted
@@ -37,9 +37,9 @@ COLUMNS = (
 )
 
 
-@options.command()
+@commands.command()
 @options.model("models", metavar="[MODEL]...", nargs=-1)
-@options.section(options.MODELS, options.format_name, options.by_values)
+@options.section(commands.MODELS, options.format_name, options.by_values)
 @options.output("json")
 @options.rows
 def info(
@@ -84,7 +84,7 @@ def info(
     loaded = [load(name, format=format_name, by_values=by_values) for name in models]
     records = [_record(name, model) for name, model in zip(models, loaded, strict=True)]
     if as_json:
-        options.print_records(records)
+        printing.print_records(records)
     elif len(records) == 1:
         click.echo(_one_model(records[0], loaded[0]))
     else:
@@ -97,7 +97,7 @@ def _list_examples(as_json: bool) -> None:
     engines = {engine.name: engine.missing() for engine in cw.counting.contract.ENGINES.values()}
     default = cw.counting.contract.get_engine("auto").name
     if as_json:
-        options.print_json(
+        printing.print_json(
             {
                 "models": models,
                 "data": list(cw.data.rows.BUNDLED),
@@ -134,7 +134,7 @@ def _show_data(names: Sequence[str], row_options: RowOptions, as_json: bool) -> 
             }
             for summary, words in zip(summaries, commands, strict=True)
         ]
-        options.print_records(records)
+        printing.print_records(records)
         return
     for label, summary, words in zip(short_names(names), summaries, commands, strict=True):
         unclear = f"; {plural(len(summary.unclear), 'column')} to decide about"
@@ -258,7 +258,7 @@ GRAPHS = ("dot", "graphml")
 TARGETS = [*(known.name for known in FORMATS if known.writer), *GRAPHS]
 
 
-@options.command()
+@commands.command()
 @options.model("source", metavar="IN")
 @click.argument("target", metavar="OUT", type=click.Path())
 @click.option(
@@ -281,7 +281,7 @@ TARGETS = [*(known.name for known in FORMATS if known.writer), *GRAPHS]
     "takes those of the variables with the same names.",
 )
 @options.context
-@options.section(options.MODELS, options.zero_weights, options.by_values)
+@options.section(commands.MODELS, options.zero_weights, options.by_values)
 @options.options_as("reading", options.Reading)
 def convert(
     source: str,

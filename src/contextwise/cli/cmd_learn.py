@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import contextwise as cw
-from contextwise.cli import options
+from contextwise.cli import commands, options, printing
 from contextwise.cli.inputs import deadline, load, load_data, time_left
 from contextwise.errors import ContextwiseError
 from contextwise.learning import DEFAULT_LEARNER, LEARNERS, REMOVED, learner_groups, learner_named
@@ -33,7 +33,7 @@ GRACE = 1.0
 """Seconds after the time limit in which weights have to be fitted."""
 
 
-class LearnCommand(options.SectionedCommand):
+class LearnCommand(commands.SectionedCommand):
     """A command whose help lists the learners, or describes the one that ``--learner`` names."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -190,11 +190,12 @@ def learn(
       contextwise learn train.csv --learner trees --grid penalty=1,5,25 --out best.json
       contextwise learn --learner trees --help
     """
-    settings = parse_settings(learner_named(learner), parameters)
-    if "n_jobs" in learner_named(learner).defaults():
+    kind = learner_named(learner)
+    settings = parse_settings(kind, parameters)
+    if "n_jobs" in kind.defaults():
         settings = {"n_jobs": n_jobs, **settings}
     for name, constraint in {"require": require, "forbid": forbid, "order": order}.items():
-        if constraint and name not in learner_named(learner).defaults():
+        if constraint and name not in kind.defaults():
             able = [n for n in LEARNERS if name in learner_named(n).defaults()]
             raise click.UsageError(
                 f"{learner} has no --{name}; choose --learner {' or '.join(able)}"
@@ -202,7 +203,7 @@ def learn(
         settings |= {name: constraint} if constraint else {}
     cw.formats.check_target(out)
     is_network_file = cw.formats.format_of(out, to_write=True).name == "bif"
-    if is_network_file and not learner_named(learner).makes_network:
+    if is_network_file and not kind.makes_network:
         able = [name for name in LEARNERS if learner_named(name).makes_network]
         raise click.UsageError(
             f"{out}: {learner} learns no tables of a Bayesian network, which a .bif file needs; "
@@ -213,10 +214,10 @@ def learn(
     rows = load_data(data, row_options, known)
     how = row_options._replace(learned=rows.decisions)
     held_out = None if valid is None else load_data(valid, how, domain=rows.domain)
-    fitted = learner_named(learner)(**settings)
+    fitted = kind(**settings)
     all_tried, interrupted = True, False
     if grid:
-        values = _parse_grid(type(fitted), grid, parameters)
+        values = _parse_grid(kind, grid, parameters)
         fitted, all_tried = _select(fitted, values, rows, held_out, limit.left())
     else:
         try:
@@ -347,7 +348,7 @@ def _summary(learner: Learner, rows: Data, valid: Data | None, constants: bool) 
         )
 
 
-@options.command()
+@commands.command()
 @options.data
 @learner_options()
 @options.number("--resamples", default=100, least=2, help="Number of resamples of the rows.")
@@ -408,7 +409,7 @@ def stability(
     if len(rows.domain) < 2:
         raise ContextwiseError(options.NOTHING_LEFT)
     keywords["time_limit"] = time_left()
-    with options.resumable(keywords["folder"]):
+    with printing.resumable(keywords["folder"]):
         result = cw.stability(rows, configured, show_progress=True, **keywords)
     if medoid is not None:
         cw.formats.write(result.medoid, medoid)
@@ -429,8 +430,8 @@ def _show(result: Stability, top: int, output: str) -> None:
             "dependencies": [c.record() for c in result.claims(dependent=True)[:top]],
             "independencies": [c.record() for c in result.claims(dependent=False)[:top]],
         }
-        options.print_json(record)
+        printing.print_json(record)
     elif output == "csv":
-        options.print_csv(supports, supports[0] if supports else ["first", "second"])
+        printing.print_csv(supports, supports[0] if supports else ["first", "second"])
     else:
-        options.print_text(result, top)
+        printing.print_text(result, top)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import contextwise as cw
-from contextwise.cli import SuggestingGroup, options
+from contextwise.cli import commands, options
 from contextwise.cli.inputs import (
     load,
     load_all,
@@ -19,7 +19,6 @@ from contextwise.cli.inputs import (
 )
 from contextwise.errors import ContextwiseError
 from contextwise.models.notation import parse_names
-from contextwise.support.effort import Deadline
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +35,7 @@ class Picture(NamedTuple):
     width: float | None
     font_size: float | None
     names: list[str] | None = None
-    time_limit: float | None = None
+    time_limit: float | None = None  # `time_left` reads it
     align: Align = "names"
     peers: bool = False
     by_values: float | None = None
@@ -49,14 +48,14 @@ class Picture(NamedTuple):
     ) -> list[Guess]:
         """Compare the first model with each of the others."""
         labels = self.labels(models)
-        deadline = Deadline.after(self.time_limit)
+        time_left()  # the limit is also for reading the models
         loaded = load_all(models, by_values=self.by_values)
         guesses = []
         for k, context in product(range(1, len(models)), contexts):
             comparison = cw.compare(
                 loaded[0],
                 loaded[k],
-                time_limit=deadline.left(),
+                time_limit=time_left(),
                 align=self.align,
                 context=context,
                 show_progress=True,
@@ -83,8 +82,7 @@ class Picture(NamedTuple):
             click.get_current_context().exit(3)
 
 
-INCHES = options.FiniteNumber(0, 100, min_open=True)
-POINTS = options.FiniteNumber(0, 100, min_open=True)
+SIZE = options.FiniteNumber(0, 100, min_open=True)
 FIGURE = (
     options.path(
         "--out",
@@ -94,36 +92,24 @@ FIGURE = (
         help="Write this .png, .svg or .pdf file.",
     ),
     click.option("--title", help="Title of the figure.  [default: the names of the models]"),
-    click.option("--width", type=INCHES, metavar="INCHES", help="Width of the figure."),
-    click.option("--font-size", type=POINTS, metavar="POINTS", help="Size of the text."),
+    click.option("--width", type=SIZE, metavar="INCHES", help="Width of the figure."),
+    click.option("--font-size", type=SIZE, metavar="POINTS", help="Size of the text."),
 )
 comparing = options.options_as(
     "picture",
     Picture,
     *FIGURE,
-    options.section(options.COMPARED, options.names, options.peers),
-    options.section(options.MODELS, options.by_position, options.by_values),
+    options.section(commands.COMPARED, options.names, options.peers),
+    options.section(commands.MODELS, options.by_position, options.by_values),
     options.time_limit(),
 )
 """Add the options of all figures that compare models."""
 
 
-def edge_options(default: str, top: int) -> options.Decorator:
-    return options.stacked(
-        click.option(
-            "--edges",
-            type=options.words(["differences", "strongest"]),
-            help="Draw the edges where the models differ most, or those where either depends "
-            f"most.  [default: {default}]",
-        ),
-        options.number("--top", default=top, help="Largest number of edges and of variables."),
-    )
-
-
-class Plots(SuggestingGroup):
+class Plots(commands.SuggestingGroup):
     """A group whose commands list their options in sections."""
 
-    command_class = options.SectionedCommand
+    command_class = commands.SectionedCommand
     removed = {  # noqa: RUF012
         "confusion": "plot errors TRUE GUESS...",
         "neighbours": "plot graph MODEL --around VARIABLE",
@@ -166,7 +152,13 @@ def pairs(true: str, guess: str, picture: Picture, reorder: bool) -> None:
 @options.model("true")
 @options.model("guess", required=False)
 @comparing
-@edge_options("differences; strongest with --around, and for one model", 40)
+@click.option(
+    "--edges",
+    type=options.words(["differences", "strongest"]),
+    help="Draw the edges where the models differ most, or those where either depends most.  "
+    "[default: differences; strongest with --around, and for one model]",
+)
+@options.number("--top", default=40, help="Largest number of edges and of variables.")
 @click.option("--around", metavar="A,B,...", help="Draw only edges of these variables.")
 @options.context
 def graph(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import contextwise as cw
-from contextwise.cli import options
+from contextwise.cli import commands, options, printing
 from contextwise.cli.inputs import load, time_left
 from contextwise.data.options import FLAGS
 from contextwise.support.formatting import printable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from contextwise.independence.model_claims import ModelExplanation
 
 
-@options.command()
+@commands.command()
 @options.model("model")
 @click.argument("question", metavar="QUERY")
 @options.time_limit(default=60)
@@ -57,7 +57,7 @@ def query(
     answer = cw.independence.query(loaded, statement, time_limit=time_left())
     known = cw.models.structure.structure_of(loaded).evidence
     if output == "json":
-        options.print_json(
+        printing.print_json(
             {
                 "query": str(answer.statement),
                 "answer": answer.word,
@@ -91,7 +91,7 @@ ABOUT_TWO = ("names", "peers", "data", "weights", "contexts", "align")
 """Options of ``explain`` that need two models."""
 
 
-@options.command()
+@commands.command()
 @options.model("true", metavar="MODEL")
 @options.model("guess", required=False)
 @options.top(least=1)
@@ -162,6 +162,6 @@ def explain(
 
 def _show(explained: Explanation | ModelExplanation, record: dict[str, Any], output: str) -> None:
     if output == "json":
-        options.print_json(record)
+        printing.print_json(record)
     else:
         click.echo(str(explained))

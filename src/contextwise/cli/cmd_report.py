@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import contextwise as cw
-from contextwise.cli import options
+from contextwise.cli import commands, options
 from contextwise.cli.cmd_compare import compare_guess
 from contextwise.cli.inputs import (
     deadline,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from contextwise.models.structure import Model
 
 
-@options.command()
+@commands.command()
 @options.model("true")
 @options.model("guesses", metavar="[GUESS...]", nargs=-1)
 @options.path("--out", metavar="FILE", required=True, help="Write this .html file.")
@@ -181,7 +181,7 @@ def _model_page(
     return page, explained.partial
 
 
-@options.command()
+@commands.command()
 @options.model("models", metavar="[MODEL...] | DATA", nargs=-1)
 @click.option(
     "--check",

@@ -1,4 +1,4 @@
-"""Options that several commands share, one name with one meaning; and how results are printed.
+"""Options that several commands share, one name with one meaning.
 
 Parameters are named after the keywords of the public functions, so that a command can pass them
 on. Nothing here imports NumPy, so that ``--help`` prints at once.
@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -20,6 +18,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 import contextwise as cw
+from contextwise.cli.commands import COMPARED, EFFORT, MODELS, ROWS
 from contextwise.cli.inputs import load, load_all, load_data, parse_groups, short_names
 from contextwise.data.options import FLAGS, RowOptions
 from contextwise.errors import ContextwiseError, ParseError
@@ -32,100 +31,10 @@ if TYPE_CHECKING:
     from contextwise.evaluation.chance import Chance
     from contextwise.formats import ZeroWeights
     from contextwise.models.structure import Align, Model
-    from contextwise.report.parts import Part
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 NOTHING_LEFT = "there is nothing to compare: no pair of variables is left"
-
-
-COMPARED = "What to compare"
-MODELS = "How to read models"
-ROWS = "How to read rows"
-EFFORT = "Effort"
-SECTIONS = ("Options", COMPARED, MODELS, ROWS, EFFORT)
-"""The sections of a help text, in order; `section` puts options into one of them."""
-
-
-EXACT = "matrix without it: the distances are exact"
-REMOVED: dict[str, dict[str, str]] = {
-    "compare": {
-        "--data": "--contexts-of ROWS",
-        "--null": "--chance without it",
-        "--threads": "--jobs N",
-    },
-    "matrix": {
-        "--approximate": EXACT,
-        "--assertions": EXACT,
-        "--seed": EXACT,
-        "--data": "--contexts-of ROWS",
-        "--nearest": "contextwise compare MODEL MODELS..., which names the nearest",
-        "--top": "contextwise compare MODEL MODELS..., which names the nearest",
-        "--probabilities": "contextwise compare TRUE ENSEMBLE --probabilities",
-        "--store": "--folder FOLDER",
-        "--out": "--csv > FILE, or --json > FILE",
-    },
-    "learn": {"--select-by": "--grid with --valid ROWS, or without for BIC; or stability"},
-    "explain": {"--data": "--contexts-of ROWS"},
-    "check": {
-        "--draws": "check without it: the p-values need no draws",
-        "--regions": "regions= of contextwise.check in Python",
-    },
-    "fit": {"--tolerance": "tolerance= of contextwise.distributions.fit in Python"},
-    "stability": {
-        "--consensus": "--medoid FILE",
-        "--picture": "--csv, which has the support of each pair",
-        "--true": "--ensemble FILE, then contextwise compare TRUE FILE",
-    },
-    "report": {
-        "--group": "contextwise compare TRUE --group NAME=FILES",
-        "--data": "--check ROWS for evidence, --contexts-of ROWS to restrict contexts",
-        "--null": "--chance without it",
-        "--populations": "contextwise groups DATA --by COLUMN",
-        **dict.fromkeys(
-            ("--learner", "--resamples", "--set", "--stability"), "contextwise analyse DATA"
-        ),
-    },
-    "explore": {"--data": "--check ROWS", "--run": "contextwise study"},
-    "graph": {"--most": "--top N"},
-}
-"""The successors of options that earlier versions had, by the name of the command."""
-
-
-class SectionedCommand(click.Command):
-    """A command whose help lists its options in sections."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            name = error.option_name
-            successor = REMOVED.get(str(ctx.info_name), {}).get(name)
-            if successor is not None:
-                raise click.UsageError(f"{name} was removed; use {successor}", ctx) from None
-            known = [flag for param in self.get_params(ctx) for flag in param.opts]
-            near = cw.support.formatting.suggested(name, known)
-            if near:
-                raise click.UsageError(f"No such option {name!r}; {near}", ctx) from None
-            raise
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for title, records in sections(ctx):
-            with formatter.section(title):
-                formatter.write_dl(records)
-
-
-command = partial(click.command, cls=SectionedCommand)
-
-
-def sections(ctx: click.Context) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return the options of a command as its help shows them, section by section."""
-    grouped: dict[str, list[tuple[str, str]]] = {title: [] for title in SECTIONS}
-    for param in ctx.command.get_params(ctx):
-        record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
-        if record is not None:
-            grouped[getattr(param, "section", SECTIONS[0])].append(record)
-    return [(title, records) for title, records in grouped.items() if records]
 
 
 def stacked(*decorators: Decorator) -> Decorator:
@@ -566,13 +475,6 @@ groups = section(
         help="Compare this group of guesses with others; repeatable.",
     ),
 )
-training_share = section(
-    COMPARED,
-    share(
-        "--training-share",
-        help="With --group: share of the rows that each replicate learned from, if they overlap.",
-    ),
-)
 
 
 class ChanceOptions(NamedTuple):
@@ -624,44 +526,6 @@ def output(*names: str) -> Decorator:
         return stacked(*flags)(with_output)
 
     return decorated
-
-
-def print_json(value: object) -> None:
-    click.echo(cw.support.formatting.as_json(value))
-
-
-def print_parts(parts: list[Part], output: str) -> None:
-    """Print parts as text, or as another of `RENDERED`."""
-    click.echo(cw.report.rendered(parts, output).rstrip("\n"))
-
-
-def print_text(result: object, top: int) -> None:
-    """Print a result as text, with the ``top`` entries of each list."""
-    click.echo(cw.report.text.text_of(result, top=top))
-
-
-def print_records(records: Sequence[object]) -> None:
-    """Print one record as a JSON object, several as a list."""
-    print_json(records[0] if len(records) == 1 else records)
-
-
-def print_csv(records: Iterable[Mapping[str, object]], header: Iterable[str] | None = None) -> None:
-    """Print records as CSV, one row each; the header is by default all their keys."""
-    sys.stdout.writelines(cw.support.formatting.csv_lines(records, header))
-
-
-@contextmanager
-def resumable(folder: str | None) -> Iterator[None]:
-    """On Ctrl-C, tell the user that the same command resumes, if a folder keeps the results."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if folder is None:
-            raise
-        click.echo(err=True)  # end the line of the progress, as click does
-        raise click.Abort(
-            f"; finished work is kept in {folder}, run the same command to resume"
-        ) from None
 
 
 def check_out(path: str, suffixes: Sequence[str], *, packed: bool = False) -> str:
