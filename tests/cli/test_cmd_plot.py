@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from commands import run
+from contextwise.comparison.compare import Comparison, compare
 from contextwise.errors import DomainError
 
 
@@ -33,3 +36,20 @@ def test_every_model_needs_a_name(tmp_path: Path) -> None:
         result = run("plot", *command, "--names", "Truth", "--out", out)
         assert result.exit_code == 2
         assert "--names needs a name for each of the 2 models, got 1" in result.stderr
+
+
+def test_the_time_limit_is_for_all_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[float] = []
+
+    def slow(*models: Any, time_limit: float, **how: Any) -> Comparison:
+        left.append(time_limit)
+        time.sleep(0.2)
+        return compare(*models, time_limit=time_limit, **how)
+
+    monkeypatch.setattr("contextwise.compare", slow)
+    groups = ["--group", "a=six-guess", "--group", "b=six-graph"]
+    out = str(tmp_path / "groups.svg")
+    result = run("plot", "groups", "six", *groups, "--time-limit", "60", "--out", out)
+    assert result.exit_code == 0
+    first, second = left
+    assert second <= first - 0.2

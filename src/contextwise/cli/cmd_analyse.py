@@ -193,9 +193,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, text: str) -> list[int]
 @options.number("--repeats", default=5, help="Number of data sets per truth and number of rows.")
 @options.path("--out", required=True, metavar="FOLDER", help="Write the results to this folder.")
 @options.seed
-@options.not_negative(
-    "--time-limit", metavar="SECONDS", help="Limit for each learner and data set."
-)
+@options.time_limit(help="Limit for each learner and data set.")
 @options.parallel
 @options.output("json", "csv")
 def study(truths: tuple[str, ...], out: str, output: str, **settings: Any) -> None:
