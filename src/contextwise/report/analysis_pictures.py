@@ -1,16 +1,18 @@
-"""Draw the findings of an analysis: a graph of few variables, a matrix of more."""
+"""Draw the findings of an analysis: a graph of few variables, a matrix of more, plots of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import copysign, cos, hypot, pi, sin
 
 import numpy as np
 
 from contextwise.evaluation.analysis import Analysis, PairFinding
+from contextwise.evaluation.pair_rows import Estimate
 from contextwise.report import analysis_words as words
 from contextwise.report.graphs import circle, cut_names
 from contextwise.report.html import Markup, Point, line, path, svg_picture, tag, tip
+from contextwise.support.formatting import name as shortened
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
@@ -18,6 +20,7 @@ WIDTH = 540.0
 LETTER = 0.56  # the mean width of a letter, as a share of the font size
 MOST_NUMBERS = 24  # edges up to which each has its number
 MOST_NOTES = 8  # edges up to which labels say where they hold
+MOST_LETTERS = 40  # of such a label
 GAP = (0.14, 0.7)  # the shortest and the longest gap of an interrupted line
 ALONG = (50, 40, 60, 33, 67, 27, 73, 22, 78, 45, 55)  # percent of a line where its label can be
 SHORT, LEVEL = 170, 45  # a level line this short has its label outside the circle, not on it
@@ -49,10 +52,8 @@ def graph_of_findings(analysis: Analysis) -> Markup:
 
 
 def _told(finding: PairFinding) -> str:
-    where = words.plain(words.context_phrase(finding))
-    kinds = {"left out": ", left out by the model", "not shown": ", not shown by the tests"}
-    more = kinds.get(finding.kind, f", {where}" if where else "")
-    return f"{finding.pair[0]} and {finding.pair[1]}: {finding.strength:.2f}{more}."
+    told = [f"{finding.strength:.2f}", words.remark(finding)]
+    return f"{finding.pair[0]} and {finding.pair[1]}: {', '.join(filter(None, told))}."
 
 
 def _places(names: Sequence[str], drawn: Sequence[PairFinding]) -> tuple[dict[str, Point], float]:
@@ -108,19 +109,13 @@ def _edge_label(
 ) -> Markup:
     """Write the strength on its line, where it covers neither a node nor another label."""
     (x1, y1), (x2, y2) = (places[name] for name in finding.pair)
-    left_out = finding.kind == "left out"
-    where = words.plain(words.context_phrase(finding))
-    if left_out:
-        where = "left out by the model"
-    elif finding.limit_is_open:  # the caption says "shown"
-        where = where.replace("shown ", "", 1)
-    note = (where if len(where) <= 34 else f"{where[:33]}…") if notes else ""
+    note = shortened(words.remark(finding), MOST_LETTERS) if notes and finding.associated else ""
     half, low = max(19.0, 7.2 * len(note) / 2), 30 if note else 12
     offered, outward = [], 0.0
     if hypot(x2 - x1, y2 - y1) < SHORT and abs(y2 - y1) < LEVEL:
         middle = sum(y for _, y in places.values()) / len(places)
         outward = copysign(24.0, y1 - middle)
-    is_gapped = finding.partly and not left_out
+    is_gapped = finding.partly and finding.kind != "left out"
     for share in sorted(ALONG, key=lambda k: is_gapped and abs(k - 50) <= BESIDE):
         x, y = x1 + share * (x2 - x1) / 100, y1 + share * (y2 - y1) / 100 + outward
         x = min(max(x, half + 2), WIDTH - half - 2)
@@ -130,8 +125,11 @@ def _edge_label(
     boxes.append(box)
     number = tag("text", f"{finding.strength:.2f}", class_="num", x=x, y=y + 6)
     small = tag("text", note, class_="small", x=x, y=y + 23) if note else None
-    kind = "bad" if left_out else "" if finding.associated else "pale"
-    return tag("g", number, small, class_=f"lab {kind}")
+    return tag("g", number, small, class_=f"lab {line_kind(finding)}")
+
+
+def line_kind(finding: PairFinding) -> str:
+    return "bad" if finding.kind == "left out" else "" if finding.associated else "pale"
 
 
 def _overlap(one: Box, other: Box) -> bool:
@@ -202,3 +200,67 @@ def _cells(finding: PairFinding, at: Point, cell: float, *, above: bool) -> Iter
     elif kind == "bad":
         corners = (x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y)
         yield tag("path", class_="pie bad", d=f"{path(*corners)}Z")
+
+
+# -- plots of one row ------------------------------------------------------------------------------
+
+DIAMOND = "M0 -5L5 0L0 5L-5 0Z"
+
+
+def row_plot(
+    text: str,
+    values: Sequence[tuple[str, Estimate]],
+    *,
+    end: float = 1.0,
+    crude: float | None = None,
+    overall: float | None = None,
+) -> Markup:
+    """Plot values of given kinds with their intervals, one below the other, from 0 to ``end``.
+
+    ``crude`` is an open dot, ``overall`` a dotted line, and ``text`` describes the plot.
+    """
+    height = 12 + 10 * max(len(values), 1)
+    levels = range(11, height, 10)
+
+    def place(value: float) -> str:
+        return _place(value / end)
+
+    def stroke(kind: str, low: float, high: float, start: int, stop: int) -> Markup:
+        return tag("line", class_=kind, x1=place(low), x2=place(high), y1=start, y2=stop)
+
+    shapes = [stroke("tick", share, share, 0, height) for share in (0.0, end / 2, end)]
+    if overall is not None:
+        shapes.append(stroke("ref", overall, overall, 0, height))
+    if len(values) == 2:
+        low, high = sorted(value.value for _, value in values)
+        shapes.append(stroke("span", low, high, height // 2, height // 2))
+    for y, (kind, value) in zip(levels, values, strict=False):
+        shapes.append(stroke(f"ci {kind}", value.low, value.high, y, y))
+    if crude is not None:
+        shapes.append(_dot("hollow", place(crude), levels[0]))
+    for y, (kind, value) in zip(levels, values, strict=False):
+        shapes.append(_dot(kind, place(value.value), y))
+    return tag("svg", *shapes, class_="strip", height=height, role="img", aria_label=text)
+
+
+def _place(share: float) -> str:
+    return f"{2 + 96 * min(max(share, 0.0), 1.0):.2f}%"
+
+
+def _dot(kind: str, x: str, y: int) -> Markup:
+    if kind == "two":  # another shape, for readers who do not see its colour
+        return tag("svg", tag("path", class_="dot two", d=DIAMOND), class_="at", x=x, y=y)
+    return tag("circle", class_=f"dot {kind}", cx=x, cy=y, r=4.4)
+
+
+def sample(kind: str) -> Markup:
+    """Return a dot for a legend."""
+    return tag("svg", _dot(kind, "7", 6), width=14, height=12, aria_hidden="true")
+
+
+def axis(end: float, text: Callable[[float], str]) -> Markup:
+    """Label the ticks of the plots above."""
+    labels = (
+        tag("span", text(share * end), style=f"left:{_place(share)}") for share in (0, 0.5, 1)
+    )
+    return tag("div", *labels, class_="axis")

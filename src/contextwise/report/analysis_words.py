@@ -309,13 +309,17 @@ def disagreement_sentence(analysis: Analysis) -> Phrase:
 
 # -- captions and notes ----------------------------------------------------------------------------
 
+EMPTY_CAPTION = "The page knows of no association."
 GRAPH_CAPTION = (
     "Each line is an association with the other variables held fixed; width and number: strength "
-    "(Cramér’s V, 0 none, 1 perfect). "
+    "(Cramér’s V, 0 none, 1 perfect)."
 )
-INTERRUPTED = "is shown only for a part of the rows; the gap is the share of the other rows. "
-DASHED = "was left out by the model but is clear in the rows. "
-PALE = "is claimed by the model, but the tests do not show it. "
+INTERRUPTED = (
+    "*An interrupted line* is shown only for a part of the rows; the gap is the share of the other "
+    "rows."
+)
+DASHED = "*A dashed line* was left out by the model but is clear in the rows."
+PALE = "*A pale line* is claimed by the model, but the tests do not show it."
 MATRIX_KEY = {
     "yes": "associated, supported by the rows",
     "bad": "associated in the rows, left out by the model",

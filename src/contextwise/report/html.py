@@ -76,15 +76,6 @@ def joined(children: Iterable[str | None]) -> Markup:
     )
 
 
-def filled(template: str, /, *values: str | None) -> Markup:
-    """Put values into the places ``{}`` of a template of ours; all but `Markup` is escaped.
-
-    >>> filled("<b>{}</b>{}", "a < b", None)
-    '<b>a &lt; b</b>'
-    """
-    return Markup(template.format(*(joined([value]) for value in values)))
-
-
 @cache
 def static(name: str) -> Markup:
     """Read one of our own style sheets or scripts."""
@@ -222,15 +213,14 @@ def _table(table: Table, cell: CellContent | None) -> Markup:
         tag("tbody", *body),
         class_=f"table {table.key.replace(' ', '-') or 'plain'}",
     )
-    scrolling = tag(
-        "div",
-        drawn,
-        class_="scroll",
-        tabindex=0,
-        role="region" if title else "group",
-        aria_label=title or "Table",
-    )
-    return joined([title and tag("p", title, class_="caption", aria_hidden="true"), scrolling])
+    caption = title and tag("p", title, class_="caption", aria_hidden="true")
+    shown = scrolling(drawn, title or "Table", role="region" if title else "group")
+    return joined([caption, shown])
+
+
+def scrolling(content: Markup, label: str, role: str = "group") -> Markup:
+    """Return an element that scrolls sideways, also by the keyboard."""
+    return tag("div", content, class_="scroll", tabindex=0, role=role, aria_label=label)
 
 
 def _head(column: Column) -> Markup:
