@@ -283,13 +283,13 @@ def methods(analysis: Analysis, release: str) -> str:
 
 HOW_COMPUTED = (
     "Groups: rows with equal states of all variables held fixed, which are the neighbours of both "
-    "variables in the picture. V = √((X² − its mean by chance) / Σ n·(k − 1)), with X² added "
-    "over the groups, or that of Cochran, Mantel and Haenszel where it is clearer; k "
-    "the smaller number of states that occur in the group. Standardised shares: the "
-    "share in each group, averaged with the group's number of rows, over groups in which every "
-    "state of the other variable occurs. Points: percentage points, standardised in the same way. "
-    "Differs between groups: the Breslow–Day test, level 0.01. Intervals of single shares: Wilson; "
-    "all intervals are 95 %. p is corrected for the number of claims of its kind. Strengths, "
+    "variables in the picture. Rows that count: those in groups in which both variables vary. V = "
+    "√((X² − its mean by chance) / Σ n·(k − 1)), with X² added over the groups, or that of "
+    "Cochran, Mantel and Haenszel where it is clearer; k is the smaller number of states that "
+    "occur in the group. Standardised shares: the share in each group, averaged with the group's "
+    "number of rows, over groups in which every state of the other variable occurs. Points: "
+    "percentage points, standardised in the same way. Differs between groups: the Breslow–Day "
+    "test, level 0.01. Intervals of single shares: Wilson; all intervals are 95 %. Strengths, "
     "shares and their intervals are from all rows; verdicts and p are from the rows of the tests."
 )
 

@@ -184,7 +184,6 @@ def _picture(analysis: Analysis) -> Markup | None:
 
 def graph_figure(analysis: Analysis) -> Markup:
     kinds = {f.kind for f in analysis.findings}
-    is_empty = kinds <= {"none", "skipped"}
     caption = [words.EMPTY_CAPTION if kinds <= {"none", "skipped"} else words.GRAPH_CAPTION]
     if any(f.partly for f in analysis.findings):
         caption.append(words.INTERRUPTED)

@@ -137,11 +137,13 @@ def first_sentence(analysis: Analysis) -> Phrase:
     if not findings:
         return (f"{variables} variables are too many to look at each pair of them.",)
     if variables == 2:
-        return _two_variables(findings[0])
+        finding = findings[0]
+        found = " are associated" if finding.associated else f": {finding_text(finding)}"
+        return (*_names(finding.pair), found, ".")
     held = f" when {'the third is' if variables == 3 else 'the rest are'} held fixed"
     associated = [f for f in findings if f.associated]
     if not associated:
-        return (*_none_associated(findings, outcome, held), ".")
+        return _none_associated(findings, outcome, held)
     if outcome is not None:
         start = _some_of_outcome(associated, len(findings), outcome, held)
     else:
@@ -149,26 +151,14 @@ def first_sentence(analysis: Analysis) -> Phrase:
     return (*start, *_exceptions(associated, outcome), *_untested(findings), ".")
 
 
-def _two_variables(finding: PairFinding) -> Phrase:
-    both = _names(finding.pair)
-    if finding.associated:
-        return (*both, " are associated.")
-    if finding.kind == "skipped":
-        return ("It was not tested whether ", *both, " are associated.")
-    if finding.undecided:
-        return ("The rows cannot show whether ", *both, " are associated.")
-    return ("The rows show no association of ", *both, ".")
-
-
 def _none_associated(findings: Sequence[PairFinding], outcome: str | None, held: str) -> Phrase:
     of: Phrase = () if outcome is None else (" of ", Name(outcome), " with another variable")
     tested = sum(f.kind != "skipped" and not f.undecided for f in findings)
-    if tested < len(findings):
-        which = f"{tested:,} of the" if tested else "None of the"
-        verb = "could be" if any(f.undecided for f in findings) else "were" if tested else "was"
-        shown = f"; the rows show no association there{held}" if tested else ""
-        return (f"{which} {len(findings):,} pairs", *of, f" {verb} tested{shown}")
-    return (f"The rows show no association in any of the {tested:,} pairs", *of, held)
+    if not tested:
+        verb = "could be" if any(f.undecided for f in findings) else "was"
+        return (f"None of the {len(findings):,} pairs", *of, f" {verb} tested.")
+    start = f"The rows show no association in any of the {tested:,} tested pairs"
+    return (start, *of, held, *_untested(findings), ".")
 
 
 def _some_pairs(
@@ -205,23 +195,20 @@ def _exceptions(associated: Sequence[PairFinding], outcome: str | None) -> Phras
     if not partly:
         return ()
     first, *others = partly
-    who = _names(n for n in first.pair if n != outcome)
-    who = ("with ", *who, " ") if outcome else (*who, " ")
-    if first.limit_is_open and not outcome:
-        who = ("for ", *who, "this is ")
-    words = [", but ", *who, *context_phrase(first)]
-    if outcome and len(associated) == 1:
-        words = [", but ", *context_phrase(first)]
-    if others:
-        words.append(f", and {plural(len(others), 'other pair')} only in some contexts")
-    return tuple(words)
+    who: Phrase = ()
+    if len(associated) > 1:
+        pair = ("with ", *_names(n for n in first.pair if n != outcome))
+        who = (*(pair if outcome else _pairs([first])), " ")
+    more = f", and {plural(len(others), 'other pair')} only in some contexts" if others else ""
+    return (", but ", *who, *context_phrase(first), more)
 
 
 def _untested(findings: Sequence[PairFinding]) -> Phrase:
-    undecided = sum(f.undecided for f in findings)
-    skipped = sum(f.kind == "skipped" for f in findings)
-    words = [f"; {plural(undecided, 'pair')} could not be tested"] if undecided else []
-    return (*words, *([f"; {plural(skipped, 'pair')} not tested"] if skipped else []))
+    counts = {
+        "could not be tested": sum(f.undecided for f in findings),
+        "not tested": sum(f.kind == "skipped" for f in findings),
+    }
+    return tuple(f"; {plural(n, 'pair')} {text}" for text, n in counts.items() if n)
 
 
 def next_sentences(analysis: Analysis) -> list[Phrase]:
@@ -343,6 +330,15 @@ KINDS = {
     "untested": "could not be tested",
     "skipped": "not tested",
 }
+"""The texts of the kinds of findings."""
+KIND_OF_VERDICT = {
+    SUPPORTED: "associated",
+    CONTRADICTED: "left out",
+    NOT_CONTRADICTED: "none",
+    USED: "none",
+    NOT_SUPPORTED: "not shown",
+    UNTESTABLE: "untested",
+}
 
 
 def finding_text(finding: PairFinding) -> str:
@@ -414,12 +410,10 @@ def _groups_phrase(high: Stratum, low: Stratum) -> Phrase:
 def group_notes(groups: Strata, most: int) -> list[str]:
     notes = []
     if groups.silent:
-        start = "One group" if groups.silent == 1 else f"{groups.silent:,} groups"
-        verb = "says" if groups.silent == 1 else "say"
         rows = "" if groups.silent_rows is None else f" with {groups.silent_rows:,} rows"
         notes.append(
-            f"{start}{rows} {verb} nothing about this pair: one of the "
-            "two variables does not vary there."
+            f"{plural(groups.silent, 'group')}{rows} left out: one of the two variables does not "
+            "vary there."
         )
     if left := groups.groups[most:]:
         count = sum(group.rows for group in left)
@@ -441,6 +435,13 @@ def panel_notes(shares: Standardised) -> str:
     return " ".join(notes)
 
 
+EVIDENCE = (
+    "*V*: Cramér’s V, 0 none, 1 perfect. *OR*: odds ratio, 1 none. *p*: how often independent "
+    "variables would differ this much, corrected for the number of claims of its kind. A supported "
+    "association “everywhere” shows overall, not in each group."
+)
+
+
 def tested_on(analysis: Analysis) -> str:
     if not analysis.evidence.claims:
         return "no claim was tested"
@@ -457,13 +458,8 @@ def evidence_lede(analysis: Analysis) -> str:
 
 
 def evidence_notes(analysis: Analysis) -> list[str]:
-    """Explain the columns of the evidence; words between asterisks are bold."""
-    notes = [
-        "*Rows that count* are in groups (equal states of what is held fixed) in which both "
-        "variables vary. *V*: Cramér’s V, 0 none, 1 perfect. *OR*: odds ratio, 1 none. *p*: how "
-        "often independent variables would differ this much, corrected for the number of claims. A "
-        "supported association “everywhere” shows overall, not in each group."
-    ]
+    """Explain the evidence; words between asterisks are bold."""
+    notes = [EVIDENCE]
     if analysis.halves is not None:
         notes.append(
             f"*Random halves.* We learned {analysis.halves.count} more times, each from a random "
@@ -484,14 +480,6 @@ VERDICT_MARKS = {
     USED: "none",
 }
 """The shape of each verdict, in the order of the score line."""
-PART_TITLES = {
-    SUPPORTED: "Associated",
-    CONTRADICTED: "Association that the model left out",
-    NOT_CONTRADICTED: "No association shown",
-    USED: "No association shown",
-    NOT_SUPPORTED: "Association of the model that the tests do not show",
-    UNTESTABLE: "Could not be tested",
-}
 
 
 def claim_phrase(claim: ClaimEvidence) -> Phrase:
@@ -504,11 +492,8 @@ def claim_phrase(claim: ClaimEvidence) -> Phrase:
 
 def part_title(claim: ClaimEvidence) -> Phrase:
     """Return the heading of the rows behind a claim: ``Associated where class is not 3rd``."""
-    title = PART_TITLES[claim.verdict]
-    if not claim.region:
-        return (title,)
-    comma = "," if claim.verdict in (CONTRADICTED, NOT_SUPPORTED) else ""
-    return (title, f"{comma} where ", *region_phrase(claim.region))
+    title = capitalized(KINDS[KIND_OF_VERDICT[claim.verdict]])
+    return (title, " where ", *region_phrase(claim.region)) if claim.region else (title,)
 
 
 def effect_remark(claim: ClaimEvidence) -> str:
