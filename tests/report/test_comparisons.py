@@ -67,8 +67,8 @@ class TestComparisons:
         c = half_known()
         text = as_text(comparison_parts(c))
         assert "All pairs that differ:" not in text
-        assert open_note(c).text in text
-        assert open_note(c).warns
+        assert open_note({"": c}).text in text
+        assert open_note({"": c}).warns
         distance = next(m for g in measures(c).groups for m in g if m.key == "distance")
         assert distance.value == Interval(*c.distance_bounds)
 

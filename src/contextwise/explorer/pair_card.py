@@ -22,7 +22,8 @@ from contextwise.independence.model_claims import PairClaims
 from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, between, in_words, quoted
 from contextwise.report.analysis_page import card_html, evidence_table
-from contextwise.report.comparisons import Guess, region_parts
+from contextwise.report.comparisons import Guess
+from contextwise.report.differences import region_parts
 from contextwise.report.html import CellContent, Markup, cell_html, joined, tag
 from contextwise.report.parts import Cell, Column, Marked, Share, Style, table
 from contextwise.report.pictures import Shares, neighbours

@@ -1,7 +1,7 @@
 """Show results to people: as text, LaTeX, HTML, notebook output, pages and pictures.
 
-- `parts` defines tables, entries, notes and pictures as data. `comparisons`, `claims`,
-  `evaluations`, `groups` and `pictures` make them from results.
+- `parts` defines tables, entries, notes and pictures as data. `comparisons`,
+  `differences`, `claims`, `evaluations`, `groups` and `pictures` make them from results.
 - `RENDERERS` lists what shows parts; `page` writes the report, `analysis_page` that of an analysis.
 - `graphs` draws graphs as SVG, ``static/heatmap.js`` heat maps, and `plots` pictures for papers.
 """
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         analysis_notes,
         analysis_page,
         comparisons,
+        differences,
         evaluations,
         page,
         parts,

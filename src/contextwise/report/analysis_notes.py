@@ -37,12 +37,9 @@ def facts(analysis: Analysis) -> list[tuple[str, str]]:
     meaning = "An association is not a cause."
     if len(analysis.domain) > 2:
         meaning = "Associations with the other variables held fixed. Not causes."
-    columns = plural(len(analysis.domain), "column")
-    binned = len(analysis.data.decisions.get("bins", {}))
-    cut = f"{binned} of them cut into bins" if binned else "used as categories"
     return [
         ("Meaning", meaning),
-        ("Rows", f"{capitalized(_rows_text(analysis))}. {columns}, {cut}."),
+        ("Rows", f"{capitalized(_rows_text(analysis))}."),
         ("Learner" if analysis.learner else "Model", f"{analysis.learner or 'given'}."),
         ("Tests", f"{capitalized(tested_on(analysis))}."),
     ]

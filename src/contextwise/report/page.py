@@ -22,10 +22,10 @@ from contextwise.report.claims import explanation_parts as model_parts
 from contextwise.report.comparisons import (
     Guess,
     comparison_parts,
-    explanation_parts,
     guesses_parts,
     scope_text,
 )
+from contextwise.report.differences import explanation_parts
 from contextwise.report.evaluations import chance_parts
 from contextwise.report.html import as_html, page_html, tag
 from contextwise.report.parts import TOP, Note, Part, Section, Style, Table, table

@@ -179,8 +179,8 @@ Part: TypeAlias = Note | Entries | Table | Legend | Picture | Section
 
 PARTS = {
     "comparison.compare.Comparison": "report.comparisons.comparison_parts",
-    "comparison.explain.Explanation": "report.comparisons.difference_parts",
-    "comparison.explain.PairExplanation": "report.comparisons.region_parts",
+    "comparison.explain.Explanation": "report.differences.difference_parts",
+    "comparison.explain.PairExplanation": "report.differences.region_parts",
     "comparison.matrix.Comparisons": "report.comparisons.comparisons_parts",
     "comparison.matrix.DistanceMatrix": "report.comparisons.matrix_parts",
     "comparison.strengths.Strengths": "report.comparisons.strength_parts",
