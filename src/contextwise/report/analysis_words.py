@@ -195,10 +195,12 @@ def _exceptions(associated: Sequence[PairFinding], outcome: str | None) -> Phras
     if not partly:
         return ()
     first, *others = partly
-    who: Phrase = ()
-    if len(associated) > 1:
-        pair = ("with ", *_names(n for n in first.pair if n != outcome))
-        who = (*(pair if outcome else _pairs([first])), " ")
+    names = _names(n for n in first.pair if n != outcome)
+    who: Phrase = (*names, " ")
+    if outcome:
+        who = ("with ", *names, " ") if len(associated) > 1 else ()
+    elif first.limit_is_open:
+        who = ("for ", *names, " this is ")
     more = f", and {plural(len(others), 'other pair')} only in some contexts" if others else ""
     return (", but ", *who, *context_phrase(first), more)
 
