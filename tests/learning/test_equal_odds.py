@@ -8,7 +8,6 @@ from math import factorial, prod
 import numpy as np
 import pytest
 
-from contextwise.learning.effect_size import GROUP_SIGNS
 from contextwise.learning.equal_odds import (
     Floats,
     equality_test,
@@ -17,6 +16,7 @@ from contextwise.learning.equal_odds import (
     trend_test,
     two_state_tables,
 )
+from contextwise.learning.free_counts import GROUP_SIGNS
 
 COAL = [  # Ashford and Sowden (1970): breathlessness and wheeze of miners by age
     [[9, 7], [95, 1841]],

@@ -34,7 +34,6 @@ from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation.pair_rows import grouped_tables, is_scale, numeric_order, rows_where
 from contextwise.independence.claims import group_rows
 from contextwise.learning.base import Run, as_learner, fresh
-from contextwise.learning.effect_size import GROUP_SIGNS, Moves
 from contextwise.learning.equal_odds import (
     Equality,
     Floats,
@@ -51,6 +50,7 @@ from contextwise.learning.equal_odds import (
     two_state_tables,
 )
 from contextwise.learning.evidence import marginal_strengths
+from contextwise.learning.free_counts import GROUP_SIGNS, FreeCounts
 from contextwise.learning.graphs import separator
 from contextwise.learning.p_values import holm
 from contextwise.models.domain import Domain
@@ -304,7 +304,7 @@ class _PairTest:
             method=self.method,
             odds=tuple(odds_ratio(moves, level) for moves in of_groups(block)),
             states=tuple((of[i], of[j]) for of, (i, j) in zip(labels, states, strict=True)),
-            ratio=odds_ratio(Moves(block, GROUP_SIGNS), level) if two_groups else None,
+            ratio=odds_ratio(FreeCounts.of(block, GROUP_SIGNS), level) if two_groups else None,
             verdict=verdict,
             adjusted=adjusted,
             places=self._places(states) if differs else (),
@@ -315,9 +315,9 @@ class _PairTest:
     def _is_alike(self, table: Floats) -> bool:
         """Check that all intervals of ratios of odds ratios are inside the margin."""
         ratios = (
-            odds_ratio(Moves(block_of(part, states), GROUP_SIGNS), 1 - 2 * self.shared.alpha)
+            odds_ratio(FreeCounts.of(block, GROUP_SIGNS), 1 - 2 * self.shared.alpha)
             for part in (table[:, two] for two in self.shared.twos)
-            for states in two_state_tables(part)
+            for block in (block_of(part, states) for states in two_state_tables(part))
         )
         margin = self.shared.margin
         return all(1 / margin < ratio.low <= ratio.high < margin for ratio in ratios)

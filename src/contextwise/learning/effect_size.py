@@ -5,12 +5,13 @@ count, whose distribution is known at every odds ratio (Fisher). At odds ratio �
 and variance V(ψ). The common odds ratio of several tables solves Σ (count - E) = 0 (conditional
 maximum likelihood), and its limits solve Σ (count - E) = ±1.96 √ΣV (score interval). A sum of
 counts at its smallest or largest possible value has an exact limit on one side. For many tests at
-once, `common_odds_ratios` approximates E and V of large tables closely. `Moves` is exact, and it
-also compares the odds ratios of two groups (Zelen 1971).
+once, `common_odds_ratios` approximates E and V of large tables closely. `estimate` is exact, and it
+also compares the odds ratios of two groups.
 
 **Cramér's V** serves more states, and odds ratios that differ between groups: the root of
 (X² - its mean if independent) / Σ n (min(states) - 1), with the interval of the noncentral
-chi-square distribution.
+chi-square distribution. `strengths_within` chooses whether X² is added over groups or of what
+groups have in common.
 """
 
 from __future__ import annotations
@@ -20,16 +21,10 @@ from math import exp, inf, isfinite, log, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from contextwise.learning.p_values import (
-    critical_value,
-    log_factorials,
-    margins_of,
-    outcomes,
-    skewed_tail,
-    tail_of,
-)
+from contextwise.learning.free_counts import FreeCounts, cells_of
+from contextwise.learning.independence_test import PooledTests
+from contextwise.learning.p_values import AddedTables, gamma_tail
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
 Z = 1.959963984540054
@@ -42,11 +37,10 @@ INFORMATIVE = 0.25
 FARTHEST = 16.0
 """The largest log odds ratio of many tests at once."""
 LARGEST_LOG = 12.0
-"""Log odds ratios of `Moves` beyond this are infinite."""
-NORMAL_FROM = 400.0
-"""Variance of the pooled sum from which its distribution is called normal."""
-ENUMERATED = 50_000
-"""Outcomes of all strata together that are enumerated."""
+"""Log odds ratios of `estimate` beyond this are infinite."""
+SPARSE = 1.5
+"""The largest variance of X² added over groups, as a multiple of that of chi-square. Above it,
+single rows of small groups count too much."""
 LARGE = 2_000.0
 """Statistics from this on have a root that is normal."""
 POWER = 0.8
@@ -59,10 +53,6 @@ STRONG = 0.3
 """Cramér's V of a strong association: a test that finds only stronger ones is too weak."""
 LARGEST_RATIO = 50.0
 """The largest odds ratio that is tried as one that a test could show."""
-PAIR_SIGNS = np.array([[1, -1], [-1, 1]])
-"""Moving one observation along these signs keeps the margins of a 2 x 2 table."""
-GROUP_SIGNS = np.array([-PAIR_SIGNS, PAIR_SIGNS])
-"""The same for the two-way margins of a 2 x 2 x 2 table of group, A and B."""
 
 
 # -- odds ratios of many tests at once -------------------------------------------------------------
@@ -79,16 +69,15 @@ class OddsRatios(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The free cell of many 2 × 2 tables, and its moments at any odds ratio.
+    """The last cell of many 2 × 2 tables, and its moments at any odds ratio.
 
-    The possible cells of the small tables are in one array, table after table.
+    Both variables vary in every table. The moments are exact for tables with few possible cells,
+    and approximate for others.
     """
 
     sums: FloatArray  # the last cell, the whole table, its second row and its second column
     small: BoolArray  # the tables with few possible cells
-    owners: IntArray  # the table of each possible cell
-    steps: FloatArray  # how far it is above the smallest possible one
-    weights: FloatArray  # its probability over that of the likeliest, if independent
+    free: FreeCounts  # of the small tables
 
     @classmethod
     def of(cls, tables: FloatArray) -> Cells:
@@ -97,41 +86,17 @@ class Cells:
         sums = np.stack([tables[:, 1, 1], tables.sum(axis=(1, 2)), row, column])
         least, most = _range(sums)
         small = most - least < SMALL
-        widths = (most - least + 1)[small].astype(np.int64)
-        starts = np.cumsum(widths) - widths
-        owners = np.repeat(np.flatnonzero(small), widths)
-        steps = np.arange(len(owners)) - np.repeat(starts, widths)
-        n, row, column = sums[1:, owners].astype(np.int64)
-        cell = least[owners].astype(np.int64) + steps
-        factorials, logs = log_factorials(sums[1]), np.zeros(len(owners))
-        for count in (cell, row - cell, column - cell, n - row - column + cell):
-            logs -= factorials[count]
-        if len(widths):
-            logs -= np.repeat(np.maximum.reduceat(logs, starts), widths)
-        return cls(sums, small, owners, steps.astype(np.float64), np.exp(logs))
+        return cls(sums, small, FreeCounts.of(tables[small]))
 
     def take(self, chosen: BoolArray) -> Cells:
         """Return some of the cells."""
-        kept, places = chosen[self.owners], np.cumsum(chosen) - 1
-        return Cells(
-            self.sums[:, chosen],
-            self.small[chosen],
-            places[self.owners[kept]],
-            self.steps[kept],
-            self.weights[kept],
-        )
+        return Cells(self.sums[:, chosen], self.small[chosen], self.free.take(chosen[self.small]))
 
     def moments(self, tilt: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of each cell; ``tilt`` has one log odds ratio per table."""
-        chances = self.weights * np.exp(tilt[self.owners] * self.steps)
-        total, first, second = (
-            np.bincount(self.owners, part, minlength=len(tilt))
-            for part in (chances, chances * self.steps, chances * self.steps**2)
-        )
-        total = np.where(self.small, total, 1.0)
-        above = first / total
-        mean = _range(self.sums)[0] + above
-        variance = np.maximum(second / total - above**2, 0.0)
+        mean, variance = self.sums[0].copy(), np.zeros(len(tilt))
+        moved, variance[self.small] = self.free.moments(tilt[self.small])
+        mean[self.small] += moved
         large = np.flatnonzero(~self.small)
         _, n, row, column = sums = self.sums[:, large]
         ratio = np.exp(tilt[large])
@@ -139,8 +104,7 @@ class Cells:
         sum_of_margins = n - row - column + ratio * (row + column)
         root = np.sqrt(sum_of_margins**2 + 4 * (1 - ratio) * ratio * row * column)
         cell = np.clip(2 * ratio * row * column / (sum_of_margins + root), *_range(sums))
-        fitted = (cell, row - cell, column - cell, n - row - column + cell)
-        inverse = sum(1 / np.maximum(part, 1e-12) for part in fitted)
+        inverse = sum(1 / np.maximum(part, 1e-12) for part in cells_of(cell, n, row, column))
         mean[large], variance[large] = cell, n / np.maximum(n - 1, 1) / inverse
         return mean, variance
 
@@ -177,7 +141,8 @@ def common_odds_ratios(cells: Cells, owners: IntArray, tests: int) -> OddsRatios
     value, below, above = np.exp(value), np.exp(low), np.exp(high)
     for k in np.flatnonzero(~inner & (most > least)).tolist():
         at_most = bool(observed[k] == most[k])
-        limit = _exact_limit(cells.sums[1:, owners == k].T.astype(np.int64), at_most)
+        tables = np.stack(cells_of(*cells.sums[:, owners == k]), axis=1)
+        limit = _exact_limit(FreeCounts.of(tables), at_most)
         value[k], below[k], above[k] = (np.inf, limit, np.inf) if at_most else (0.0, 0.0, limit)
     mean, variance = cells.moments(np.log(np.clip(value, 1e-6, 1e6))[owners])
     clear = variance >= INFORMATIVE
@@ -224,18 +189,14 @@ def _solved(
     return tilt
 
 
-def _exact_limit(margins: IntArray, at_most: bool) -> float:
+def _exact_limit(counts: FreeCounts, at_most: bool) -> float:
     """Return the odds ratio at which the extreme sum of cells has probability 0.025."""
-    place = -1 if at_most else 0
-    parts = [outcomes(*margin)[1:] for margin in margins.tolist()]
+    ends = np.append(counts.starts[1:], len(counts.moves)) - 1 if at_most else counts.starts
     low, high = -2 * FARTHEST, 2 * FARTHEST
     for _ in range(60):
         middle = (low + high) / 2
-        log_chance = 0.0
-        for logs, possible in parts:
-            tilted = logs + middle * possible
-            log_chance += float(tilted[place] - np.logaddexp.reduce(tilted))
-        if (log_chance < np.log(0.025)) == at_most:
+        # The probability that every table has its extreme cell.
+        if (counts.probabilities(middle)[ends].prod() < 0.025) == at_most:
             low = middle
         else:
             high = middle
@@ -279,11 +240,11 @@ def odds_ratio_shown(tables: FloatArray, level: float, start: float) -> float | 
     Cramér's V of the association is at most `STRONG`; None if none of them has that power. All
     tables have two states each; the probabilities are exact, given the margins.
     """
-    margins, cells = margins_of(tables), Cells.of(tables)
+    cells, added = Cells.of(tables), AddedTables(tables)
     _, n, row, column = cells.sums
     scale = n / (row * column * (n - row) * (n - column))  # X² is this times (n cell - r c)²
     farthest = np.maximum(*((n * end - row * column) ** 2 for end in _range(cells.sums)))
-    critical = critical_value(margins, level, float((farthest * scale).sum()))
+    critical = added.critical_value(level, float((farthest * scale).sum()))
     ratio = max(start, 1.05)
     while critical is not None and ratio <= LARGEST_RATIO:
         tilts = log(ratio), -log(ratio)
@@ -291,13 +252,35 @@ def odds_ratio_shown(tables: FloatArray, level: float, start: float) -> float | 
         expected = max(float(((n * mean - row * column) ** 2 * scale).sum()) for mean in means)
         if expected > n.sum() * STRONG**2:
             break
-        if all(tail_of(margins, critical, tilt) >= POWER for tilt in tilts):
+        if all(added.tail(critical, tilt) >= POWER for tilt in tilts):
             return ratio
         ratio = exp(log(ratio) * 1.15)
     return None
 
 
 # -- Cramér's V of many tests at once --------------------------------------------------------------
+
+
+def strengths_within(
+    statistic: FloatArray,
+    mean: FloatArray,
+    variance: FloatArray,
+    pooled: PooledTests,
+    scale: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return Cramér's V within the groups of each test, and its interval.
+
+    ``statistic`` is X² added over groups, with the moments of its null. V is that of what groups
+    have in common where this has the smaller p-value, and where groups are too sparse to add their
+    X².
+    """
+    is_sparse = variance > SPARSE * 2 * mean
+    is_common = pooled.is_valid & (is_sparse | (pooled.p < gamma_tail(statistic, mean, variance)))
+    chosen, freedom = (
+        np.where(is_common, common, added)
+        for common, added in ((pooled.statistic, statistic), (pooled.freedom, mean))
+    )
+    return cramers_v(chosen, freedom, scale)
 
 
 def cramers_v(
@@ -342,143 +325,42 @@ class Estimate(NamedTuple):
     high: float
 
 
-class Moves:
-    """The distribution of the one free count of each stratum, given its margins.
+def estimate(counts: FreeCounts, level: float = 0.95) -> Estimate:
+    """Return the common log odds ratio, and the interval that inverts the score test."""
+    from scipy.stats import norm
 
-    ``tables`` has one row of cells per stratum. Moving ``d`` observations adds ``signs * d`` to the
-    cells, and d = 0 is the observed table. Its probability is proportional to
-    ``exp(delta * d) / product of (cell + sign * d)!``, where delta is the log odds ratio of a 2 x 2
-    table, or the difference of the log odds ratios of two groups. All possible moves of all strata
-    are in one array, so time and memory grow with the number of rows.
-    """
+    mean, information = (moment.sum() for moment in counts.moments())
+    if information <= 0:
+        return Estimate(nan, -inf, inf)
+    quantile = float(norm.ppf((1 + level) / 2))
+    near = float(np.clip(-mean / information, -LARGEST_LOG, LARGEST_LOG))
+    value = _root(counts, 0.0, near)
+    near = value if isfinite(value) else near
+    half = quantile / sqrt(information)
+    low, high = _root(counts, quantile, near - half), _root(counts, -quantile, near + half)
+    # A limit beyond the largest log odds ratio is at least that far.
+    return Estimate(value, min(low, LARGEST_LOG), max(high, -LARGEST_LOG))
 
-    def __init__(self, tables: npt.ArrayLike, signs: IntArray) -> None:
-        from scipy.special import gammaln
 
-        flat = signs.ravel()
-        cells = np.asarray(tables).reshape(-1, flat.size).astype(np.int64)
-        down, up = cells[:, flat > 0].min(axis=1), cells[:, flat < 0].min(axis=1)
-        free = down + up > 0
-        cells, down, up = cells[free], down[free], up[free]
-        widths = down + up + 1
-        self.starts = np.cumsum(widths) - widths
-        self.stratum = np.repeat(np.arange(len(cells)), widths)
-        self.moves = np.arange(widths.sum()) - np.repeat(self.starts + down, widths)
-        self.logs = np.zeros(len(self.moves))
-        largest = cells.max(initial=0) + np.maximum(down, up).max(initial=0)
-        log_factorial = gammaln(np.arange(largest + 1) + 1.0)
-        for cell, sign in zip(cells.T, flat, strict=True):
-            self.logs -= log_factorial[cell[self.stratum] + sign * self.moves]
-        self.means, self.variances = self.moments(0.0)
-
-    def __len__(self) -> int:
-        return len(self.starts)
-
-    def probabilities(self, delta: float) -> FloatArray:
-        """Return the probability of each move of each stratum."""
-        logs: FloatArray = self.logs + delta * self.moves
-        if not len(self):
-            return logs
-        weights = np.exp(logs - np.maximum.reduceat(logs, self.starts)[self.stratum])
-        shares: FloatArray = weights / np.add.reduceat(weights, self.starts)[self.stratum]
-        return shares
-
-    @property
-    def limit(self) -> float:
-        """The estimate if it is infinite, because no stratum can move further; else 0."""
-        if not len(self):
-            return 0.0
-        if not (self.moves > 0).any():
-            return inf
-        return 0.0 if (self.moves < 0).any() else -inf
-
-    def _sums(self, values: FloatArray) -> FloatArray:
-        """Sum over the moves of each stratum."""
-        return np.add.reduceat(values, self.starts) if len(self) else np.zeros(0)
-
-    def moments(self, delta: float) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance of the move of each stratum."""
-        p = self.probabilities(delta)
-        means = self._sums(p * self.moves)
-        return means, self._sums(p * (self.moves - means[self.stratum]) ** 2)
-
-    def pooled_p(self) -> float:
-        """Return the two-sided p-value of the sum over the strata."""
-        from scipy.stats import chi2
-
-        mean, variance = self.means.sum(), self.variances.sum()
-        if variance <= 0:
-            return 1.0
-        if variance > NORMAL_FROM:
-            return float(chi2.sf(mean**2 / variance, 1))
-        p, total, first = self.probabilities(0.0), np.ones(1), 0
-        for start, end in zip(self.starts, [*self.starts[1:], len(p)], strict=True):
-            total = np.convolve(total, p[start:end])
-            first += self.moves[start]
-            possible = np.flatnonzero(total)  # tails can be too small for a float
-            total, first = total[possible[0] : possible[-1] + 1], first + possible[0]
-        as_far = np.abs(np.arange(len(total)) + first - mean) >= abs(mean) - 1e-7
-        return min(1.0, float(total[as_far].sum() / total.sum()))
-
-    def contexts_p(self) -> tuple[float, int]:
-        """Return the p-value of the sum of squares, and the number of strata in it.
-
-        Exact for few possible outcomes. Otherwise its distribution is a shifted gamma with the
-        exact mean, variance and skewness.
-        """
-        used = self.variances >= INFORMATIVE
-        if not used.any():
-            return 1.0, 0
-        variances = np.where(used, self.variances, 1.0)
-        squares = (self.moves - self.means[self.stratum]) ** 2 / variances[self.stratum] - 1
-        p = self.probabilities(0.0)
-        statistic = (self.means[used] ** 2 / self.variances[used] - 1).sum()
-        ends = np.append(self.starts[1:], len(p))
-        if np.prod((ends - self.starts)[used], dtype=np.float64) <= ENUMERATED:
-            values, chances = np.zeros(1), np.ones(1)
-            for start, end in zip(self.starts[used], ends[used], strict=True):
-                values = np.add.outer(values, squares[start:end]).ravel()
-                chances = np.multiply.outer(chances, p[start:end]).ravel()
-            return min(1.0, float(chances[values >= statistic - 1e-9].sum())), int(used.sum())
-        variance, third = (float(self._sums(p * squares**k)[used].sum()) for k in (2, 3))
-        p_value = skewed_tail(statistic, 0.0, variance, third) if variance > 0 else 1.0
-        return p_value, int(used.sum())
-
-    def estimate(self, level: float = 0.95) -> Estimate:
-        """Return delta, common to all strata, and the interval that inverts the score test."""
-        from scipy.stats import norm
-
-        information = self.variances.sum()
-        if information <= 0:
-            return Estimate(nan, -inf, inf)
-        quantile = float(norm.ppf((1 + level) / 2))
-        near = float(np.clip(-self.means.sum() / information, -LARGEST_LOG, LARGEST_LOG))
-        value = self._root(0.0, near)
-        near = value if isfinite(value) else near
-        half = quantile / sqrt(information)
-        low, high = self._root(quantile, near - half), self._root(-quantile, near + half)
-        # A limit beyond the largest log odds ratio is at least that far.
-        return Estimate(value, min(low, LARGEST_LOG), max(high, -LARGEST_LOG))
-
-    def _root(self, quantile: float, near: float) -> float:
-        """Return the delta whose score is ``quantile`` standard errors, by bounded Newton steps."""
-        low, high, step = -LARGEST_LOG, LARGEST_LOG, inf
-        x = min(max(near, low + 1), high - 1)
-        for _ in range(60):
-            means, variances = self.moments(x)
-            variance = float(variances.sum())
-            score = -float(means.sum()) - quantile * sqrt(max(variance, 1e-12))
-            if score > 0:
-                low = x
-            else:
-                high = x
-            following = x + score / max(variance, 1e-9)
-            if not low <= following <= high or abs(following - x) > step / 2:
-                following = (low + high) / 2
-            step = abs(following - x)
-            if step < 1e-5:
-                break
-            x = following
-        if abs(x) > LARGEST_LOG - 0.1:
-            return inf if x > 0 else -inf
-        return x
+def _root(counts: FreeCounts, quantile: float, near: float) -> float:
+    """Return the tilt whose score is ``quantile`` standard errors, by bounded Newton steps."""
+    low, high, step = -LARGEST_LOG, LARGEST_LOG, inf
+    x = min(max(near, low + 1), high - 1)
+    for _ in range(60):
+        means, variances = counts.moments(x)
+        variance = float(variances.sum())
+        score = -float(means.sum()) - quantile * sqrt(max(variance, 1e-12))
+        if score > 0:
+            low = x
+        else:
+            high = x
+        following = x + score / max(variance, 1e-9)
+        if not low <= following <= high or abs(following - x) > step / 2:
+            following = (low + high) / 2
+        step = abs(following - x)
+        if step < 1e-5:
+            break
+        x = following
+    if abs(x) > LARGEST_LOG - 0.1:
+        return inf if x > 0 else -inf
+    return x

@@ -28,7 +28,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.learning.effect_size import GROUP_SIGNS, LARGEST_LOG, PAIR_SIGNS, Moves, Z
+from contextwise.learning.effect_size import INFORMATIVE, LARGEST_LOG, Z, estimate
+from contextwise.learning.free_counts import GROUP_SIGNS, FreeCounts, sums_of
 from contextwise.learning.p_values import skewed_tail
 from contextwise.models.evidence import Effect
 from contextwise.support.arrays import IntArray
@@ -42,6 +43,10 @@ DENSE = 5.0
 """Smallest fitted count of a stratum that follows a chi-square distribution."""
 DRAWS, BATCH, ENOUGH, TAIL = 999, 111, 20, 10
 """Draws at most, per batch; larger draws that end the drawing, or that make a p-value of draws."""
+NORMAL_FROM = 400.0
+"""Variance of the pooled sum from which its distribution is called normal."""
+ENUMERATED = 50_000
+"""Outcomes of all strata together that are enumerated."""
 
 
 def fit_without_interaction(tables: Floats, start: Floats | None = None) -> Floats:
@@ -127,6 +132,46 @@ def _p_of_draws(observed: float, draws: Floats) -> float:
     return skewed_tail(observed, mean, variance, float(((draws - mean) ** 3).mean()))
 
 
+def pooled_p(counts: FreeCounts) -> float:
+    """Return the two-sided p-value of the sum over the tables."""
+    from scipy.stats import chi2
+
+    mean, variance = (moment.sum() for moment in counts.moments())
+    if variance <= 0:
+        return 1.0
+    if variance > NORMAL_FROM:
+        return float(chi2.sf(mean**2 / variance, 1))
+    p, total, first = counts.probabilities(), np.ones(1), 0
+    for chances, start in zip(counts.split(p), counts.starts, strict=True):
+        total = np.convolve(total, chances)
+        first += counts.moves[start]
+        possible = np.flatnonzero(total)  # tails can be too small for a float
+        total, first = total[possible[0] : possible[-1] + 1], first + possible[0]
+    as_far = np.abs(np.arange(len(total)) + first - mean) >= abs(mean) - 1e-7
+    return min(1.0, float(total[as_far].sum() / total.sum()))
+
+
+def contexts_p(counts: FreeCounts) -> tuple[float, int]:
+    """Return the p-value of the sum of squares, and the number of tables in it.
+
+    Exact for few possible outcomes. Otherwise its distribution is a shifted gamma with the exact
+    mean, variance and skewness.
+    """
+    used = counts.take(counts.moments()[1] >= INFORMATIVE)
+    if not len(used):
+        return 1.0, 0
+    means, variances = used.moments()
+    squares = (used.moves - means[used.owners]) ** 2 / variances[used.owners] - 1
+    p = used.probabilities()
+    statistic = (means**2 / variances - 1).sum()
+    if np.prod(np.bincount(used.owners), dtype=np.float64) <= ENUMERATED:
+        sums, chances = sums_of(used.split(squares), used.split(p))
+        return min(1.0, float(chances[sums >= statistic - 1e-9].sum())), len(used)
+    variance, third = (float((p * squares**k).sum()) for k in (2, 3))
+    p_value = skewed_tail(statistic, 0.0, variance, third) if variance > 0 else 1.0
+    return p_value, len(used)
+
+
 class Equality(NamedTuple):
     """The p-value of equal odds ratios, and how it was found."""
 
@@ -146,8 +191,8 @@ def equality_test(tables: Floats, rng: np.random.Generator) -> Equality:
     from scipy.stats import chi2
 
     if tables.shape[1:] == (2, 2, 2):
-        moves = Moves(tables, GROUP_SIGNS)
-        return Equality(_either(moves.pooled_p(), *moves.contexts_p()), "exact")
+        counts = FreeCounts.of(tables, GROUP_SIGNS)
+        return Equality(_either(pooled_p(counts), *contexts_p(counts)), "exact")
     fit, design = fit_without_interaction(tables), _design(*tables.shape[1:])
     parts = [_covariance(each, design) for each in fit]
     used = [k for k, (_, freedom) in enumerate(parts) if freedom]
@@ -318,7 +363,9 @@ def two_state_tables(tables: Floats) -> list[TwoStates]:
         for second in combinations(range(b), 2):
             block = block_of(tables, (first, second))
             two_groups = block.shape[1] == 2
-            value = Moves(block, GROUP_SIGNS).variances.sum() if two_groups else block.sum()
+            value = (
+                FreeCounts.of(block, GROUP_SIGNS).moments()[1].sum() if two_groups else block.sum()
+            )
             information[np.ix_(first, second)] += value
     reference, other = divmod(int(information.argmax()), b)
     others = [i for i in range(a) if i != reference], [j for j in range(b) if j != other]
@@ -334,21 +381,21 @@ def block_of(tables: Floats, states: TwoStates) -> Floats:
 # -- odds ratios of groups -------------------------------------------------------------------------
 
 
-def odds_ratio(moves: Moves, level: float) -> Effect:
+def odds_ratio(counts: FreeCounts, level: float) -> Effect:
     """Return the odds ratio, or the ratio of two, with its interval."""
-    value, low, high = map(exp, moves.estimate(level))
+    value, low, high = map(exp, estimate(counts, level))
     return Effect("odds ratio", value, low, high)
 
 
-def of_groups(block: Floats) -> list[Moves]:
+def of_groups(block: Floats) -> list[FreeCounts]:
     """Return the distribution of the odds ratio of each group, for two states each."""
-    return [Moves(each, PAIR_SIGNS) for each in np.moveaxis(block, 1, 0)]
+    return [FreeCounts.of(each) for each in np.moveaxis(block, 1, 0)]
 
 
 def clearest_states(tables: Floats, choices: Sequence[TwoStates]) -> TwoStates:
     """Choose the states whose odds ratios differ most between groups, in an order above 1."""
     first, second = max(choices, key=lambda states: _spread(block_of(tables, states)))
-    if Moves(block_of(tables, (first, second)).sum(axis=1), PAIR_SIGNS).estimate().value < 0:
+    if estimate(FreeCounts.of(block_of(tables, (first, second)).sum(axis=1))).value < 0:
         second = second[1], second[0]  # an odds ratio above 1 reads better
     return first, second
 
@@ -358,8 +405,10 @@ def _spread(block: Floats) -> float:
 
     Two groups with the same infinite odds ratio show no difference.
     """
-    known = [each for each in of_groups(block) if each.variances.sum() > 0]
-    ends = [(-each.means.sum(), each.variances.sum(), each.limit) for each in known]
+    ends = []
+    for counts in of_groups(block):
+        mean, variance = (moment.sum() for moment in counts.moments())
+        ends += [(-mean, variance, counts.limit)] if variance > 0 else []
     return max(
         (
             abs(x / v - y / w) / sqrt(1 / v + 1 / w)

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import cached_property
 from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from contextwise.learning.free_counts import FreeCounts, cells_of, log_factorials, sums_of
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
 compiled: Any = None
@@ -105,10 +106,10 @@ def exact_p(
         return 1.0, "exact"
     if tables.shape[1:] != (2, 2):
         return _drawn_p(tables, statistic, dense, np.random.default_rng(seed)), "drawn"
-    margins = margins_of(tables)
+    added = AddedTables(tables)
     if not dense[0]:
-        return tail_of(margins, statistic), "exact"
-    below, beyond = _convolved(margins, statistic)
+        return added.tail(statistic), "exact"
+    below, beyond = added.convolved(statistic)
     # The tail of the dense groups is smooth: some places of the grid are enough.
     some = np.arange(0, GRID + 1, GRID // 128)
     logs = np.log(np.maximum(gamma_tail(statistic * (1 - some / GRID), *dense), 1e-320))
@@ -119,93 +120,78 @@ def exact_p(
 # -- tables of two states each ---------------------------------------------------------------------
 
 
-def margins_of(tables: FloatArray) -> IntArray:
-    """Return the sum of all cells, of the second row, and of the second column of each table."""
-    sums = tables.sum(axis=(1, 2)), tables[:, 1].sum(axis=1), tables[:, :, 1].sum(axis=1)
-    return np.stack(sums, axis=1).astype(np.int64)
+class AddedTables:
+    """The distribution of X² added over 2 x 2 tables, given their margins; both variables vary."""
 
+    def __init__(self, tables: FloatArray) -> None:
+        self.tables = tables
+        sums = tables.sum(axis=(1, 2)), tables[:, 1].sum(axis=1), tables[:, :, 1].sum(axis=1)
+        self.margins = np.stack(sums, axis=1)
 
-@lru_cache(maxsize=2**14)
-def outcomes(n: int, row: int, column: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the possible X² of a table with these margins, log probabilities, and last cells."""
-    from scipy.special import gammaln
+    @cached_property
+    def counts(self) -> FreeCounts:
+        """The free count of each table."""
+        return FreeCounts.of(self.tables)
 
-    cells = np.arange(max(0, row + column - n), min(row, column) + 1, dtype=np.float64)
-    table = np.stack([cells, row - cells, column - cells, n - row - column + cells])
-    logs = -gammaln(table + 1).sum(axis=0)
-    logs -= np.logaddexp.reduce(logs)
-    # Whole numbers, so that a table that is exactly independent has 0.
-    values = (cells * n - row * column) ** 2 * (n / (row * (n - row) * column * (n - column)))
-    return values, logs, cells
+    @cached_property
+    def values(self) -> list[FloatArray]:
+        """The possible X² of each table."""
+        cells = self.tables[:, 1, 1][self.counts.owners] + self.counts.moves
+        n, row, column = self.margins[self.counts.owners].T
+        # Whole numbers, so that a table that is exactly independent has 0.
+        far = (cells * n - row * column) ** 2
+        return self.counts.split(far * (n / (row * (n - row) * column * (n - column))))
 
+    def _chances(self, tilt: float) -> list[FloatArray]:
+        """Return the probabilities of these values if the log odds ratio is ``tilt``."""
+        return self.counts.split(self.counts.probabilities(tilt))
 
-def distribution(margins: IntArray, top: float, tilt: float = 0.0) -> tuple[FloatArray, FloatArray]:
-    """Return the possible sums of X², and their probabilities if the log odds ratio is ``tilt``.
+    def distribution(self, top: float, tilt: float = 0.0) -> tuple[FloatArray, FloatArray]:
+        """Return the possible sums of X², and their probabilities.
 
-    If there are many, they are the places of the grid up to ``top``, the last one for all beyond.
-    """
-    n, row, column = margins.T.astype(np.float64)
-    counts = np.minimum(row, column) - np.maximum(0.0, row + column - n) + 1
-    if counts.prod() > LISTED:
-        below, beyond = _convolved(margins, top, tilt)
+        If there are many, they are the places of the grid up to ``top``, the last for all beyond.
+        """
+        n, row, column = self.margins.T
+        sizes = np.minimum(row, column) - np.maximum(0.0, row + column - n) + 1
+        if sizes.prod() <= LISTED:
+            return sums_of(self.values, self._chances(tilt))
+        below, beyond = self.convolved(top, tilt)
         return np.arange(GRID + 1.0) * (top / GRID), np.concatenate([below, [beyond]])
-    values, chances = np.zeros(1), np.ones(1)
-    for own, logs, cells in (outcomes(*margin) for margin in margins.tolist()):
-        values = (values[:, None] + own).ravel()
-        chances = (chances[:, None] * _chances(logs, cells, tilt)).ravel()
-    return values, chances
 
+    def tail(self, statistic: float, tilt: float = 0.0) -> float:
+        """Return the probability that X² is at least this large."""
+        values, chances = self.distribution(statistic, tilt)
+        return min(1.0, float(chances[values >= statistic * (1 - SLACK)].sum()))
 
-def tail_of(margins: IntArray, statistic: float, tilt: float = 0.0) -> float:
-    """Return the probability that X² is at least this large."""
-    values, chances = distribution(margins, statistic, tilt)
-    return min(1.0, float(chances[values >= statistic * (1 - SLACK)].sum()))
+    def critical_value(self, level: float, largest: float) -> float | None:
+        """Return the smallest X² whose p-value is at most the level; None if there is none."""
+        values, chances = self.distribution(largest * (1 + 1 / GRID))
+        order = np.argsort(values)
+        values, tails = values[order], np.cumsum(chances[order][::-1])[::-1]
+        # Equal statistics have one p-value: that of the first of them.
+        p = tails[np.searchsorted(values, values * (1 - SLACK))]
+        reached = np.flatnonzero(p <= level)
+        return float(values[reached[0]]) if len(reached) else None
 
-
-def critical_value(margins: IntArray, level: float, largest: float) -> float | None:
-    """Return the smallest X² whose p-value is at most the level; None if there is none."""
-    values, chances = distribution(margins, largest * (1 + 1 / GRID))
-    order = np.argsort(values)
-    values, tails = values[order], np.cumsum(chances[order][::-1])[::-1]
-    # Equal statistics have one p-value: that of the first of them.
-    p = tails[np.searchsorted(values, values * (1 - SLACK))]
-    reached = np.flatnonzero(p <= level)
-    return float(values[reached[0]]) if len(reached) else None
-
-
-def _chances(logs: FloatArray, cells: FloatArray, tilt: float) -> FloatArray:
-    """Return the probabilities of cells if the log odds ratio is ``tilt``."""
-    tilted = logs + tilt * cells
-    return np.asarray(np.exp(tilted - np.logaddexp.reduce(tilted)))
-
-
-def _convolved(margins: IntArray, top: float, tilt: float = 0.0) -> tuple[FloatArray, float]:
-    """Return the distribution of the sum on the grid below ``top``, and the probability beyond."""
-    if compiled is not None:
-        result = compiled.sum_of_tables(margins.astype(np.float64), top, GRID, tilt)
-        return result[:-1], float(result[-1])
-    below, beyond = np.zeros(GRID), 0.0
-    below[0] = 1.0
-    for values, logs, cells in (outcomes(*margin) for margin in margins.tolist()):
-        exact = np.minimum(values * (GRID / top * (1 + SLACK)), GRID)
-        places = exact.astype(np.int64)
-        chances = _chances(logs, cells, tilt)
-        upper = chances * (exact - places)
-        step = np.bincount(places, chances - upper, minlength=GRID + 2)
-        step[1:] += np.bincount(places, upper, minlength=GRID + 1)[: GRID + 1]
-        whole = np.zeros(2 * GRID)
-        for place in np.flatnonzero(step[:GRID]).tolist():
-            whole[place : place + GRID] += step[place] * below
-        beyond += float(step[GRID:].sum()) * float(below.sum()) + float(whole[GRID:].sum())
-        below = whole[:GRID]
-    return below, beyond
-
-
-def log_factorials(counts: FloatArray | IntArray) -> FloatArray:
-    """Return ln k! of k = 0, 1, ... up to the largest of these counts."""
-    from scipy.special import gammaln
-
-    return np.asarray(gammaln(np.arange(1, int(counts.max(initial=0)) + 2)))
+    def convolved(self, top: float, tilt: float = 0.0) -> tuple[FloatArray, float]:
+        """Return the distribution on the grid below ``top``, and the probability beyond."""
+        if compiled is not None:
+            result = compiled.sum_of_tables(self.margins, top, GRID, tilt)
+            return result[:-1], float(result[-1])
+        below, beyond = np.zeros(GRID), 0.0
+        below[0] = 1.0
+        for values, chances in zip(self.values, self._chances(tilt), strict=True):
+            exact = np.minimum(values * (GRID / top * (1 + SLACK)), GRID)
+            places = exact.astype(np.int64)
+            upper = chances * (exact - places)
+            step = np.bincount(places, chances - upper, minlength=GRID + 2)
+            step[1:] += np.bincount(places, upper, minlength=GRID + 1)[: GRID + 1]
+            whole = np.zeros(2 * GRID)
+            for place in np.flatnonzero(step[:GRID]).tolist():
+                whole[place : place + GRID] += step[place] * below
+            beyond += float(step[GRID:].sum()) * float(below.sum()) + float(whole[GRID:].sum())
+            below = whole[:GRID]
+        return below, beyond
 
 
 def smallest_p(tables: FloatArray) -> FloatArray:
@@ -216,7 +202,7 @@ def smallest_p(tables: FloatArray) -> FloatArray:
     """
     whole = tables.astype(np.int64)
     rows, columns, n = whole.sum(axis=2), whole.sum(axis=1), whole.sum(axis=(1, 2))
-    logs = log_factorials(n)
+    logs = log_factorials(int(n.max(initial=0)))
     row_logs, column_logs = (logs[margin].sum(axis=1) for margin in (rows, columns))
     if tables.shape[1:] != (2, 2):
         return np.asarray(np.exp(np.maximum(row_logs, column_logs) - logs[n]))
@@ -225,7 +211,7 @@ def smallest_p(tables: FloatArray) -> FloatArray:
     largest = np.zeros(len(tables), dtype=np.int64)
     for cell in (np.minimum(row, column), np.maximum(0, row + column - n)):
         distance = np.abs(cell * n - row * column)
-        inner = logs[cell] + logs[row - cell] + logs[column - cell] + logs[n - row - column + cell]
+        inner = sum(logs[part] for part in cells_of(cell, n, row, column))
         chance = np.exp(row_logs + column_logs - logs[n] - inner)
         # Both ends count if they are equally far from independence.
         result = np.where(distance > largest, chance, result + chance * (distance == largest))
