@@ -23,8 +23,10 @@ from contextwise.evaluation.pair_rows import (
     two_state_groups,
     wilson,
 )
+from contextwise.learning.evidence import judge
 from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal
+from contextwise.models.structure import Structure
 
 TITANIC = read_data("titanic")
 
@@ -199,6 +201,24 @@ def test_two_rows_of_sparse_groups_are_no_strong_association() -> None:
     data = Data(Domain({"Z": 6, "A": 2, "B": 2}), np.array(rows))
     found = strength(data, ("A", "B"), ["Z"])
     assert found is not None
+    assert found.value < 0.05
+
+
+def test_a_claim_and_its_pair_have_one_strength() -> None:
+    """Six rows of three sparse groups alone make V 0.23, if X² is added over groups."""
+    balanced = [(a, b) for a in range(3) for b in range(2)] * 100
+    sparse = [(0, 0)] * 98 + [(1, 1)] * 2
+    groups = [sparse] * 3 + [balanced] * 6
+    rows = [(z, *cell) for z, group in enumerate(groups) for cell in group]
+    data = Data(Domain({"Z": 9, "A": 3, "B": 2}), np.array(rows))
+    model = Structure(data.domain, ["Z=1 & A=1", "Z=1 & B=1"])
+    (claim,) = judge(model, data, pairs=[(1, 2)]).claims
+    found = strength(data, ("A", "B"), ["Z"])
+    assert claim.given == ("Z",)
+    assert claim.effect is not None
+    assert found is not None
+    assert (claim.effect.measure, claim.effect.value) == ("V", found.value)
+    assert (claim.effect.low, claim.effect.high) == (found.low, found.high)
     assert found.value < 0.05
 
 

@@ -8,7 +8,7 @@ by the rows of each group, over the groups in which every state of the other var
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import sqrt
@@ -19,18 +19,14 @@ from contextwise.comparison.question import Pair
 from contextwise.data.rows import Data
 from contextwise.independence.claims import group_rows
 from contextwise.learning.counted_rows import joint_counts
-from contextwise.learning.effect_size import Z, cramers_v
+from contextwise.learning.effect_size import Z, cramers_v, strengths_within
 from contextwise.learning.independence_test import PooledTests, evaluate_tables, tables_within
-from contextwise.learning.p_values import gamma_tail
 from contextwise.models.features import rows_in
 from contextwise.models.notation import Literal
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
 COVERED = 0.6
 """Standardised shares are over groups with at least this share of the rows."""
-SPARSE = 1.5
-"""The largest variance of X² added over groups, as a multiple of that of chi-square. Above it,
-single rows of small groups count too much."""
 POSITIVE = frozenset({"yes", "true", "1", "y", "t", "positive", "present", "1.0", "ja", "oui"})
 
 
@@ -166,8 +162,7 @@ def strength(
 ) -> Estimate | None:
     """Return Cramér's V within the groups; None if no group carries information.
 
-    It is that of what groups have in common where this has the smaller p-value, as in the tests,
-    and where groups are too sparse to add their X².
+    It is the V that the evidence about a claim has, see `strengths_within`.
 
     >>> from contextwise.data import read_data
     >>> round(strength(read_data("titanic"), ("sex", "survived")).value, 2)
@@ -179,14 +174,10 @@ def strength(
     if not useful.any():
         return None
     whole, tables = tests.together(), tables[useful]
-    statistic, mean, variance = (
-        np.array([float(part)]) for part in (whole.statistic, whole.mean, whole.variance)
-    )
+    statistic, mean, variance = map(np.atleast_1d, (whole.statistic, whole.mean, whole.variance))
     pooled = PooledTests(tables, np.array([0, len(tables)]))
-    is_sparse = variance > SPARSE * 2 * mean
-    if pooled.is_valid and (is_sparse or pooled.p < gamma_tail(statistic, mean, variance)):
-        statistic, mean = pooled.statistic, pooled.freedom
-    return _estimates(statistic, mean, _scales(tables).sum(keepdims=True))[0]
+    scale = _scales(tables).sum(keepdims=True)
+    return _estimates(strengths_within(statistic, mean, variance, pooled, scale))[0]
 
 
 def crude_strengths(data: Data) -> dict[Pair, Estimate | None]:
@@ -202,7 +193,7 @@ def crude_strengths(data: Data) -> dict[Pair, Estimate | None]:
         first, second = (starts[chosen[:, k], None] + np.arange(shape[k]) for k in (0, 1))
         tables = joint[first[:, :, None], second[:, None, :]]
         tests = evaluate_tables(tables)
-        estimates = _estimates(tests.statistic, tests.mean, _scales(tables))
+        estimates = _estimates(cramers_v(tests.statistic, tests.mean, _scales(tables)))
         for (i, j), estimate, variance in zip(chosen, estimates, tests.variance, strict=True):
             found[names[i], names[j]] = estimate if variance > 1e-12 else None
     return found
@@ -214,8 +205,7 @@ def _scales(tables: FloatArray) -> FloatArray:
     return np.asarray(tables.sum(axis=(1, 2)) * (np.minimum(*occur) - 1))
 
 
-def _estimates(statistic: FloatArray, mean: FloatArray, scale: FloatArray) -> list[Estimate]:
-    ends = cramers_v(statistic, mean, scale)
+def _estimates(ends: Iterable[FloatArray]) -> list[Estimate]:
     return [Estimate(*each) for each in zip(*(end.tolist() for end in ends), strict=True)]
 
 

@@ -40,9 +40,9 @@ from contextwise.learning.effect_size import (
     STRONG,
     Cells,
     common_odds_ratios,
-    cramers_v,
     odds_ratio_shown,
     odds_ratios_pooled,
+    strengths_within,
 )
 from contextwise.learning.independence_test import (
     PooledTests,
@@ -249,7 +249,7 @@ class _Tests:
         self.freedom = total((states[0] - 1) * (states[1] - 1))
         self.scale = total(n * (np.minimum(*states) - 1))
         self.bits = (total(_g_squared(tables)) - mean) / np.maximum(self.rows, 1) / (2 * log(2))
-        self.v = cramers_v(self.statistic, mean, self.scale)
+        self.v = strengths_within(self.statistic, mean, variance, self.pooled, self.scale)
         self.ratios = None
         if self.shape == (2, 2):
             self.cells, self.owners = Cells.of(tables), owners
@@ -287,11 +287,6 @@ class _Tests:
             value, low, high, p_common = (float(part[k]) for part in self.ratios)
             if p_common > DIFFERS:
                 return Effect("odds ratio", value, low, high)
-        elif self.is_pooled[k]:
-            one = slice(k, k + 1)
-            pooled = self.pooled.statistic[one], self.pooled.freedom[one], self.scale[one]
-            value, low, high = (float(part[0]) for part in cramers_v(*pooled))
-            return Effect("V", value, low, high)
         value, low, high = (float(part[k]) for part in self.v)
         return Effect("V", value, low, high, differs=self.ratios is not None)
 
