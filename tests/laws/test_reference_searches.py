@@ -103,10 +103,9 @@ def claimed(structure: cw.Structure, pair: reference.Pair, row: reference.Row) -
     return False
 
 
+@pytest.mark.parametrize("twin", ["compiled"], indirect=True)  # it has no version in Python
 @pytest.mark.parametrize("seed", SETS)
 def test_edges(seed: int) -> None:
-    if counted_rows_module.not_compiled:
-        pytest.skip("contextual-mpl has no version in Python")
     rows, cards = random_data(seed, largest=5)
     learned = ContextualMPL().fit(rows, domain=domain_of(cards))
     edges = reference.contextual_mpl(plain(rows), cards)
