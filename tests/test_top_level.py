@@ -18,8 +18,9 @@ import pytest
 
 import contextwise
 from contextwise import _HOMES
+from contextwise.data.options import FLAGS
 from contextwise.errors import ContextwiseError
-from contextwise.learning import LEARNERS
+from contextwise.learning import LEARNERS, learner_named
 
 
 def test_every_exported_name_has_a_home() -> None:
@@ -167,6 +168,11 @@ def test_every_learner_is_in_the_import_rule_of_siblings() -> None:
     ]["contracts"]
     (siblings,) = (set(c["modules"]) for c in contracts if c["name"].startswith("Learners are"))
     assert siblings == {f"contextwise.learning.{entry.module}" for entry in LEARNERS.values()}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_no_parameter_of_a_learner_is_an_option_of_reading(name: str) -> None:
+    assert not FLAGS.keys() & learner_named(name).defaults().keys()
 
 
 def test_a_wrong_keyword_names_the_likely_one() -> None:

@@ -205,7 +205,7 @@ def test_two_rows_of_sparse_groups_are_no_strong_association() -> None:
 
 
 def test_a_claim_and_its_pair_have_one_strength() -> None:
-    """Six rows of three sparse groups alone make V 0.23, if X² is added over groups."""
+    """Six rows of three sparse groups alone make V 0.27, if X² is added over groups."""
     balanced = [(a, b) for a in range(3) for b in range(2)] * 100
     sparse = [(0, 0)] * 98 + [(1, 1)] * 2
     groups = [sparse] * 3 + [balanced] * 6

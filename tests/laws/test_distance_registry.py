@@ -19,7 +19,7 @@ from hypothesis import given, settings
 
 import contextwise
 from contextwise import Structure, compare, distance
-from contextwise.comparison.confusion import Number, Rates, WholeMeasures, graph_distance
+from contextwise.comparison.confusion import Number, Rates, WholeMeasures
 from contextwise.comparison.matrix import distance_matrix
 from contextwise.comparison.track import track
 from contextwise.evaluation import chance
@@ -56,10 +56,6 @@ DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
     "contextwise.comparison.confusion.Confusion.distance": (
         lambda a, b: compare(a, b).confusion.distance,
         METRIC,
-    ),
-    "contextwise.comparison.confusion.graph_distance": (  # test_causal.py has its laws
-        lambda a, b: graph_distance("shd", a.directions, b.directions) or 0,
-        frozenset(),
     ),
     "contextwise.comparison.matrix.DistanceMatrix.normalized": (
         lambda a, b: float(distance_matrix([a, b]).normalized[0, 1]),
