@@ -33,8 +33,12 @@ QUICK = {
     *("models", "counting", "formats", "convert", "independence", "truths", "comparison"),
     *("data", "distributions", "laws"),
 }
-"""The rooms of ``pytest -m quick``, less than a minute on two cores; without the files below."""
-SLOW = {"test_ganak", "test_learners", "test_reference_searches", "test_counts_are_rows"}
+"""The rooms of ``pytest -m quick``, about a minute on two cores; without the files below."""
+SLOW = {
+    *("test_ganak", "test_learners", "test_reference_searches", "test_counts_are_rows"),
+    *("test_undirected", "test_by_values", "test_libra_scan"),
+    *("test_distance_laws", "test_format_fuzz", "test_limits"),
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
