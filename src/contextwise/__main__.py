@@ -40,7 +40,8 @@ def main() -> None:
         _stop(received)
     except SystemExit as end:
         if received:
-            # An interrupt inside of exec(), as in imports, would replace the exit code by SIGINT.
+            # After an interrupt inside of exec(), as in imports, Python would end itself by SIGINT
+            # and lose the exit code; the next exec() makes it forget.
             exec("")
         if end.code == INTERRUPTED and received == signal.SIGTERM:
             sys.exit(TERMINATED)

@@ -195,9 +195,9 @@ def blocks_of(question: Question, size: int) -> Iterator[Block]:
 
 
 def count_block(block: Block, effort: Effort, engine: str = DEFAULT) -> Distances:
-    """Count one block, at once if the kernel can; else each two models on their own."""
+    """Count one block: at once if the kernel can, otherwise one pair of models at a time."""
     question, left = block.question, effort.deadline.left()
-    # The other half of the time is for the bounds of each two models.
+    # The other half of the time is for the bounds of single pairs of models.
     soon = effort.deadline.sooner(inf if left is None else left / 2)
     if question.rows is None and get_engine(engine).name == "native":
         try:
