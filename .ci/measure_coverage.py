@@ -26,7 +26,7 @@ COUNTED = "--coverage -fprofile-update=atomic -O1 -g0"
 OWN_TESTS = {
     "tests/kernel/kernel_test.cpp": "src/contextwise/counting/kernel",
     "tests/compiled/growth_test.cpp": "src/contextwise/learning/grow",
-    "tests/compiled/count_test.cpp": "src/contextwise/learning/count",
+    "tests/compiled/count_test.cpp": "src/contextwise/evidence/count",
     "tests/compiled/descent_test.cpp": "src/contextwise/distributions",
 }
 """The tests written in C++, and where their headers are."""

@@ -29,8 +29,8 @@ from contextwise import Domain, LogLinear, Structure
 from contextwise.data.rows import Data
 from contextwise.distributions import probabilities
 from contextwise.distributions.sampling import draw
+from contextwise.evidence.verdicts import judge
 from contextwise.learning import learner_named
-from contextwise.learning.evidence import judge
 from contextwise.models.domain import literals_of
 from contextwise.models.evidence import ClaimEvidence
 from contextwise.models.features import rows_in

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from contextwise.analysis.groups_of_rows import groups
 from contextwise.data.rows import Data
-from contextwise.evaluation.groups import groups
-from contextwise.learning.equal_odds import Floats, equality_test
+from contextwise.evidence.equal_odds import Floats, equality_test
 from contextwise.models.domain import Domain
 
 ALPHAS = (0.01, 0.05, 0.10)

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import contextwise as cw
-from contextwise.learning.evidence import judge
+from contextwise.evidence.verdicts import judge
 from studies.step import Step
 
 BUNDLED = ("berkeley", "titanic", "women-math")

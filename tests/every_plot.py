@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from contextwise import compare, examples
-from contextwise.evaluation import Ensemble, groups, reliability
+from contextwise.analysis import groups
+from contextwise.evaluation import Ensemble, reliability
 
 SIX = compare(examples.load("six"), examples.load("six-guess"))
 LINE = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))

@@ -56,7 +56,8 @@ def public_names(module: ModuleType) -> set[str]:
 
 def test_every_room_has_a_page() -> None:
     wanted = (
-        "convert distributions evaluation truths.bundled independence learning testing report.plots"
+        "analysis convert distributions evaluation evidence truths.bundled independence learning "
+        "testing report.plots"
     )
     rooms = {"contextwise", *(f"contextwise.{room}" for room in wanted.split())}
     assert rooms <= set(REFERENCE)

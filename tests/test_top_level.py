@@ -41,9 +41,11 @@ def test_no_name_is_hidden_by_a_module(name: str) -> None:
     assert find_spec(f"contextwise.{name}") is None or _HOMES[name] == name
 
 
-@pytest.mark.parametrize("room", ["evaluation", "formats", "learning", "testing"])
+@pytest.mark.parametrize(
+    "room", ["analysis", "evaluation", "evidence", "formats", "learning", "testing"]
+)
 def test_no_name_of_a_room_is_hidden_by_a_module(room: str) -> None:
-    """Importing evaluation/chance.py keeps the function in its place."""
+    """Importing evaluation/random_guesses.py keeps the function in its place."""
     package = import_module(f"contextwise.{room}")
     for info in iter_modules(package.__path__):
         import_module(f"contextwise.{room}.{info.name}")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
-from contextwise.counting.partition import partition
+from contextwise.counting.partition import disjoint_parts
 from contextwise.models.features import PairIndex, members
 
 Feature = Mapping[int, int]
@@ -122,7 +122,7 @@ def partition_model(
 ) -> list[Feature]:
     """Algorithm 1 for a pair: mutually exclusive features with the same context set."""
     covering = (f for f in features if has_pair(f, pair))
-    return partition(covering, lambda f, g: difference(f, g, pair, cardinalities))
+    return disjoint_parts(covering, lambda f, g: difference(f, g, pair, cardinalities))
 
 
 def h_tp(

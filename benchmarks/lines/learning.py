@@ -27,10 +27,10 @@ from benchmarks.cases import Models
 from benchmarks.families import SEED, forest
 from benchmarks.measure import Figure, Line, Measurement, at_least, at_most, timed
 from contextwise import Domain, LogLinear, distance, read
+from contextwise.analysis.resampling import stability
 from contextwise.distributions import cmll, mean_log_likelihood
 from contextwise.distributions.sampling import draw
 from contextwise.errors import OpenResult, TooLargeError, require
-from contextwise.evaluation.stability import stability
 from contextwise.learning import (
     LEARNERS,
     AcyclicTrees,

@@ -19,7 +19,8 @@ from benchmarks.families import SEED
 from benchmarks.measure import Figure, Line, Measurement, at_least, at_most
 from contextwise import Domain, LogLinear, Structure, compare, read
 from contextwise.distributions.sampling import draw
-from contextwise.evaluation import chance, check
+from contextwise.evaluation import chance
+from contextwise.evidence import check
 from contextwise.models.structure import structure_of
 from contextwise.testing import random_structure
 

@@ -12,12 +12,14 @@ TYPE_CHECKING = False  # true for type checkers; importing `typing` takes 10 ms
 
 if TYPE_CHECKING:
     from contextwise import (
+        analysis,
         comparison,
         convert,
         counting,
         data,
         distributions,
         evaluation,
+        evidence,
         explorer,
         formats,
         independence,
@@ -28,27 +30,25 @@ if TYPE_CHECKING:
         support,
         truths,
     )
-    from contextwise.comparison.compare import Comparison, compare, distance
+    from contextwise.analysis.findings import analyse
+    from contextwise.analysis.groups_of_rows import groups
+    from contextwise.analysis.resampling import stability
     from contextwise.comparison.matrix import compare_many, distance_matrix
-    from contextwise.comparison.track import track
+    from contextwise.comparison.tracker import track
+    from contextwise.comparison.two_models import Comparison, compare, distance
     from contextwise.data.rows import read_data
     from contextwise.distributions.sampling import sample
-
-    # From their modules: a room that mypy has not read yet may offer a module of the same name.
-    from contextwise.evaluation.analysis import analyse
-    from contextwise.evaluation.chance import chance
-    from contextwise.evaluation.check import check
-    from contextwise.evaluation.compare_groups import compare_groups
     from contextwise.evaluation.ensembles import Ensemble
-    from contextwise.evaluation.groups import groups
-    from contextwise.evaluation.stability import stability
+    from contextwise.evaluation.groups_of_guesses import compare_groups
+    from contextwise.evaluation.random_guesses import chance
+    from contextwise.evidence.model_check import check
     from contextwise.formats import read, write
     from contextwise.independence.model_claims import explain
     from contextwise.learning.base import learn
     from contextwise.models.claims import Claims
     from contextwise.models.domain import Domain
     from contextwise.models.structure import LogLinear, Structure
-    from contextwise.studies.study import study
+    from contextwise.studies.learner_study import study
     from contextwise.truths import bundled as examples
 
     __version__: str
@@ -61,6 +61,7 @@ __all__ = [
     "LogLinear",
     "Structure",
     "analyse",
+    "analysis",
     "chance",
     "check",
     "compare",
@@ -71,6 +72,7 @@ __all__ = [
     "distance_matrix",
     "distributions",
     "evaluation",
+    "evidence",
     "examples",
     "explain",
     "groups",
@@ -89,25 +91,27 @@ __all__ = [
 
 _HOMES = {
     "Claims": "models.claims",
-    "Comparison": "comparison.compare",
+    "Comparison": "comparison.two_models",
     "Domain": "models.domain",
-    "Ensemble": "evaluation",
+    "Ensemble": "evaluation.ensembles",
     "LogLinear": "models.structure",
     "Structure": "models.structure",
-    "analyse": "evaluation",
-    "chance": "evaluation",
-    "check": "evaluation",
-    "compare": "comparison.compare",
-    "compare_groups": "evaluation",
+    "analyse": "analysis.findings",
+    "analysis": "analysis",
+    "chance": "evaluation.random_guesses",
+    "check": "evidence.model_check",
+    "compare": "comparison.two_models",
+    "compare_groups": "evaluation.groups_of_guesses",
     "compare_many": "comparison.matrix",
     "convert": "convert",
-    "distance": "comparison.compare",
+    "distance": "comparison.two_models",
     "distance_matrix": "comparison.matrix",
     "distributions": "distributions",
     "evaluation": "evaluation",
+    "evidence": "evidence",
     "examples": "truths.bundled",
     "explain": "independence.model_claims",
-    "groups": "evaluation",
+    "groups": "analysis.groups_of_rows",
     "independence": "independence",
     "learn": "learning.base",
     "learning": "learning",
@@ -115,9 +119,9 @@ _HOMES = {
     "read_data": "data.rows",
     "report": "report",
     "sample": "distributions.sampling",
-    "stability": "evaluation",
-    "study": "studies.study",
-    "track": "comparison.track",
+    "stability": "analysis.resampling",
+    "study": "studies.learner_study",
+    "track": "comparison.tracker",
     "write": "formats",
 }
 """The module of each name; a module is its own home."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from commands import run
-from contextwise.comparison.compare import Comparison, compare
+from contextwise.comparison.two_models import Comparison, compare
 from contextwise.errors import DomainError
 
 

@@ -216,8 +216,8 @@ def test_more_processes_than_units_are_not_started(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("target", "arguments"),
     [
-        ("studies.study.run_units", ["study", "six", "--learners", "mpl", "--out", "kept"]),
-        ("evaluation.stability.run_units", [*STABILITY, "--folder", "kept"]),
+        ("studies.learner_study.run_units", ["study", "six", "--learners", "mpl", "--out", "kept"]),
+        ("analysis.resampling.run_units", [*STABILITY, "--folder", "kept"]),
         ("support.store.run_units", ["matrix", "six", "six-guess", "--folder", "kept"]),
     ],
 )

@@ -13,8 +13,8 @@ import pytest
 
 from commands import run
 from contextwise import Domain, Structure, compare, compare_groups, compare_many, write
-from contextwise.comparison.compare import comparison_record
 from contextwise.comparison.confusion import CAUSAL, adjacency, between_graphs
+from contextwise.comparison.two_models import comparison_record
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.models.directions import Directions, bayesian_network, directions_of
 from contextwise.models.structure import Model

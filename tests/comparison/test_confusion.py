@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from contextwise import Domain, Structure, compare, distance_matrix
-from contextwise.comparison.compare import comparison_record
 from contextwise.comparison.confusion import Confusion
+from contextwise.comparison.two_models import comparison_record
 from contextwise.support.formatting import rate
 from hard import chain
 

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise import Comparison, Structure, compare
-from contextwise.comparison.compare import answer
 from contextwise.comparison.estimate import (
     binomial_interval,
     draw_assertions,
     estimate_open_pairs,
 )
 from contextwise.comparison.question import FULLY, Contexts, Question, pose
+from contextwise.comparison.two_models import answer
 from contextwise.counting.assertions import answers
 from contextwise.counting.pair_counts import bound_pairs
 from contextwise.errors import ContextwiseError, TooLargeError
@@ -159,7 +159,7 @@ def test_counting_leaves_half_of_the_time_for_the_estimate(
         left.append(effort.deadline.left() or 0.0)
         return answer(question, effort, **options)
 
-    monkeypatch.setattr("contextwise.comparison.compare.answer", watched)
+    monkeypatch.setattr("contextwise.comparison.two_models.answer", watched)
     compare("lung", "lung-learned", time_limit=100)
     compare("lung", "lung-learned", time_limit=100, estimate=True)
     assert 50 < left[0] <= 100

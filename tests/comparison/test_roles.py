@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from contextwise import compare, compare_many, explain
 from contextwise.cli import contextwise
-from contextwise.comparison.compare import comparison_record
+from contextwise.comparison.two_models import comparison_record
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation import chance
 from contextwise.report import plots

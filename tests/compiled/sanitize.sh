@@ -10,7 +10,7 @@ for kinds in address,undefined thread; do
   for test in growth_test count_test descent_test; do
     "${CXX:-g++}" -std=c++20 -O1 -g -Wall -Wextra -Werror -pthread \
       "-fsanitize=$kinds" -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS \
-      -I "$rooms/learning/grow" -I "$rooms/learning/count" -I "$rooms/distributions" "$here/$test.cpp" -o "$built/$test"
+      -I "$rooms/learning/grow" -I "$rooms/evidence/count" -I "$rooms/distributions" "$here/$test.cpp" -o "$built/$test"
     "$built/$test" "$@"
   done
 done

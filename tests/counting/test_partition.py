@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise.counting.cover import Cover
-from contextwise.counting.partition import cube_difference, partition
+from contextwise.counting.partition import cube_difference, disjoint_parts
 from contextwise.models.features import PairIndex
 from contextwise.models.structure import Structure
 from contextwise.testing import brute_force_pairs, domains, families
@@ -99,6 +99,6 @@ def test_the_theorem_equals_brute_force(models: tuple[Structure, ...]) -> None:
 
 @given(covers())
 def test_the_parts_of_cubes_do_not_meet(cover: Cover) -> None:
-    parts = partition(cover.cubes, lambda f, g: cube_difference(f, g, cover.fields))
+    parts = disjoint_parts(cover.cubes, lambda f, g: cube_difference(f, g, cover.fields))
     for p, q in combinations(parts, 2):
         assert not all(p & q & field for field in cover.fields)

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from contextwise.cli import contextwise
-from contextwise.comparison.compare import compare
+from contextwise.comparison.two_models import compare
 from contextwise.data.rows import as_data
 from contextwise.distributions import (
     cmll,

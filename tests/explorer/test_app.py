@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from contextwise import Domain, Structure, compare, examples, write
-from contextwise.comparison.compare import pair_records
-from contextwise.comparison.explain import explain_pair
+from contextwise.comparison.error_regions import explain_pair
+from contextwise.comparison.two_models import pair_records
 from hard import hard_models
 from pages import (
     NEEDS_CHROMIUM,

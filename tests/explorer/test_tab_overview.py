@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 
 from contextwise import Domain, Structure, compare, examples
-from contextwise.comparison.explain import ErrorRegion, explain_pair
+from contextwise.analysis.findings import analysis_of
+from contextwise.comparison.error_regions import ErrorRegion, explain_pair
 from contextwise.data.rows import as_data, summarize_data
-from contextwise.evaluation.analysis import analysis_of
 from contextwise.explorer import (
     controls,
     pair_card,

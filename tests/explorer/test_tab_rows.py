@@ -13,11 +13,11 @@ from contextwise import read, sample
 from contextwise.data.options import RowOptions
 from contextwise.data.rows import as_data, format_rows, summarize_data
 from contextwise.errors import ContextwiseError
+from contextwise.evidence.verdicts import judge
 from contextwise.explorer import pair_card, tab_rows
 from contextwise.explorer.computations import Recipe, analyse_claims, learn_from, read_uploads
 from contextwise.explorer.job import Done, Upload
 from contextwise.learning import learner_named
-from contextwise.learning.evidence import judge
 from contextwise.learning.parameters import parameters_of, parse_values
 from pages import (
     NEEDS_CHROMIUM,

@@ -6,7 +6,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise.comparison.compare import compare
+from contextwise.comparison.two_models import compare
 from contextwise.independence import edges_of
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure

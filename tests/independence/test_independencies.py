@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from contextwise.evidence.verdicts import judge
 from contextwise.independence import model_claims
 from contextwise.independence.model_claims import (
     PairClaims,
     explain_model,
 )
 from contextwise.independence.queries import Statement
-from contextwise.learning.evidence import judge
 from contextwise.models.directions import bayesian_network
 from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal

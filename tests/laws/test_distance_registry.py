@@ -21,7 +21,7 @@ import contextwise
 from contextwise import Structure, compare, distance
 from contextwise.comparison.confusion import Number, Rates, WholeMeasures
 from contextwise.comparison.matrix import distance_matrix
-from contextwise.comparison.track import track
+from contextwise.comparison.tracker import track
 from contextwise.evaluation import chance
 from contextwise.testing import families
 
@@ -40,8 +40,8 @@ def _measured(name: str, a: Structure, b: Structure) -> float:
 
 
 DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
-    "contextwise.comparison.compare.distance": (distance, METRIC),
-    "contextwise.comparison.compare.Comparison.distance": (
+    "contextwise.comparison.two_models.distance": (distance, METRIC),
+    "contextwise.comparison.two_models.Comparison.distance": (
         lambda a, b: compare(a, b).distance,
         METRIC,
     ),
@@ -61,11 +61,11 @@ DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
         lambda a, b: float(distance_matrix([a, b]).normalized[0, 1]),
         METRIC,
     ),
-    "contextwise.comparison.track.Tracker.distance": (
+    "contextwise.comparison.tracker.Tracker.distance": (
         lambda a, b: track(a, b).distance,
         METRIC,
     ),
-    "contextwise.evaluation.chance.Chance.distance": (
+    "contextwise.evaluation.random_guesses.Chance.distance": (
         lambda a, b: chance(a, b, draws=0).distance,
         METRIC,
     ),

@@ -17,7 +17,7 @@ import contextwise as cw
 from contextwise import LogLinear, Structure
 from contextwise.cli import contextwise
 from contextwise.data.rows import Data
-from contextwise.learning.evidence import judge
+from contextwise.evidence.verdicts import judge
 from contextwise.models.evidence import VERDICTS
 from contextwise.models.structure import Model, structure_of
 from contextwise.testing import structures

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise import Comparison, Structure, compare
-from contextwise.comparison.compare import open_pair_records
 from contextwise.comparison.confusion import CAUSAL, MEASURES, Confusion, confusion_bounds
 from contextwise.comparison.question import Pair, active_pairs
+from contextwise.comparison.two_models import open_pair_records
 from contextwise.counting.branch import count_union
 from contextwise.counting.contexts import ContextSpace
 from contextwise.counting.contract import get_engine
@@ -184,7 +184,7 @@ def test_threads_are_one_at_least() -> None:
 INTERRUPTED = """
 import sys
 from contextwise import compare
-from contextwise.comparison.compare import Interrupted
+from contextwise.comparison.two_models import Interrupted
 from hard import hard_models
 told = []
 def progress(done, total):

@@ -10,8 +10,8 @@ import pytest
 
 import contextwise as cw
 import reference_searches as reference
+from contextwise.evidence import counted_rows as counted_rows_module
 from contextwise.learning import CSGS, GSMN, ContextualMPL
-from contextwise.learning import counted_rows as counted_rows_module
 from contextwise.support.arrays import IntArray
 
 SETS = [*range(40), 2020]

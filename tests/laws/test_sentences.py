@@ -31,9 +31,9 @@ from contextwise import (
     distance_matrix,
     explain,
 )
-from contextwise.comparison.compare import comparison_record
 from contextwise.comparison.confusion import MEASURES, shown_in
-from contextwise.comparison.explain import explain_comparison
+from contextwise.comparison.error_regions import explain_comparison
+from contextwise.comparison.two_models import comparison_record
 from contextwise.evaluation import compare_groups, score_ensembles
 from contextwise.evaluation.ensembles import Ensemble
 from contextwise.report.comparisons import Guess

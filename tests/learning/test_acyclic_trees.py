@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import contextwise as cw
 from contextwise.distributions.inference import log_partition
 from contextwise.errors import ContextwiseError, DomainError
+from contextwise.evidence.counted_rows import CountedRows
 from contextwise.learning import AcyclicTrees, Data, as_data
 from contextwise.learning.acyclic_trees import Limits, Scores, _exact, _moves, _pruned
 from contextwise.learning.base import Run
-from contextwise.learning.counted_rows import CountedRows
 from contextwise.support.arrays import IntArray
 
 

@@ -9,8 +9,8 @@ import pytest
 
 import contextwise as cw
 import reference_searches as reference
+from contextwise.evidence.counted_rows import not_compiled
 from contextwise.learning import CSPC, GSMN
-from contextwise.learning.counted_rows import not_compiled
 from contextwise.learning.graphs import claimed_dependencies, from_row_graphs
 from known_truths import SWITCH, exact_rows
 

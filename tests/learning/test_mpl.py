@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import contextwise as cw
 from contextwise.data.rows import as_data
+from contextwise.evidence.counted_rows import CountedRows, not_compiled
 from contextwise.learning import MPL, ContextualMPL
-from contextwise.learning.counted_rows import CountedRows, not_compiled
 from contextwise.learning.mpl import EVERYWHERE, Edge, Scores, from_edge_contexts, scale_of
 from known_truths import SWITCH, drawn_rows
 

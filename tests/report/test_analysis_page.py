@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 
 from contextwise import Structure
+from contextwise.analysis.findings import Analysis, analyse, analysis_of
+from contextwise.analysis.pair_rows import Estimate, rows_where
 from contextwise.data.rows import Data, read_data
 from contextwise.errors import DomainError, OpenResult
-from contextwise.evaluation.analysis import Analysis, analyse, analysis_of
-from contextwise.evaluation.pair_rows import Estimate, rows_where
 from contextwise.models.domain import Domain
 from contextwise.models.evidence import (
     CONTRADICTED,
@@ -27,7 +27,7 @@ from contextwise.models.evidence import (
 )
 from contextwise.models.notation import Literal
 from contextwise.report.analysis_notes import cautions, methods, terminal_lines
-from contextwise.report.analysis_page import analysis_page, card_html, strength_plot
+from contextwise.report.analysis_page import card_html, page_of_analysis, strength_plot
 from contextwise.report.analysis_words import (
     card_sentence,
     context_phrase,
@@ -66,7 +66,7 @@ def text_of(page: str) -> str:
 
 def test_the_page_has_all_sections() -> None:
     result = analysed("titanic")
-    page = text_of(analysis_page(result, command="contextwise analyse titanic", model="t.json"))
+    page = text_of(page_of_analysis(result, command="contextwise analyse titanic", model="t.json"))
     for words in (
         plain(first_sentence(result)).split(" when ")[0],
         "claims, tested:",
@@ -87,7 +87,7 @@ def test_the_page_has_all_sections() -> None:
 @pytest.mark.parametrize("variables", [2, 3, 5, 12, 13, 30, 61])
 def test_any_number_of_variables(variables: int) -> None:
     result = analysed(chain(variables), resamples=0)
-    page = analysis_page(result)
+    page = page_of_analysis(result)
     assert (page.count('class="matrix"') == 1) == (13 <= variables <= 60)
     assert (page.count('class="map"') == 1) == (3 <= variables <= 12)
     assert plain(first_sentence(result)) in text_of(page).replace(" .", ".") or variables > 2
@@ -99,7 +99,7 @@ def test_every_variable_is_in_the_graph_also_an_isolated_one() -> None:
     rng = np.random.default_rng(0)
     rows = np.column_stack([data.rows, rng.integers(0, 2, len(data))])
     domain = Domain({**dict.fromkeys(data.domain.names, 2), "alone": 2})
-    page = analysis_page(analysed(Data(domain, rows)))
+    page = page_of_analysis(analysed(Data(domain, rows)))
     nodes = re.findall(r'<g class="node"><title>([^<]*)', page)
     assert nodes == [*data.domain.names, "alone"]
 
@@ -107,7 +107,7 @@ def test_every_variable_is_in_the_graph_also_an_isolated_one() -> None:
 def test_a_label_is_beside_the_gap_of_an_interrupted_line() -> None:
     result = analysed("berkeley", learner="pair-blocks", holdout=0)
     gap = result.finding("Admit", "Gender")
-    page = analysis_page(replace(result, findings=(gap,)))
+    page = page_of_analysis(replace(result, findings=(gap,)))
     x1, y1, x2, y2 = (
         float(re.search(rf'class="gapline"[^>]*? {end}="([\d.]+)"', page)[1])  # type: ignore[index]
         for end in ("x1", "y1", "x2", "y2")
@@ -119,7 +119,7 @@ def test_a_label_is_beside_the_gap_of_an_interrupted_line() -> None:
 
 
 def test_the_label_of_a_short_level_line_does_not_hide_it() -> None:
-    page = analysis_page(analysed(chain(9), resamples=0))
+    page = page_of_analysis(analysed(chain(9), resamples=0))
     number = r'="([\d.]+)"'
     ends = rf'class="solid"[^>]*? x1{number} y1{number} x2{number} y2{number}'
     lines = [tuple(map(float, found)) for found in re.findall(ends, page)]
@@ -141,7 +141,7 @@ def test_pairs_that_were_not_tested_are_not_called_independent(outcome: str | No
     result = analysed(chain(4), time_limit=0, outcome=outcome)
     about = "3 pairs of v1 with another variable" if outcome else "6 pairs"
     assert plain(first_sentence(result)) == f"None of the {about} was tested."
-    page = text_of(analysis_page(result))
+    page = text_of(page_of_analysis(result))
     assert "The analysis was stopped" in page
     assert "no association" not in page.replace("no association.", "")
     assert "claims no independence" not in page
@@ -161,7 +161,7 @@ def test_a_sample_of_the_pairs_is_not_taken_for_all() -> None:
         "The rows show no association in any of the 1,000 tested pairs when the rest are held "
         "fixed; 3,950 pairs not tested."
     )
-    assert "500 at random" in text_of(analysis_page(result))
+    assert "500 at random" in text_of(page_of_analysis(result))
 
 
 def test_pairs_that_could_not_be_tested_are_counted() -> None:
@@ -180,7 +180,7 @@ def test_the_page_of_a_given_model_names_dropped_rows_and_no_options_of_analyse(
     rows: list[dict[str, object]] = [{"x": k % 2, "y": k % 3 % 2} for k in range(60)]
     data = read_data([*rows, {"x": "", "y": 1}], missing="drop")
     result = analysis_of(Structure(data.domain, []), data, "model.json", Effort.of(None))
-    page = text_of(analysis_page(result))
+    page = text_of(page_of_analysis(result))
     assert "dropped" in page.split("Decisions")[1]
     assert "all 60 used" not in page
     assert "--holdout" not in page
@@ -192,10 +192,10 @@ def test_groups_that_take_too_long_do_not_cost_the_page(monkeypatch: pytest.Monk
     def late(*_: object, **__: object) -> None:
         raise OpenResult("not all pairs were tested within the time limit")
 
-    monkeypatch.setattr("contextwise.evaluation.analysis.groups", late)
+    monkeypatch.setattr("contextwise.analysis.findings.groups", late)
     result = analysed("titanic", by="sex")
     assert result.unfinished == ("the groups of sex not compared",)
-    assert "the groups of sex not compared" in text_of(analysis_page(result))
+    assert "the groups of sex not compared" in text_of(page_of_analysis(result))
 
 
 @pytest.mark.parametrize("name", ["berkeley", "titanic", "women-math"])
@@ -239,7 +239,7 @@ def test_a_limit_that_the_rows_do_not_show_either_is_not_stated(strength: Estima
 def test_the_page_follows_the_rows_where_the_learner_is_wrong() -> None:
     result = analysed(chain(3), learner="independent")
     assert {f.kind for f in result.findings if f.associated} == {"left out"}
-    page = text_of(analysis_page(result))
+    page = text_of(page_of_analysis(result))
     assert "Left out by the model, but shown by the rows" in page
     assert "A dashed line" in page
 
@@ -254,7 +254,7 @@ def test_associations_come_before_pairs_that_the_tests_do_not_show() -> None:
 
 
 def test_rows_that_the_learner_saw_are_told_everywhere() -> None:
-    page = text_of(analysis_page(analysed(chain(3, rows=200))))
+    page = text_of(page_of_analysis(analysed(chain(3, rows=200))))
     assert "On the rows that the learner saw, so claims look better" in page
     assert "Tests on the rows that the learner saw" in page
 
@@ -267,9 +267,9 @@ def test_the_outcome_comes_first() -> None:
 
 
 def test_small_counts_are_hidden() -> None:
-    shown = analysis_page(analysed("titanic", learner="pair-blocks"))
+    shown = page_of_analysis(analysed("titanic", learner="pair-blocks"))
     assert "show fewer than 5 rows" in text_of(shown)
-    hidden = analysis_page(analysed("titanic", learner="pair-blocks", smallest_count=5))
+    hidden = page_of_analysis(analysed("titanic", learner="pair-blocks", smallest_count=5))
     assert "hidden" in text_of(hidden)
     groups = re.findall(r"<small>([\d,]+) of ([\d,]+)</small>", hidden)
     cells = [(int(a.replace(",", "")), int(b.replace(",", ""))) for a, b in groups]
@@ -279,7 +279,7 @@ def test_small_counts_are_hidden() -> None:
 
 def test_a_rare_state_is_not_told_by_its_share_or_bar() -> None:
     rows = np.stack([np.arange(60) % 2, (np.arange(60) < 3).astype(int)], axis=1)
-    page = analysis_page(analysed(Data(Domain({"a": 2, "rare": 2}), rows), smallest_count=5))
+    page = page_of_analysis(analysed(Data(Domain({"a": 2, "rare": 2}), rows), smallest_count=5))
     assert "is rare" not in page
     box = page.split("<h3>rare</h3>")[1].split("</h3>")[0]
     assert "&lt; 5" in box
@@ -295,9 +295,9 @@ def test_neither_totals_nor_sentences_tell_a_rare_state(columns: list[str]) -> N
     values = {"a": counted < 3, "b": (counted + 1) % 2, "c": counted // 2 % 3}
     rows = np.stack([values[name].astype(int) for name in columns], axis=1)
     data = Data(Domain({name: states[name] for name in columns}), rows)
-    shown = text_of(analysis_page(analysed(data)))
+    shown = text_of(page_of_analysis(analysed(data)))
     assert "597" in shown
-    hidden = text_of(analysis_page(analysed(data, smallest_count=5)))
+    hidden = text_of(page_of_analysis(analysed(data, smallest_count=5)))
     assert not {"597", "599", "598"} & set(re.findall(r"[\d,]+", hidden))
     assert "where a is" not in hidden
     assert "67 %" not in hidden.replace("\xa0", " ")
@@ -333,7 +333,7 @@ def test_a_card_names_the_group_where_shares_differ_if_their_average_does_not() 
 
 
 def test_names_are_escaped() -> None:
-    page = analysis_page(analysed(chain(3, names=[HOSTILE, "b & c", "d{}"])))
+    page = page_of_analysis(analysed(chain(3, names=[HOSTILE, "b & c", "d{}"])))
     assert "<img" not in page
     assert "b &amp; c" in page
     assert "d{}" in page
@@ -368,7 +368,7 @@ def test_the_page_is_the_same_each_time(tmp_path: Path) -> None:
     from datetime import UTC, datetime
 
     made = datetime(2026, 1, 2, tzinfo=UTC)
-    first, second = (analysis_page(analysed("women-math"), made=made) for _ in range(2))
+    first, second = (page_of_analysis(analysed("women-math"), made=made) for _ in range(2))
     assert first == second
 
 

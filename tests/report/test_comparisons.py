@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from contextwise import Comparison, Domain, Structure, compare, distance_matrix, examples
-from contextwise.comparison.compare import comparison_record, pair_records
+from contextwise.comparison.two_models import comparison_record, pair_records
 from contextwise.report.comparisons import (
     Guess,
     comparison_parts,

@@ -16,9 +16,10 @@ from click.testing import CliRunner
 
 from contextwise import Domain, Structure, compare, examples
 from contextwise.cli import contextwise
-from contextwise.comparison.explain import explain_comparison
+from contextwise.comparison.error_regions import explain_comparison
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation import chance, check
+from contextwise.evaluation import chance
+from contextwise.evidence import check
 from contextwise.models.structure import Model, structure_of
 from contextwise.report.comparisons import Guess
 from contextwise.report.html import static

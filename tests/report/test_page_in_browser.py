@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 from contextwise import Structure
-from contextwise.comparison.explain import explain_comparison
-from contextwise.evaluation import analyse, chance, check
-from contextwise.report.analysis_page import analysis_page
+from contextwise.analysis import analyse
+from contextwise.comparison.error_regions import explain_comparison
+from contextwise.evaluation import chance
+from contextwise.evidence import check
+from contextwise.report.analysis_page import page_of_analysis
 from contextwise.report.comparisons import Guess
 from contextwise.report.page import report_page
 from pages import NEEDS_CHROMIUM, PLAIN_BROWSER, Browser, Page, launched
@@ -130,7 +132,7 @@ def analysis_file(tmp_path_factory: pytest.TempPathFactory, request: pytest.Fixt
     rows = [dict(zip(names, row, strict=True)) for row in np.stack(columns, axis=1).tolist()]
     path = tmp_path_factory.mktemp("analysis") / "page.html"
     result = analyse(rows, learner="mpl", resamples=2, outcome=names[1])
-    path.write_text(analysis_page(result, command="contextwise analyse x", model="x"), "utf-8")
+    path.write_text(page_of_analysis(result, command="contextwise analyse x", model="x"), "utf-8")
     return path
 
 

@@ -12,8 +12,10 @@ import pytest
 
 import contextwise
 from contextwise import Structure, compare, compare_many, distance_matrix, examples, explain
-from contextwise.comparison.compare import Comparison
-from contextwise.evaluation import chance, check, stability
+from contextwise.analysis import stability
+from contextwise.comparison.two_models import Comparison
+from contextwise.evaluation import chance
+from contextwise.evidence import check
 from contextwise.report import RENDERERS, rendered
 from contextwise.report.comparisons import Guess, compare_parts
 from contextwise.report.parts import PARTS, Entries, Part, Section, Table, parts_of

@@ -33,8 +33,8 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Compare": {
         "compare": ("compare", "Compare guesses with the true model."),
-        "explain": ("query", "List the claims of a model, or show where two models differ."),
-        "query": ("query", "Ask whether variables are independent, and why."),
+        "explain": ("claims", "List the claims of a model, or show where two models differ."),
+        "query": ("claims", "Ask whether variables are independent, and why."),
         "matrix": ("compare", "Compute all pairwise distances, or find the nearest models."),
         "study": ("analyse", "Compare learners on rows drawn from known truths."),
     },

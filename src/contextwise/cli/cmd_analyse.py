@@ -101,7 +101,7 @@ def analyse(
     )
     cw.formats.write(result.model, model)
     command = options.command_line(ctx)
-    html = cw.report.analysis_page.analysis_page(result, command=command, model=model)
+    html = cw.report.analysis_page.page_of_analysis(result, command=command, model=model)
     cw.support.files.write_bytes(page, html.encode("utf-8"))
     for line in cw.report.analysis_notes.terminal_lines(result, page, model):
         click.echo(line)
@@ -155,7 +155,7 @@ def groups(
     if picture is not None and len(by) > 1:
         raise click.UsageError("--picture draws one column of groups; give one --by")
     configured = make_learner(learner, parameters)
-    from contextwise.evaluation.groups import for_groups  # `cw.evaluation.groups` is the function
+    from contextwise.analysis.groups_of_rows import for_groups
 
     rows = load_data(data, for_groups(row_options, by))
     result = cw.groups(rows, list(by), configured, show_progress=True, **keywords)

@@ -25,9 +25,9 @@ from contextwise.data.options import FLAGS
 from contextwise.errors import ContextwiseError, OpenResult
 
 if TYPE_CHECKING:
-    from contextwise.comparison.compare import Comparison
     from contextwise.comparison.matrix import DistanceMatrix
-    from contextwise.evaluation.chance import Chance
+    from contextwise.comparison.two_models import Comparison
+    from contextwise.evaluation.random_guesses import Chance
     from contextwise.models.structure import Model
     from contextwise.report.comparisons import Guess
 
@@ -180,7 +180,7 @@ def _compare_guesses(
         interrupted = False
         try:
             comparison, chance = compare_guess(first, other, by_chance, restriction, **how)
-        except cw.comparison.compare.Interrupted as stop:
+        except cw.comparison.two_models.Interrupted as stop:
             comparison, chance, interrupted = stop.comparison, None, True
         scores = None
         if kl or rows is not None:
@@ -220,7 +220,7 @@ def compare_guess(
         return comparison, None
     except KeyboardInterrupt:
         warnings.warn("the random guesses were interrupted", stacklevel=2)
-        raise cw.comparison.compare.Interrupted(comparison) from None
+        raise cw.comparison.two_models.Interrupted(comparison) from None
 
 
 def _show(
@@ -344,7 +344,7 @@ def _record(name: str, true: Model, guess: Guess, scope: options.Scope) -> dict[
         "guess_zero_weights": guess.zero_weights,
         "context": scope.context,
         "contexts_of": scope.data,
-        **cw.comparison.compare.comparison_record(guess.comparison),
+        **cw.comparison.two_models.comparison_record(guess.comparison),
         **{f"chance_{key}": value for key, value in chance.items()},
         **({} if guess.scores is None else guess.scores.record()),
     }
@@ -356,20 +356,20 @@ def _nested(guess: Guess, top: int, per_pair: bool) -> dict[str, object]:
         numbers = 4 * len(guess.comparison.pairs)
         guess.comparison.unions.require_memory(8 * numbers, "use --csv, which prints as it goes")
     strengths, worst = guess.comparison.strengths, guess.comparison.worst_places(top)
-    records = cw.comparison.compare.pair_records
+    records = cw.comparison.two_models.pair_records
     return {
         **({"labels": guess.comparison.roles.labels} if guess.comparison.roles.peers else {}),
         **({} if strengths is None else {"strengths": strengths.records()}),
         **({} if guess.scores is None else {"missing_scores": guess.scores.missing}),
         "worst_pairs": list(records(guess.comparison, worst)),
-        "open": list(cw.comparison.compare.open_pair_records(guess.comparison)),
+        "open": list(cw.comparison.two_models.open_pair_records(guess.comparison)),
         **({"per_pair": list(records(guess.comparison))} if per_pair else {}),
     }
 
 
 def _print_pairs(guesses: Sequence[Guess]) -> None:
-    header = ["guess", *cw.comparison.compare.PAIR_KEYS]
-    records = cw.comparison.compare.pair_records
+    header = ["guess", *cw.comparison.two_models.PAIR_KEYS]
+    records = cw.comparison.two_models.pair_records
     rows = ({"guess": g.name, **record} for g in guesses for record in records(g.comparison))
     printing.print_csv(rows, header)
 

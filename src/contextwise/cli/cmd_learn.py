@@ -22,9 +22,9 @@ from contextwise.support.effort import Deadline
 from contextwise.support.formatting import columns, plural, printable
 
 if TYPE_CHECKING:
+    from contextwise.analysis.resampling import Stability
     from contextwise.data.options import RowOptions
     from contextwise.data.rows import Data
-    from contextwise.evaluation.stability import Stability
     from contextwise.learning.base import Learner
     from contextwise.learning.parameters import Parameter
     from contextwise.models.structure import Model

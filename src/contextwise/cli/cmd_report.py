@@ -25,7 +25,7 @@ from contextwise.support.effort import Effort
 from contextwise.support.files import write_bytes
 
 if TYPE_CHECKING:
-    from contextwise.evaluation.check import Check
+    from contextwise.evidence.model_check import Check
     from contextwise.models.structure import Model
 
 
@@ -129,7 +129,7 @@ def _guesses_page(
         comparison, chance = compare_guess(
             true, guess, by_chance, restriction, threads=threads, strengths=True
         )
-        explain = cw.comparison.explain.explain_comparison
+        explain = cw.comparison.error_regions.explain_comparison
         explanation = explain(comparison, Effort(deadline()), top=top)
         check = checked(guess)
         late = check is not None and check.evidence.unfinished > 0
@@ -171,8 +171,8 @@ def _model_page(
     if check_rows is not None:
         options.refuse(ctx, ("top",), "has no effect on the page of one model with --check")
         data = load_data(check_rows, scope.row_options, loaded)
-        result = cw.evaluation.analysis.analysis_of(loaded, data, title, Effort(deadline()))
-        page = cw.report.analysis_page.analysis_page(result, command=command, model=model)
+        result = cw.analysis.findings.analysis_of(loaded, data, title, Effort(deadline()))
+        page = cw.report.analysis_page.page_of_analysis(result, command=command, model=model)
         return page, result.evidence.unfinished > 0
     explained = cw.independence.model_claims.explain_model(
         loaded, top=top, time_limit=time_left(), show_progress=True

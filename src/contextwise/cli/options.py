@@ -28,7 +28,7 @@ from contextwise.report import RENDERERS
 if TYPE_CHECKING:
     from contextwise.comparison.context_weights import Weights
     from contextwise.comparison.question import Contexts, Question, Restriction
-    from contextwise.evaluation.chance import Chance
+    from contextwise.evaluation.random_guesses import Chance
     from contextwise.formats import ZeroWeights
     from contextwise.models.structure import Align, Model
 

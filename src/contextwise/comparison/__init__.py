@@ -4,12 +4,12 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from contextwise.comparison import (
-        compare,
         confusion,
+        error_regions,
         estimate,
-        explain,
         matrix,
         question,
+        two_models,
     )
 else:
     from contextwise.support.loading import lazy_modules

@@ -38,7 +38,7 @@ from contextwise.models.directions import Directions
 from contextwise.support.formatting import is_readable, number
 
 if TYPE_CHECKING:
-    from contextwise.comparison.compare import Comparison
+    from contextwise.comparison.two_models import Comparison
 
 Number = int | Fraction
 Interval = tuple[Number, Number]

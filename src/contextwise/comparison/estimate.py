@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.question import Question
+from contextwise.comparison.two_models import Comparison
 from contextwise.counting.assertions import Assertions, draw, draw_union
 from contextwise.counting.pair_counts import PairShares
 from contextwise.errors import ContextwiseError, enough_memory

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.comparison.compare import Comparison, answer, comparison_record
 from contextwise.comparison.confusion import Number, digits, ratio
 from contextwise.comparison.question import Question, Restriction, listed_models, pose
+from contextwise.comparison.two_models import Comparison, answer, comparison_record
 from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.native import count_distances
 from contextwise.errors import ContextwiseError, OpenResult, require

@@ -31,7 +31,7 @@ from contextwise.support.arrays import BoolArray, FloatArray, IntArray, WordArra
 from contextwise.support.formatting import Shown
 
 if TYPE_CHECKING:
-    from contextwise.comparison.compare import Comparison
+    from contextwise.comparison.two_models import Comparison
 
 FEW = 1024
 """With at most this many assertions, all are measured."""

@@ -9,8 +9,8 @@ the rule behind all converters.
 
 from typing import TYPE_CHECKING
 
-from contextwise.convert.by_values import by_values
 from contextwise.convert.directed import from_cpt_trees, from_cstree, from_ldag, from_staged_tree
+from contextwise.convert.from_values import by_values
 from contextwise.convert.hierarchical import (
     from_generators,
     from_interactions,

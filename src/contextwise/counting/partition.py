@@ -28,12 +28,12 @@ from contextwise.support.effort import NEVER, Deadline
 T = TypeVar("T")
 
 
-def partition(features: Iterable[T], difference: Callable[[T, T], Iterable[T]]) -> list[T]:
+def disjoint_parts(features: Iterable[T], difference: Callable[[T, T], Iterable[T]]) -> list[T]:
     """Algorithm 1: return mutually exclusive features with the same union.
 
     ``difference(f, g)`` returns mutually exclusive features for f without g.
 
-    >>> partition([{1, 2}, {2, 3}, {1, 3}], lambda f, g: [f - g] if f - g else [])
+    >>> disjoint_parts([{1, 2}, {2, 3}, {1, 3}], lambda f, g: [f - g] if f - g else [])
     [{1, 2}, {3}]
     """
     parts: list[T] = []
@@ -53,7 +53,7 @@ def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
         check()
         return cube_difference(f, g, fields)
 
-    parts = partition(cover.cubes, difference)
+    parts = disjoint_parts(cover.cubes, difference)
     return cover.scale * sum(map(cover.size, parts))
 
 

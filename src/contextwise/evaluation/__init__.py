@@ -1,4 +1,4 @@
-"""Chance, groups of guesses, stability, ensembles, groups of rows, and checks against data.
+"""Judge guesses: against chance, groups of guesses, ensembles of structures.
 
 A name is imported when it is first used.
 """
@@ -6,34 +6,13 @@ A name is imported when it is first used.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from contextwise.evaluation import (
-        analysis,
-        ensembles,
-        scores,
-    )
-    from contextwise.evaluation.analysis import analyse
-    from contextwise.evaluation.chance import chance
-    from contextwise.evaluation.check import check
-    from contextwise.evaluation.compare_groups import compare_groups
+    from contextwise.evaluation import ensembles, scores
     from contextwise.evaluation.ensembles import Ensemble
-    from contextwise.evaluation.groups import groups
-    from contextwise.evaluation.scores import (
-        reliability,
-        score_ensembles,
-    )
-    from contextwise.evaluation.stability import stability
+    from contextwise.evaluation.groups_of_guesses import compare_groups
+    from contextwise.evaluation.random_guesses import chance
+    from contextwise.evaluation.scores import reliability, score_ensembles
 
-__all__ = [
-    "Ensemble",
-    "analyse",
-    "chance",
-    "check",
-    "compare_groups",
-    "groups",
-    "reliability",
-    "score_ensembles",
-    "stability",
-]
+__all__ = ["Ensemble", "chance", "compare_groups", "reliability", "score_ensembles"]
 
 if not TYPE_CHECKING:
     from contextwise.support.loading import lazy_names
@@ -42,14 +21,10 @@ if not TYPE_CHECKING:
         __name__,
         {
             "Ensemble": "ensembles",
-            "analyse": "analysis",
-            "chance": "chance",
+            "chance": "random_guesses",
+            "compare_groups": "groups_of_guesses",
             "reliability": "scores",
             "score_ensembles": "scores",
-            "check": "check",
-            "groups": "groups",
-            "stability": "stability",
-            "compare_groups": "compare_groups",
         },
         removed={
             "ChanceInterrupted": "KeyboardInterrupt; the draws so far are not kept",

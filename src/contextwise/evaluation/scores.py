@@ -45,12 +45,12 @@ from contextwise.distributions.likelihood import (
 from contextwise.distributions.sampling import Estimate
 from contextwise.errors import ContextwiseError, OpenResult, TooLargeError
 from contextwise.evaluation.ensembles import Ensemble, EnsembleLike, as_ensemble
-from contextwise.evaluation.pair_rows import wilson
 from contextwise.formats import ModelLike, as_model
 from contextwise.models.structure import LogLinear, Model, Structure, numbers_of, structure_of
 from contextwise.support.arrays import FloatArray
 from contextwise.support.effort import Effort, Progress
 from contextwise.support.formatting import Printed, listed, rate
+from contextwise.support.statistics import wilson_interval
 
 __all__ = [
     "EnsembleScore",
@@ -369,8 +369,8 @@ def reliability(
     sums = np.bincount(group, depends)[filled]
     groups = []
     for mean, true_ones, count in zip(means.tolist(), sums.tolist(), counts.tolist(), strict=True):
-        share = wilson(true_ones, count)
-        groups.append(ReliabilityGroup(mean, share.value, share.low, share.high, count))
+        low, high = wilson_interval(true_ones, count)
+        groups.append(ReliabilityGroup(mean, true_ones / count, low, high, count))
     return Reliability(name, tuple(groups), assertions, ensemble.draws)
 
 

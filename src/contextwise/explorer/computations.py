@@ -10,15 +10,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from contextwise.comparison.compare import Comparison, Interrupted, compare
-from contextwise.comparison.explain import PairExplanation, explain_pair
+from contextwise.analysis.findings import Analysis, analyse, analysis_of
+from contextwise.comparison.error_regions import PairExplanation, explain_pair
 from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import Roles
+from contextwise.comparison.two_models import Comparison, Interrupted, compare
 from contextwise.data.columns import DataSummary
 from contextwise.data.options import FLAGS, RowOptions
 from contextwise.data.rows import Data, as_data, following, summarize_data
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.analysis import Analysis, analyse, analysis_of
 from contextwise.explorer.job import Tell, Upload
 from contextwise.formats import read_stream
 from contextwise.independence.model_claims import PairClaims, claims_of, explain_model

@@ -9,11 +9,11 @@ from fractions import Fraction
 from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
-from contextwise.comparison.explain import PairExplanation
+from contextwise.analysis.findings import Analysis
+from contextwise.comparison.error_regions import PairExplanation
 from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import Agreement, Roles
 from contextwise.errors import OpenResult
-from contextwise.evaluation.analysis import Analysis
 from contextwise.explorer import controls
 from contextwise.explorer.computations import explain_one, regions_of
 from contextwise.explorer.job import Background, Done, Outcome

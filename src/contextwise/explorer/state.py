@@ -20,9 +20,9 @@ from urllib.parse import parse_qs, urlencode
 
 from shiny import reactive, req
 
+from contextwise.analysis.findings import Analysis
 from contextwise.comparison.question import Pair
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.evaluation.analysis import Analysis
 from contextwise.explorer.computations import compare_all
 from contextwise.explorer.controls import Input, Settled, quoted, uploads, warn
 from contextwise.explorer.job import Background, Done, Failed, Outcome, Upload

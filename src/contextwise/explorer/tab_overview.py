@@ -11,18 +11,18 @@ import numpy as np
 from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
-from contextwise.comparison.compare import PAIR_KEYS, Comparison, pair_records
-from contextwise.evaluation.analysis import Analysis
+from contextwise.analysis.findings import Analysis
+from contextwise.comparison.two_models import PAIR_KEYS, Comparison, pair_records
 from contextwise.explorer import controls, pair_card
 from contextwise.explorer.computations import analyse_claims
 from contextwise.explorer.job import Background, Done, Outcome
 from contextwise.explorer.state import State, View
 from contextwise.models.evidence import ClaimEvidence
 from contextwise.report.analysis_page import (
-    analysis_page,
     answer_html,
     claims_html,
     evidence_table,
+    page_of_analysis,
 )
 from contextwise.report.analysis_words import claim_phrase, plain
 from contextwise.report.claims import MOST_REGIONS, explanation_parts
@@ -276,7 +276,7 @@ def _serve_files(state: State) -> None:
         if current.one is None:
             return report_page(label, state.results())
         if isinstance(known, Done):
-            return analysis_page(known.value)
+            return page_of_analysis(known.value)
         return model_page(label, current.one)
 
     def pairs() -> str:

@@ -11,9 +11,9 @@ from typing import Any
 from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
+from contextwise.analysis.findings import Analysis
 from contextwise.data.columns import ColumnSummary, DataSummary
 from contextwise.data.options import RowOptions
-from contextwise.evaluation.analysis import Analysis
 from contextwise.explorer import controls
 from contextwise.explorer.computations import (
     Recipe,

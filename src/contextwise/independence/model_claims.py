@@ -22,11 +22,11 @@ from typing import Any, overload
 
 import numpy as np
 
-from contextwise.comparison.compare import Comparison, answer
 from contextwise.comparison.confusion import ratio
-from contextwise.comparison.explain import TIME_LIMIT, TOP, Explanation
-from contextwise.comparison.explain import explain as explain_difference
+from contextwise.comparison.error_regions import TIME_LIMIT, TOP, Explanation
+from contextwise.comparison.error_regions import explain as explain_difference
 from contextwise.comparison.question import Pair, Question, pose
+from contextwise.comparison.two_models import Comparison, answer
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import BOXES, Region, complement, union
 from contextwise.errors import ContextwiseError

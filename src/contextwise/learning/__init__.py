@@ -14,13 +14,13 @@ from contextwise.support.loading import lazy_names
 
 if TYPE_CHECKING:
     from contextwise.data.rows import Data, as_data
-    from contextwise.learning import base, evidence, parameters, selection
+    from contextwise.learning import base, parameters, selection
     from contextwise.learning.acyclic_trees import AcyclicTrees
     from contextwise.learning.adapters import CStrees, Pgmpy, PyAgrum
     from contextwise.learning.base import Learner, learn
     from contextwise.learning.chow_liu import ChowLiu, Independent
     from contextwise.learning.graphs_by_tests import CSGS, CSPC, GSMN
-    from contextwise.learning.gssl import GSSL
+    from contextwise.learning.literature.gssl import GSSL
     from contextwise.learning.mpl import MPL, ContextualMPL
     from contextwise.learning.pair_blocks import PairBlocks
     from contextwise.learning.selection import select
@@ -94,7 +94,10 @@ LEARNERS: dict[str, Entry] = {
     "sparse-pairs": Entry("sparse_pairs", "SparsePairs", MANY, "Pairs by sparse regressions."),
     "trees": Entry("trees", "Trees", MANY, "A decision tree per variable (Lowd and Davis)."),
     "gssl": Entry(
-        "gssl", "GSSL", LITERATURE, "Rows with literals dropped at random (Van Haaren and Davis)."
+        "literature.gssl",
+        "GSSL",
+        LITERATURE,
+        "Rows with literals dropped at random (Van Haaren and Davis).",
     ),
     "contextual-mpl": Entry(
         "mpl", "ContextualMPL", LITERATURE, "MPL, then edges vanish in contexts."

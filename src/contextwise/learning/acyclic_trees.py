@@ -35,8 +35,8 @@ import numpy as np
 
 from contextwise.data.rows import Data
 from contextwise.errors import ContextwiseError, DomainError
+from contextwise.evidence.counted_rows import CountedRows
 from contextwise.learning.base import Run, check_prior, pairs_of
-from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.tree_features import Tree, TreeLearner, network_of
 from contextwise.models.directions import directions_of
 from contextwise.models.domain import Domain

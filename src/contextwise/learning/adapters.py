@@ -28,8 +28,8 @@ import numpy as np
 from contextwise.convert import from_cstree, from_pgmpy, from_pyagrum
 from contextwise.data.rows import Data
 from contextwise.errors import ContextwiseError, OpenResult, require
+from contextwise.evidence.independence_test import check_level
 from contextwise.learning.base import Learner, Run, check_prior
-from contextwise.learning.independence_test import check_level
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 from contextwise.support.effort import Progress
 

@@ -30,8 +30,8 @@ from contextwise.data.rows import Data, DataLike, DomainLike, as_data, by_positi
 from contextwise.distributions.fitting import fit as fit_weights
 from contextwise.distributions.likelihood import mean_pseudo_log_likelihood
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
+from contextwise.evidence.verdicts import judge
 from contextwise.learning import DEFAULT_LEARNER, LEARNERS, learner_named
-from contextwise.learning.evidence import judge
 from contextwise.models.domain import Domain
 from contextwise.models.evidence import Evidence
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
@@ -137,7 +137,7 @@ class Learner:
     domain_: Domain
     finished_: bool = True
     decides_by_test: ClassVar[bool] = False
-    """True if the learner claims independence by the test of `contextwise.learning.evidence`."""
+    """True if the learner claims independence by the test of `contextwise.evidence.verdicts`."""
     makes_network: ClassVar[bool] = False
     """True if the weights of `model_` are the tables of a Bayesian network, for ``.bif`` files."""
 

@@ -16,11 +16,11 @@ from typing import Literal
 
 import numpy as np
 
-from contextwise.comparison.compare import compare
+from contextwise.comparison.two_models import compare
 from contextwise.data.rows import by_position
 from contextwise.distributions.potentials import distinct
 from contextwise.errors import ContextwiseError
-from contextwise.learning.counted_rows import maximal_cliques
+from contextwise.evidence.counted_rows import maximal_cliques
 from contextwise.models.domain import Domain
 from contextwise.models.factors import conjunctions, tables
 from contextwise.models.structure import Structure

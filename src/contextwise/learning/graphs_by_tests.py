@@ -33,17 +33,8 @@ import numpy as np
 
 from contextwise.data.rows import Data
 from contextwise.errors import DomainError
-from contextwise.learning.base import Learner, Run, threads_of
-from contextwise.learning.counted_rows import CountedRows
-from contextwise.learning.graphs import (
-    EdgeRule,
-    check_edge_rule,
-    claimed_dependencies,
-    edges_of,
-    from_edges,
-    from_row_graphs,
-)
-from contextwise.learning.independence_test import (
+from contextwise.evidence.counted_rows import CountedRows
+from contextwise.evidence.independence_test import (
     Rule,
     evaluate_given,
     evaluate_in_context,
@@ -52,12 +43,21 @@ from contextwise.learning.independence_test import (
     most_dependent,
     most_independent,
 )
+from contextwise.learning.base import Learner, Run, threads_of
+from contextwise.learning.graphs import (
+    EdgeRule,
+    check_edge_rule,
+    claimed_dependencies,
+    edges_of,
+    from_edges,
+    from_row_graphs,
+)
 from contextwise.models.structure import Structure
 from contextwise.support.arrays import BoolArray, IntArray
 from contextwise.support.effort import progress_of
 
 if TYPE_CHECKING:
-    from contextwise.learning import _count
+    from contextwise.evidence import _count
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -18,7 +18,7 @@ from math import log
 
 import numpy as np
 
-from contextwise.learning.counted_rows import CountedRows
+from contextwise.evidence.counted_rows import CountedRows
 from contextwise.models.features import PairIndex
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 from contextwise.support.loading import why_not_compiled

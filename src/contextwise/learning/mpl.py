@@ -40,8 +40,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from contextwise.data.rows import Data
+from contextwise.evidence.counted_rows import CountedRows
 from contextwise.learning.base import Learner, Run, check_prior
-from contextwise.learning.counted_rows import CountedRows
 from contextwise.learning.graphs import claimed_dependencies, edges_of, from_edges
 from contextwise.models.domain import Domain
 from contextwise.models.factors import tables
@@ -51,7 +51,7 @@ from contextwise.support.arrays import BoolArray, IntArray
 from contextwise.support.effort import progress_of
 
 if TYPE_CHECKING:
-    from contextwise.learning import _count
+    from contextwise.evidence import _count
 
 LEAST = 1e-9
 """Gains up to this are rounding errors."""

@@ -39,10 +39,10 @@ import numpy as np
 
 from contextwise.data.rows import Data
 from contextwise.errors import DomainError
+from contextwise.evidence.counted_rows import CountedRows
+from contextwise.evidence.independence_test import evaluate_given
+from contextwise.evidence.verdicts import judge
 from contextwise.learning.base import Learner, Run, pairs_of
-from contextwise.learning.counted_rows import CountedRows
-from contextwise.learning.evidence import judge
-from contextwise.learning.independence_test import evaluate_given
 from contextwise.learning.logit import Block, BlockScores, Context, Literal, NumberedRows, penalty
 from contextwise.learning.pair_trees import (
     EVERYWHERE,

@@ -1,6 +1,6 @@
 """`Evidence`: what rows say about each claim of a model.
 
-`contextwise.learning.evidence.judge` makes it, JSON files keep it, and everything that shows a
+`contextwise.evidence.verdicts.judge` makes it, JSON files keep it, and everything that shows a
 claim shows it too. It belongs to the features that were tested: `Structure.evidence` returns it
 only while the fingerprint of the features is the same.
 """

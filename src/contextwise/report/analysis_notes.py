@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from contextwise.analysis.findings import Analysis
 from contextwise.data.rows import Data
-from contextwise.evaluation.analysis import Analysis
 from contextwise.models.evidence import NOT_CONTRADICTED, UNTESTABLE, USED
 from contextwise.report.analysis_words import (
     claim_phrase,
@@ -20,7 +20,7 @@ from contextwise.report.analysis_words import (
     tested_on,
     v_text,
 )
-from contextwise.report.groups import groups_verdict
+from contextwise.report.groups_of_rows import groups_verdict
 from contextwise.support.formatting import capitalized, listed, plural
 
 SMALL = 5  # counts below this are mentioned in a caution

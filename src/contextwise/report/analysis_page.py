@@ -3,7 +3,7 @@
 The parts are functions of their own, because the explorer and ``report MODEL`` show them too:
 `verdict_chip`, `strength_plot`, `card_html`, `evidence_table` and `decisions_html`. Their style
 sheet is ``static/findings.css``. Words are in `analysis_words` and `analysis_notes`, pictures in
-`analysis_pictures`, numbers in `contextwise.evaluation.analysis`; nothing is computed here.
+`analysis_pictures`, numbers in `contextwise.analysis.findings`; nothing is computed here.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from importlib.metadata import version
 
 import numpy as np
 
-from contextwise.evaluation.analysis import Analysis, Card, CardPart, PairFinding
-from contextwise.evaluation.pair_rows import Standardised, Strata, Stratum, state_order, to_hide
-from contextwise.evaluation.stability import Repeats
+from contextwise.analysis.findings import Analysis, Card, CardPart, PairFinding
+from contextwise.analysis.pair_rows import Standardised, Strata, Stratum, state_order, to_hide
+from contextwise.analysis.resampling import Repeats
 from contextwise.models.evidence import CONTRADICTED, USED, ClaimEvidence
 from contextwise.report import analysis_notes as notes
 from contextwise.report import analysis_words as words
@@ -47,7 +47,7 @@ MOST_CLAIMS, MOST_LISTED = 40, 2_000  # claims above the fold, and at all
 MOST_PAIRS = 500  # rows of the table of all pairs
 
 
-def analysis_page(
+def page_of_analysis(
     analysis: Analysis, *, command: str = "", model: str = "", made: datetime | None = None
 ) -> str:
     """Return the page; ``command`` made it, and ``model`` is the file of the model."""

@@ -7,8 +7,8 @@ from math import copysign, cos, hypot, pi, sin
 
 import numpy as np
 
-from contextwise.evaluation.analysis import Analysis, PairFinding
-from contextwise.evaluation.pair_rows import Estimate
+from contextwise.analysis.findings import Analysis, PairFinding
+from contextwise.analysis.pair_rows import Estimate
 from contextwise.report import analysis_words as words
 from contextwise.report.graphs import circle, cut_names
 from contextwise.report.html import Markup, Point, line, path, svg_picture, tag, tip

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from contextwise.evaluation.analysis import Analysis, Card, PairFinding
-from contextwise.evaluation.pair_rows import Estimate, Standardised, Strata, Stratum
-from contextwise.learning.evidence import SAMPLE, STRONGEST
+from contextwise.analysis.findings import Analysis, Card, PairFinding
+from contextwise.analysis.pair_rows import Estimate, Standardised, Strata, Stratum
+from contextwise.evidence.verdicts import SAMPLE, STRONGEST
 from contextwise.models.evidence import (
     CONTRADICTED,
     NOT_CONTRADICTED,

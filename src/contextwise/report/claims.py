@@ -27,7 +27,7 @@ from contextwise.report.parts import TOP, Cell, Note, PairName, Part, Style, Tab
 from contextwise.support.formatting import listed, name, plural
 
 if TYPE_CHECKING:
-    from contextwise.evaluation.check import Check
+    from contextwise.evidence.model_check import Check
 
 HEADS: dict[str, Style] = {
     "pair": "name",

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import (
     COUNTS,
     MEASURES,
@@ -29,6 +28,7 @@ from contextwise.comparison.confusion import (
 )
 from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import ALONE, TRUE_AND_GUESS, Roles
+from contextwise.comparison.two_models import Comparison
 from contextwise.report.parts import (
     SHORT,
     TOP,
@@ -50,12 +50,12 @@ from contextwise.report.parts import (
 from contextwise.support.formatting import listed, name, number, percent, plural, rate
 
 if TYPE_CHECKING:
-    from contextwise.comparison.explain import Explanation
+    from contextwise.comparison.error_regions import Explanation
     from contextwise.comparison.matrix import Comparisons, DistanceMatrix
     from contextwise.comparison.strengths import Strengths
-    from contextwise.evaluation.chance import Chance
-    from contextwise.evaluation.check import Check
+    from contextwise.evaluation.random_guesses import Chance
     from contextwise.evaluation.scores import Scores
+    from contextwise.evidence.model_check import Check
     from contextwise.independence.model_claims import ModelExplanation
     from contextwise.report.pictures import Shares
 

@@ -24,7 +24,7 @@ from contextwise.report.parts import (
 )
 
 if TYPE_CHECKING:
-    from contextwise.comparison.explain import Explanation, Kind, PairExplanation
+    from contextwise.comparison.error_regions import Explanation, Kind, PairExplanation
 
 KINDS: dict[Kind, Agreement] = {"guess": "fp", "true": "fn"}
 REGIONS: dict[str, Style] = {"dependent": "text", "of contexts": "share", "when": "text"}

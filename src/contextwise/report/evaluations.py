@@ -23,10 +23,10 @@ from contextwise.report.parts import (
 from contextwise.support.formatting import listed, name, percent, plural, rate
 
 if TYPE_CHECKING:
-    from contextwise.evaluation.chance import Chance
-    from contextwise.evaluation.compare_groups import GroupComparison, GroupSummary, Mean
+    from contextwise.analysis.resampling import PairSupport, Stability
+    from contextwise.evaluation.groups_of_guesses import GroupComparison, GroupSummary, Mean
+    from contextwise.evaluation.random_guesses import Chance
     from contextwise.evaluation.scores import EnsembleScore, EnsembleScores, Reliability, Scores
-    from contextwise.evaluation.stability import PairSupport, Stability
 
 # -- chance ----------------------------------------------------------------------------------------
 
@@ -59,7 +59,7 @@ OF_CONTEXTS: tuple[Wanted, ...] = (
 
 def chance_parts(chance: Chance, *, top: int = TOP) -> list[Part]:
     """Show the verdict, what was drawn, and the numbers."""
-    from contextwise.evaluation.chance import can_exchange
+    from contextwise.evaluation.random_guesses import can_exchange
 
     values = {"distance": chance.distance, **chance.record()}
     groups = [OF_DISTANCE if chance.draws else OF_DISTANCE[:3]]

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from contextwise.comparison.compare import Comparison
 from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import ALONE
+from contextwise.comparison.two_models import Comparison
 from contextwise.independence.model_claims import ModelExplanation
 from contextwise.report.claims import MOST_REGIONS, check_parts
 from contextwise.report.claims import explanation_parts as model_parts
@@ -33,7 +33,7 @@ from contextwise.report.pictures import Shares, arcs_of, graph_picture, pairs_pi
 from contextwise.support.formatting import name
 
 if TYPE_CHECKING:
-    from contextwise.evaluation.check import Check
+    from contextwise.evidence.model_check import Check
 
 
 def report_page(

@@ -19,7 +19,7 @@ from contextwise.support.formatting import is_readable, name, number, percent, r
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Estimate
-    from contextwise.report.groups import Forest
+    from contextwise.report.groups_of_rows import Forest
     from contextwise.report.pictures import Graph
 
 Number = int | Fraction
@@ -178,26 +178,26 @@ Part: TypeAlias = Note | Entries | Table | Legend | Picture | Section
 # -- the parts of a result -------------------------------------------------------------------------
 
 PARTS = {
-    "comparison.compare.Comparison": "report.comparisons.comparison_parts",
-    "comparison.explain.Explanation": "report.differences.difference_parts",
-    "comparison.explain.PairExplanation": "report.differences.region_parts",
+    "comparison.two_models.Comparison": "report.comparisons.comparison_parts",
+    "comparison.error_regions.Explanation": "report.differences.difference_parts",
+    "comparison.error_regions.PairExplanation": "report.differences.region_parts",
     "comparison.matrix.Comparisons": "report.comparisons.comparisons_parts",
     "comparison.matrix.DistanceMatrix": "report.comparisons.matrix_parts",
     "comparison.strengths.Strengths": "report.comparisons.strength_parts",
-    "evaluation.chance.Chance": "report.evaluations.chance_parts",
-    "evaluation.check.Check": "report.claims.check_parts",
-    "evaluation.compare_groups.GroupComparison": "report.evaluations.guess_groups_parts",
+    "evaluation.random_guesses.Chance": "report.evaluations.chance_parts",
+    "evidence.model_check.Check": "report.claims.check_parts",
+    "evaluation.groups_of_guesses.GroupComparison": "report.evaluations.guess_groups_parts",
     "evaluation.scores.EnsembleScore": "report.evaluations.ensemble_score_parts",
     "evaluation.scores.EnsembleScores": "report.evaluations.ensemble_scores_parts",
     "evaluation.scores.Reliability": "report.evaluations.reliability_parts",
-    "evaluation.groups.Groups": "report.groups.groups_parts",
-    "evaluation.groups.GroupsOfColumns": "report.groups.columns_parts",
-    "evaluation.stability.Stability": "report.evaluations.stability_parts",
+    "analysis.groups_of_rows.Groups": "report.groups_of_rows.groups_parts",
+    "analysis.groups_of_rows.GroupsOfColumns": "report.groups_of_rows.columns_parts",
+    "analysis.resampling.Stability": "report.evaluations.stability_parts",
     "independence.model_claims.ModelExplanation": "report.claims.explanation_parts",
     "models.evidence.Evidence": "report.claims.evidence_parts",
     "models.structure.LogLinear": "report.claims.model_parts",
     "models.structure.Structure": "report.claims.model_parts",
-    "studies.study.Study": "studies.publish.study_parts",
+    "studies.learner_study.Study": "report.studies.study_parts",
 }
 """Functions of (result, *, top) by the classes they show, subclasses included. Both are given by
 name, so that showing one result does not load the others."""

@@ -26,10 +26,10 @@ from zlib import compress
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import ALONE, TRUE_AND_GUESS, Agreement, Roles
+from contextwise.comparison.two_models import Comparison
 from contextwise.counting.pair_counts import CountArray
 from contextwise.errors import TooLargeError
 from contextwise.models.structure import Structure

@@ -3,7 +3,7 @@
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from contextwise.studies import publish, study
+    from contextwise.studies import learner_study
 else:
     from contextwise.support.loading import lazy_modules
 

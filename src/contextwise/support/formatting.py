@@ -247,9 +247,9 @@ def csv_lines(
     yield line.getvalue()
 
 
-def renderers() -> Any:
-    """Return the module that shows results; by name, because it imports their rooms."""
-    return import_module("contextwise.report.text")
+def renderers(module: str = "text") -> Any:
+    """Return a module that shows results; by name, because it imports their rooms."""
+    return import_module(f"contextwise.report.{module}")
 
 
 class Shown:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from types import ModuleType
 
 TYPE_CHECKING = False  # importing `typing` would take longer than this module
 
@@ -35,20 +34,9 @@ def lazy_names(
     """Return ``__getattr__`` and ``__dir__`` of a package that imports names at first use.
 
     ``homes`` maps a name to its module inside the package. A name that its module does not define
-    is the module itself. A function may have the name of its module: importing the module sets the
-    attribute of the package to the function. ``removed`` has the successor of each name that
-    earlier versions had.
+    is the module itself. ``removed`` has the successor of each name that earlier versions had.
     """
-    module = sys.modules[package]
-    content = module.__dict__
-
-    class Package(ModuleType):
-        def __setattr__(self, name: str, value: object) -> None:
-            if name in homes and isinstance(value, ModuleType):
-                value = vars(value).get(name, value)
-            super().__setattr__(name, value)
-
-    module.__class__ = Package
+    content = vars(sys.modules[package])
     load_module = lazy_modules(package)
 
     def load(name: str) -> object:

@@ -16,7 +16,7 @@ In ``lung`` there are three pairs with two contexts each. For non-smokers, cance
 independent, and in the learned model they are not: one FP. For people with cancer, smoking and
 asbestos depend, and in the learned model they do not: one FN.
 
->>> from contextwise.comparison.compare import compare
+>>> from contextwise.comparison.two_models import compare
 >>> compare(load("lung"), load("lung-learned"))
 Comparison(distance=2, normalized=0.3333, tp=3, fn=1, fp=1, tn=1)
 

@@ -33,7 +33,7 @@ from zlib import crc32
 
 import numpy as np
 
-from contextwise.convert.by_values import by_values
+from contextwise.convert.from_values import by_values
 from contextwise.errors import ContextwiseError
 from contextwise.formats import EXAMPLES, as_model
 from contextwise.models.domain import Domain

@@ -36,8 +36,8 @@ from typing import Literal
 
 import numpy as np
 
-from contextwise.convert.by_values import by_values
 from contextwise.convert.directed import labelled_stages
+from contextwise.convert.from_values import by_values
 from contextwise.convert.undirected import from_graph
 from contextwise.data.rows import Data, as_data, by_position
 from contextwise.distributions.fitting import fit

@@ -10,14 +10,14 @@ a new figure looks. Nothing here uses pyplot, and the same input gives the same 
 ['X0', 'X1', 'X2', 'X3', 'X4', 'X5']
 """
 
-from contextwise.report.plots.plot_guesses import (
+from contextwise.report.plots.of_guesses import (
     plot_groups,
     plot_guesses,
     plot_models,
     plot_odds,
     plot_reliability,
 )
-from contextwise.report.plots.plot_pairs import plot_graphs, plot_pairs, plot_structure
+from contextwise.report.plots.of_pairs import plot_graphs, plot_pairs, plot_structure
 from contextwise.report.plots.style import save
 
 __all__ = [

@@ -11,7 +11,7 @@ from inspect import cleandoc, signature
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypedDict, TypeVar, cast
 
-from contextwise.comparison.compare import Comparison
+from contextwise.comparison.two_models import Comparison
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.report.parts import Legend
 from contextwise.support.files import write_bytes

@@ -1,0 +1,290 @@
+"""Test the claims of a model against rows of data.
+
+`contextwise.evidence.verdicts.judge` tests the claims. With ``overall``, the structure is tested as
+a whole by a parametric bootstrap: the statistic is the sum of -log p over the claims of
+independence, compared with data sets drawn from the fitted structure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from math import ceil, log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from contextwise.comparison.question import Pair, pose
+from contextwise.data.rows import Data, as_data, following
+from contextwise.errors import ContextwiseError, DomainError, TooLargeError
+from contextwise.evidence.independence_test import DECIDE_BY_TEST, check_level
+from contextwise.evidence.verdicts import judge
+from contextwise.formats import ModelLike, as_model
+from contextwise.models.domain import Assignment, Domain
+from contextwise.models.evidence import ClaimEvidence, Evidence
+from contextwise.models.structure import (
+    LogLinear,
+    Structure,
+    features_of,
+    require_features,
+    structure_of,
+)
+from contextwise.support.effort import Deadline, Effort, Progress
+from contextwise.support.formatting import Printed
+
+if TYPE_CHECKING:
+    from contextwise.distributions.sampling import Seed
+
+__all__ = ["Check", "check"]
+
+
+@dataclass(frozen=True)
+class Overall:
+    """The test of a structure as a whole."""
+
+    statistic: float  # the sum of -log p over the claims of independence
+    simulated: tuple[float, ...]  # the same of data sets drawn from the fitted structure
+    exact: bool  # whether these were exact draws, not Gibbs sampling
+
+    @property
+    def p_value(self) -> float | None:
+        """(1 + simulated statistics at least as large) / (1 + simulated); None without any."""
+        if not self.simulated:
+            return None
+        larger = sum(value >= self.statistic for value in self.simulated)
+        return (1 + larger) / (1 + len(self.simulated))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Check(Printed):
+    """The tests of the claims of a model; `evidence` has the verdict of each."""
+
+    domain: Domain  #: the variables
+    evidence: Evidence  #: the verdicts and the rows they come from
+    overall: Overall | None = None  #: the test of the structure as a whole, if it was asked for
+
+    @property
+    def claims(self) -> tuple[ClaimEvidence, ...]:
+        """Every claim that was tested, in the order of the pairs."""
+        return self.evidence.claims
+
+    @property
+    def contradicted(self) -> list[ClaimEvidence]:
+        """The claims of independence that the rows contradict, smallest p first."""
+        return self.evidence.contradicted
+
+    @property
+    def verdict(self) -> str:
+        """The conclusion in a few sentences."""
+        if self.overall is None:
+            return self.evidence.summary
+        p_value, needed = self.overall.p_value, ceil(1 / self.evidence.level) - 1
+        if p_value is None or len(self.overall.simulated) < needed:
+            return (
+                f"{self.evidence.summary} The overall test did not finish: "
+                f"{len(self.overall.simulated)} of at least {needed} simulated data sets."
+            )
+        contradict = "contradict" if p_value <= self.evidence.level else "do not contradict"
+        start = f"Overall, the rows {contradict} the structure (p = {p_value:.2g})."
+        return f"{start} {self.evidence.summary}"
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return every claim as a flat mapping."""
+        return self.evidence.records()
+
+    def __repr__(self) -> str:
+        return f"Check({len(self.claims)} claims, {len(self.contradicted)} contradicted)"
+
+
+def check(
+    model: ModelLike,
+    rows: Any,
+    *,
+    pairs: Iterable[Pair] | None = None,
+    variables: Iterable[str] | None = None,
+    context: Assignment | None = None,
+    regions: int = 3,
+    dependencies: bool = True,
+    alpha: float = 0.05,
+    overall: int = 0,
+    time_limit: float | None = None,
+    rng: Seed = 0,
+    n_jobs: int = 1,
+    cluster: Any = None,
+    show_progress: bool | Progress = False,
+) -> Check:
+    """Test the claims of a model against rows.
+
+    Parameters
+    ----------
+    model : model, or path of a model file; only its structure matters
+    rows : frame, array, list of rows, or path of a data file
+        They must be independent of each other, or have a ``subject`` (see `read_data`).
+    pairs : only these pairs of names
+    variables : only the pairs inside this set of names
+    context : partial assignment; only contexts and rows that agree with it
+    regions : number of regions of each kind to test per pair, those with most rows
+    dependencies : whether to test claims of dependence as well
+    alpha : the false discovery rate, for each kind of claims
+    overall : number of data sets to simulate for the test of the structure as a whole
+        0 for no such test. The p-value is at least 1 / (1 + overall), so use 99 or more.
+    time_limit : seconds; pairs and simulations that are not finished then are left out and counted
+    rng : generator or seed of the simulated data sets
+    n_jobs : number of processes for the simulations; -1 means one per core
+    cluster : address of a Dask scheduler, or a Dask client; replaces ``n_jobs``
+    show_progress : bool, or a function of (done, total): simulations
+
+    Returns
+    -------
+    Check
+        ``model.with_evidence(check.evidence)`` keeps the verdicts with the model, unless the check
+        was restricted to a context.
+
+    Raises
+    ------
+    DomainError
+        If there are no rows, or none that agrees with the context.
+
+    Examples
+    --------
+    The structure has A and B independent where C=0. In the rows they are equal there, too.
+
+    >>> from contextwise import Structure
+    >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=1"])
+    >>> rows = [[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]] * 20
+    >>> result = check(model, rows, overall=99)
+    >>> [(claim.pair, claim.when) for claim in result.contradicted], result.overall.p_value
+    ([(('A', 'B'), 'C=0')], 0.01)
+    """
+    effort = Effort.of(time_limit, n_jobs=n_jobs, cluster=cluster, show_progress=show_progress)
+    if regions < 1:
+        raise ContextwiseError(f"regions must be >= 1, got {regions}")
+    if overall < 0:
+        raise ContextwiseError(f"overall must be >= 0, got {overall}")
+    check_level(alpha, "alpha")
+    model = as_model(model)
+    whole = structure_of(model)
+    data = as_data(rows, whole.domain, following(whole))
+    seen = _learned_from(whole, data)
+    question = pose([model], pairs=pairs, variables=variables, context=context, data=data)
+    (structure,) = question.structures
+    if question.box and data.subjects is not None:
+        raise ContextwiseError(
+            "a check in a context cannot compare subjects; leave out one of them"
+        )
+    if question.box and question.rows is not None:
+        data = replace(data, domain=question.domain, rows=question.rows, multiplicity=None)
+    if not len(data):
+        why = "no row agrees with the context" if context else "there are no rows"
+        raise DomainError(f"{why}, so there is nothing to check")
+    if context:  # a context may open trails of a network
+        structure = Structure(structure.domain, structure.features, info=structure.info)
+    chosen = None if pairs is None and variables is None else question.asked_pairs.tolist()
+    test = partial(judge, structure, level=alpha, pairs=chosen, regions=regions)
+    evidence = test(
+        data,
+        seen_by_learner=seen,
+        used_by_learner=seen and _decides_by_test(whole),
+        deadline=effort.deadline,
+        dependencies=dependencies,
+    )
+    result = Check(structure.domain, evidence)
+    if overall:
+        require_features(structure, "the overall test")
+        simulated = partial(test, dependencies=False)
+        return replace(
+            result, overall=_overall(simulated, structure, data, evidence, rng, overall, effort)
+        )
+    return result
+
+
+def _learned_from(structure: Structure, data: Data) -> bool:
+    """Return whether the structure records these rows as those it was learned from."""
+    return f"fingerprint {data.fingerprint}" in str(structure.info.get("description", ""))
+
+
+def _decides_by_test(structure: Structure) -> bool:
+    """Return whether the learner of a structure decides by the test of `judge`."""
+    found = re.match(r"learned by ([\w-]+)\(", str(structure.info.get("description", "")))
+    return bool(found and found[1] in DECIDE_BY_TEST)
+
+
+# -- the structure as a whole ----------------------------------------------------------------------
+
+
+def _overall(
+    test: partial[Evidence],
+    structure: Structure,
+    data: Data,
+    evidence: Evidence,
+    rng: Seed,
+    simulations: int,
+    effort: Effort,
+) -> Overall:
+    """Compare the statistic with data sets drawn from the structure, fitted to the rows.
+
+    The statistic does not use the weights, so nothing has to be fitted again to a drawn data set.
+    """
+    statistic, deadline = _statistic(evidence), effort.deadline
+    try:
+        model, exact = _fitted(structure, data, deadline)
+    except deadline.out_of_time:
+        return Overall(statistic, (), True)
+    seeds = np.random.default_rng(rng).integers(2**62, size=simulations).tolist()
+    simulate = partial(_simulate, test, model, len(data), deadline)
+    finished: dict[int, float | None] = {}
+    with effort.showing("simulating data sets") as shown:
+        for seed, value in shown.each("simulating data sets", simulate, seeds):
+            finished[seed] = value
+            shown.report(len(finished), simulations)
+    values = (finished.get(seed) for seed in seeds)
+    return Overall(statistic, tuple(value for value in values if value is not None), exact)
+
+
+def _statistic(evidence: Evidence) -> float:
+    """Return the sum of -log p over the claims of independence."""
+    claims = [c for c in evidence.claims if c.claim == "independent" and c.p is not None]
+    return sum(-log(max(c.p or 0.0, 1e-300)) for c in claims)
+
+
+def _fitted(structure: Structure, data: Data, deadline: Deadline) -> tuple[LogLinear, bool]:
+    """Fit the structure to the rows; also return whether sampling from it is exact.
+
+    Every state gets a feature of its own, which makes no claim, so that the marginals are right.
+    """
+    from contextwise.distributions.fitting import fit
+    from contextwise.distributions.inference import log_partition
+
+    deadline.check()
+    domain = structure.domain
+    literals = {tuple(feature): None for feature in structure.features.literals()}
+    for v, cardinality in enumerate(domain.cardinalities):
+        # Features of single variables fit their margins; the last state follows from the others.
+        literals |= {((v, 1 << state),): None for state in range(cardinality - 1)}
+    whole = Structure(domain, features_of(domain, [list(feature) for feature in literals]))
+    try:
+        model = fit(whole, data, method="likelihood").model
+        log_partition(model)
+    except TooLargeError:
+        return fit(whole, data).model, False
+    return model, True
+
+
+def _simulate(
+    test: partial[Evidence], model: LogLinear, rows: int, deadline: Deadline, seed: int
+) -> float | None:
+    """Draw a data set and return its statistic; None if time is up."""
+    from contextwise.distributions.sampling import draw
+
+    def stop(done: int, total: int) -> None:
+        deadline.check()
+
+    try:
+        deadline.check()
+        drawn = draw(model, rows, rng=seed, show_progress=stop).positions
+        evidence = test(Data(model.domain, drawn), deadline=deadline)
+    except deadline.out_of_time:
+        return None
+    return None if evidence.unfinished else _statistic(evidence)

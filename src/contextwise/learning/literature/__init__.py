@@ -1,0 +1,1 @@
+"""Learners of the literature, as their papers define them."""

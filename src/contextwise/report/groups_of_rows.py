@@ -1,0 +1,356 @@
+"""Turn groups of rows into parts: which associations differ, and a picture of odds ratios."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import exp, log, log10
+from typing import NamedTuple
+
+from contextwise.analysis.groups_of_rows import GroupPair, Groups, GroupsOfColumns
+from contextwise.models.evidence import Effect, p_text
+from contextwise.report.html import Markup, label, line, svg_picture, tag, tip
+from contextwise.report.parts import (
+    TOP,
+    Cell,
+    Note,
+    PairName,
+    Part,
+    Picture,
+    Section,
+    Style,
+    Table,
+    table,
+)
+from contextwise.support.formatting import capitalized, listed, name, plural
+
+NOT_SHOWN = (
+    "A difference shows that the groups differ in how strongly two variables go together, not why. "
+    "If the group is itself an effect of the variables (such as survivors), choosing by it can "
+    "create differences. Intervals of the pairs that were found are a little too narrow, because "
+    "the pairs were chosen by their p-values."
+)
+SAME = (
+    "About the same: on average over what is held fixed, the odds ratios differ by less than a "
+    "factor of {margin:g} ({level:g} % interval; for each pair by itself). Undecided: the rows "
+    "show neither."
+)
+PLACES = "Where {pair} differs; this is not evidence that the variable of the context matters"
+
+
+def groups_verdict(found: Groups) -> str:
+    """Say which associations differ between the groups, and by how much."""
+    differing, by = found.differing, name(found.by)
+    counts = {
+        verdict: sum(pair.verdict == verdict for pair in found.pairs)
+        for verdict in ("about the same", "undecided")
+    }
+    rest = [
+        f"{plural(count, 'pair')} {'is' if count == 1 else 'are'} {verdict}"
+        for verdict, count in counts.items()
+        if count
+    ]
+    if not differing:
+        smallest = p_text(found.p_value).removeprefix("p ")
+        corrected = f" after correction over {len(found.pairs):,} pairs" if found.pairs[1:] else ""
+        lead = f"No association is shown to differ between the groups of {by} (smallest p "
+        return f"{lead}{smallest}{corrected}). {_sentence(listed(rest))}"
+    sentences = [_difference(found, pair) for pair in differing[:3]]
+    if len(differing) > 3:
+        differ = "differs" if len(differing) == 4 else "differ"
+        sentences.append(f"{plural(len(differing) - 3, 'more pair')} {differ}.")
+    return " ".join([*sentences, *([_sentence(listed(rest))] if rest else [])])
+
+
+def _sentence(text: str) -> str:
+    return f"{capitalized(text)}."
+
+
+def _difference(found: Groups, pair: GroupPair) -> str:
+    text = f"The association of {name(pair.first)} and {name(pair.second)} differs between the "
+    text += f"groups of {name(found.by)} ({p_text(pair.adjusted)})"
+    extremes = _extremes(found, pair.odds)
+    clear = extremes is not None and extremes[0][0].low > extremes[1][0].high
+    where = ""
+    if not clear and pair.places and pair.places[0].adjusted <= found.alpha:
+        where = f" where {pair.places[0].when}"
+        extremes = _extremes(found, pair.places[0].odds) or extremes
+    if extremes is not None:
+        (largest, first), (smallest, last) = extremes
+        text += f": {largest.short} at {first}, {_number(smallest)} at {last}{where}"
+    return f"{text}. {_only_in(found, pair)}".rstrip()
+
+
+def ratio_text(effect: Effect) -> str:
+    """Write an odds ratio with its interval: ``14 (10 to 19)``, ``above 27``, ``unknown``."""
+    if effect.low == 0 and effect.high == float("inf"):
+        return "unknown"
+    return str(effect).removeprefix("odds ratio ")
+
+
+def _number(effect: Effect) -> str:
+    return effect.short.removeprefix("odds ratio ")
+
+
+def _extremes(
+    found: Groups, odds: Sequence[Effect]
+) -> tuple[tuple[Effect, str], tuple[Effect, str]] | None:
+    """Return the largest and the smallest odds ratio with their groups, if they are two."""
+    known = [
+        (effect, name(group.name))
+        for effect, group in zip(odds, found.groups, strict=True)
+        if ratio_text(effect) != "unknown"
+    ]
+    if not known:
+        return None
+    # Infinite odds ratios are ordered by their limits.
+    largest = max(known, key=lambda each: (each[0].value, each[0].low))
+    smallest = min(known, key=lambda each: (each[0].value, each[0].high, each[0].low))
+    return None if largest is smallest else (largest, smallest)
+
+
+def _only_in(found: Groups, pair: GroupPair) -> str:
+    """Say where a dependence is weak, if that is shown: never that there is none."""
+    if _has_more_states(found, pair):
+        return ""  # the odds ratios are of two states each, and others can depend more
+    depend, weak = [], []
+    for effect, group in zip(pair.odds, found.groups, strict=True):
+        if effect.low > 1 or effect.high < 1:
+            depend.append(name(group.name))
+        elif 1 / found.margin < effect.low <= effect.high < found.margin:
+            weak.append(name(group.name))
+    if not depend or not weak:
+        return ""
+    average = "any dependence is, on average," if pair.given else "any dependence is"
+    return (
+        f"They depend in {listed(depend)}; in {listed(weak)} {average} weaker than an odds ratio "
+        f"of {found.margin:g}."
+    )
+
+
+def _group_columns(found: Groups, *others: str) -> dict[str, Style]:
+    """Return a column for each group; numbered, if names of columns would be equal."""
+    heads = [name(group.name) for group in found.groups]
+    if len({*heads, *others}) < len(heads) + len(others):
+        heads = [f"{k}: {head}" for k, head in enumerate(heads, 1)]
+    return dict.fromkeys(heads, "text")
+
+
+def _pairs_table(found: Groups, top: int) -> Table:
+    columns: dict[str, Style] = {"pair": "name", "verdict": "text"}
+    few = len(found.groups) <= 4
+    last: dict[str, Style] = {"ratio": "text"} if len(found.groups) == 2 else {}
+    last |= {"p": "probability", "corrected p": "probability", "held fixed": "text"}
+    columns |= _group_columns(found, *columns, *last) if few else {"range": "text"}
+    columns |= last
+    rows: list[list[Cell]] = []
+    for pair in found.pairs[:top]:
+        odds = [ratio_text(effect) for effect in pair.odds]
+        if not few:
+            ordered = sorted(pair.odds, key=lambda effect: effect.value)
+            odds = [f"{ratio_text(ordered[0])} … {ratio_text(ordered[-1])}"]
+        ratio = [ratio_text(pair.ratio)] if pair.ratio else []
+        given = ", ".join(pair.given) or "nothing"
+        missing = f" (not {', '.join(pair.left_out)})" if pair.left_out else ""
+        numbers: list[Cell] = [pair.p_value, pair.adjusted]
+        pair_name = PairName(*pair.pair)
+        rows.append([pair_name, pair.verdict, *odds, *ratio, *numbers, f"{given}{missing}"])
+    title = f"Odds ratios of each group ({len(rows)} of {plural(len(found.pairs), 'pair')})"
+    return table(title, columns, rows, "pairs")
+
+
+def _places_table(found: Groups, pair: GroupPair) -> Table:
+    columns: dict[str, Style] = {"where": "text"}
+    columns |= _group_columns(found, "where", "corrected p")
+    columns["corrected p"] = "probability"
+    rows: list[list[Cell]] = [
+        [place.when, *map(ratio_text, place.odds), place.adjusted] for place in pair.places
+    ]
+    title = PLACES.format(pair=PairName(*pair.pair))
+    return table(title, columns, rows, "places")
+
+
+def _between_table(pair: GroupPair, alpha: float) -> Table:
+    columns: dict[str, Style] = {"groups": "text", "corrected p": "probability"}
+    clear = [(one, other, p) for one, other, p in pair.between if p <= alpha]
+    rows: list[list[Cell]] = [[f"{one} – {other}", p] for one, other, p in clear]
+    title = (
+        f"Groups that differ in {PairName(*pair.pair)} ({len(rows)} of {len(pair.between)} pairs)"
+    )
+    return table(title, columns, rows, "between")
+
+
+def _notes(found: Groups) -> Iterator[str]:
+    rows = plural(sum(group.rows for group in found.groups), "row")
+    yield f"All tests use the {rows} from which {found.learner} also learned what to hold fixed."
+    for pair in found.pairs:
+        if pair.trend is not None and pair.trend.p_value <= found.alpha:
+            trend = pair.trend
+            yield (
+                f"{PairName(*pair.pair)}: the log odds ratio changes by {trend.value:.2g} "
+                f"({trend.low:.2g} to {trend.high:.2g}) from each group to the next "
+                f"({p_text(trend.p_value)}, not corrected)."
+            )
+    for pair in (found.differing or found.pairs)[:3]:
+        (a, b), (c, d) = pair.states
+        text = f"{PairName(*pair.pair)}: the odds ratios compare {b} with {a} and {d} with {c}"
+        if _has_more_states(found, pair):
+            text += ", the states that differ most; the test uses all states"
+        yield f"{text}."
+    left_out = [pair for pair in found.pairs if pair.left_out]
+    if left_out:
+        yield (
+            f"For {plural(len(left_out), 'pair')} there are too few rows to hold everything fixed "
+            "that should be (marked “not”); a difference there may come from those variables."
+        )
+    constant = [f"{', '.join(g.constant)} in {g.name}" for g in found.groups if g.constant]
+    if constant:
+        yield f"Constant: {'; '.join(constant)}; these groups say nothing about their pairs."
+    if any(pair.ratio and pair.given for pair in found.pairs):
+        yield (
+            "With variables held fixed, the ratio compares the groups in each combination of their "
+            "states, so it can differ from the quotient of the two odds ratios."
+        )
+    if found.subject:
+        yield (
+            f"Rows of one {found.subject} count together in the p-values; the intervals treat rows "
+            "as independent."
+        )
+    yield SAME.format(margin=found.margin, level=round(100 - 200 * found.alpha, 6))
+    yield NOT_SHOWN
+
+
+def _has_more_states(found: Groups, pair: GroupPair) -> bool:
+    domain = found.domain
+    return any(domain.cardinalities[domain.position(v)] > 2 for v in pair.pair)
+
+
+def groups_parts(found: Groups, *, top: int = TOP) -> list[Part]:
+    """Show which associations differ between groups: verdict, pairs, contexts, structures."""
+    parts: list[Part] = [Note("verdict", groups_verdict(found)), _pairs_table(found, top)]
+    for pair in found.differing[:3]:
+        if pair.places:
+            parts.append(_places_table(found, pair))
+        if any(p <= found.alpha for *_, p in pair.between):
+            parts.append(_between_table(pair, found.alpha))
+    parts.append(Note("notes", "\n".join(_notes(found)), warns=True))
+    columns: dict[str, Style] = {
+        name(found.by): "name",
+        "rows": "count",
+        "dependent pairs": "count",
+    }
+    rows = [(g.name, g.rows, len(g.structure.pairs())) for g in found.groups]
+    parts.append(table(f"Structures of the groups, by {found.learner}", columns, rows, "groups"))
+    level = f"{round(100 - 100 * found.alpha, 6):g} %"
+    parts.append(Picture(f"Odds ratios of each group, {level} intervals.", (), forest_of(found)))
+    return parts
+
+
+def columns_parts(found: GroupsOfColumns, *, top: int = TOP) -> list[Part]:
+    """Show which columns differ, and the parts of each column."""
+    columns: dict[str, Style] = {"column": "name", "groups": "count", "pairs that differ": "count"}
+    columns |= {"p": "probability", "p after Holm": "probability"}
+    rows = [
+        (each.by, len(each.groups), len(each.differing), each.p_value, each.adjusted)
+        for each in found
+    ]
+    differ = [name(each.by) for each in found if (each.adjusted or 0) <= each.alpha]
+    verdict = f"Associations differ by {listed(differ)}" if differ else "No association differs"
+    verdict += f", after Holm over {plural(len(found), 'column')}."
+    sections = [Section(name(each.by), tuple(groups_parts(each, top=top))) for each in found]
+    return [Note("verdict", verdict), table("Columns", columns, rows, "columns"), *sections]
+
+
+# -- the picture -----------------------------------------------------------------------------------
+
+FOREST_PAIRS = 8
+"""Pairs of variables in the picture, those with the smallest p-values."""
+NAMES, AXIS, NUMBERS, STEP = 130.0, 330.0, 140.0, 20.0
+"""Widths of the names, the axis and the numbers, and the height of a line."""
+
+
+class ForestLine(NamedTuple):
+    """One group of one pair: places from 0 to 1 on the axis, clipped to it, or None if unknown."""
+
+    label: str
+    text: str
+    value: float | None
+    low: float
+    high: float
+
+
+class Forest(NamedTuple):
+    """Odds ratios by pair and group on a logarithmic axis."""
+
+    pairs: tuple[tuple[str, tuple[ForestLine, ...]], ...]  # title, lines
+    ticks: tuple[tuple[float, str], ...]  # places from 0 to 1 with their labels
+
+    def svg(self) -> Markup:
+        return forest_svg(self)
+
+
+def forest_of(found: Groups) -> Forest:
+    """Place the odds ratios of each group on a common axis."""
+    shown = found.pairs[:FOREST_PAIRS]
+    ends = [
+        x
+        for pair in shown
+        for effect in pair.odds
+        for x in (effect.low, effect.value, effect.high)
+        if exp(-7) < x < exp(7)
+    ]
+    low = min([0.5, *ends]) / 1.2
+    high = max([2.0, *ends]) * 1.2
+
+    def place(x: float) -> float:
+        return log(min(max(x, low), high) / low) / log(high / low)
+
+    def placed(group: str, effect: Effect) -> ForestLine:
+        value = place(effect.value) if 0 < effect.value < float("inf") else None
+        text = ratio_text(effect)
+        return ForestLine(group, text, value, place(effect.low), place(effect.high))
+
+    pairs = []
+    for pair in shown:
+        lines = (
+            placed(group.name, effect)
+            for group, effect in zip(found.groups, pair.odds, strict=True)
+        )
+        pairs.append((f"{PairName(*pair.pair)}: {pair.verdict}", tuple(lines)))
+    wide = log10(high / low) > 2.5
+    steps = [10.0**k * m for k in range(-4, 5) for m in ((1,) if wide else (1, 2, 5))]
+    return Forest(tuple(pairs), tuple((place(x), f"{x:g}") for x in steps if low < x < high))
+
+
+def forest_svg(forest: Forest) -> Markup:
+    """Draw the odds ratios of each group with their intervals, pair by pair."""
+    height = STEP * sum(len(lines) + 1.4 for _, lines in forest.pairs) + 40
+    bottom, y = height - 34, STEP * 0.7
+
+    def at(place: float) -> float:
+        return NAMES + AXIS * place
+
+    shapes = []
+    for place, text in forest.ticks:
+        opacity = "0.7" if text == "1" else "0.15"
+        ends = (at(place), 6), (at(place), bottom)
+        shapes.append(line(*ends, stroke="currentColor", stroke_opacity=opacity))
+        shapes.append(label(text, (at(place), bottom + 12), "middle", font_size="11"))
+    shapes.append(label("odds ratio", (at(0.5), bottom + 28), "middle", font_size="11"))
+    for title, lines in forest.pairs:
+        shapes.append(label(title, (0, y), "start", font_weight="600"))
+        for group in lines:
+            y += STEP
+            shapes.append(label(name(group.label, 18), (NAMES - 10, y), "end"))
+            shapes.append(label(group.text, (NAMES + AXIS + 8, y), "start", font_size="11"))
+            if group.text == "unknown":
+                continue
+            style = {"class_": "fn", "stroke": "#0072B2", "stroke_width": "2"}
+            words = tip(f"{group.label}: {group.text}")
+            shapes.append(line((at(group.low), y), (at(group.high), y), words, **style))
+            if group.value is not None:
+                place = at(group.value)
+                shapes.append(tag("circle", class_="group", cx=place, cy=y, r=4, fill="#0072B2"))
+        y += 1.4 * STEP
+    text = f"Odds ratios of {len(forest.pairs)} pairs of variables in each group"
+    size = (NAMES + AXIS + NUMBERS, height)
+    return svg_picture("forest", size, text, *shapes, font_family="sans-serif")

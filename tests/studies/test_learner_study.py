@@ -1,0 +1,167 @@
+"""The study of learners: the same rows for all, repeatable, resumable, and the answer first."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from contextwise import Structure, compare, examples, sample, study
+from contextwise.cli import contextwise
+from contextwise.errors import ContextwiseError
+from contextwise.learning import ChowLiu, Trees
+from contextwise.models.structure import LogLinear
+from contextwise.report.studies import study_figure, study_parts, verdict
+from contextwise.studies.learner_study import Study
+
+SMALL: dict[str, Any] = {"rows": [50, 200], "repeats": 2}
+
+
+def untimed(result: Study) -> list[dict[str, Any]]:
+    return [{k: v for k, v in record.items() if k != "seconds"} for record in result.results]
+
+
+def record(learner: str, repeat: int = 0, fp: int = 0, fn: int = 0, **more: Any) -> dict[str, Any]:
+    made = {"truth": "t", "rows": 100, "repeat": repeat, "learner": learner, "status": "done"}
+    made |= {"error": None, "seconds": 0.1, "assertions": 10, "fp": fp, "fn": fn}
+    return {**made, "normalized": (fp + fn) / 10, "rows_from": "exact", **more}
+
+
+def test_records_are_what_compare_counts() -> None:
+    result = study("lung", {"tree": "chow-liu"}, rows=80, repeats=1, rng=3)
+    (made,) = result.results
+    assert (made["truth"], made["rows"], made["learner"]) == ("lung", 80, "tree")
+    drawn = np.random.default_rng([3, crc32(b"lung"), 80, 0])
+    rows = sample("lung", 80, rng=drawn, array=True)
+    true = examples.load("lung")
+    learned = ChowLiu().fit(rows, domain=true.domain)
+    found = compare(true, learned.structure_)
+    assert (made["distance"], made["fp"], made["fn"]) == (found.distance, found.fp, found.fn)
+    assert made["assertions"] == found.total
+
+
+def test_two_processes_give_the_same_records() -> None:
+    learners = ["chow-liu", Trees(penalty=5.0)]
+    here = study(["lung", "random-6"], learners, **SMALL)
+    there = study(["lung", "random-6"], learners, **SMALL, n_jobs=2)
+    assert untimed(here) == untimed(there)
+    assert here.learners == ["chow-liu", "trees"]
+
+
+def test_a_study_resumes_and_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    computed: list[str] = []
+    from contextwise.studies import learner_study as module
+
+    real = module.learn_and_compare
+
+    def noted(task: Any) -> Any:
+        computed.append(f"{task.label} {task.size} {task.repeat}")
+        return real(task)
+
+    monkeypatch.setattr(module, "learn_and_compare", noted)
+    first = study("six", "chow-liu", **SMALL, out=tmp_path)
+    assert len(computed) == 4
+    assert study("six", "chow-liu", **SMALL, out=tmp_path).results == first.results
+    assert len(computed) == 4
+    more = study("six", ["chow-liu", "mpl"], rows=[50, 200], repeats=3, out=tmp_path)
+    assert len(computed) == 12
+    assert [r for r in first.results if r not in more.results] == []
+    other = study("six", {"chow-liu": Trees(penalty=9.0)}, **SMALL, out=tmp_path)
+    assert len(computed) == 16, "other parameters under the same label are other units"
+    assert {r["learner"] for r in other.results} == {"chow-liu"}
+    with pytest.raises(ContextwiseError, match="seed is 0 there and 1 here"):
+        study("six", "chow-liu", **SMALL, out=tmp_path, rng=1)
+
+
+def test_a_structure_gets_strong_weights_and_a_model_keeps_its_own() -> None:
+    structure = Structure({"A": 2, "B": 2}, ["A=1 & B=1", "A=0 & B=0"])
+    result = study([structure, LogLinear(structure, [9.0, 9.0])], "mpl", rows=500, repeats=1)
+    assert result.truths == ["truth 1", "truth 2"]
+    assert all(r["distance"] == 0 for r in result.results)
+
+
+def test_a_learner_that_fails_or_is_too_slow_has_a_record() -> None:
+    def broken(rows: object) -> Structure:
+        raise ValueError("no idea")
+
+    result = study("six", {"broken": broken, "mpl": "mpl"}, rows=50, repeats=1)
+    failed, done = sorted(result.results, key=lambda r: r["learner"])
+    assert (failed["status"], failed["error"]) == ("failed", "ValueError: no idea")
+    assert done["status"] == "done"
+    assert result.ranking(50) == ["mpl"]
+    assert "broken: failed on 1 of 1 data set, first on six with 50 rows" in str(result)
+    slow = study("six", "pair-blocks", rows=50, repeats=1, time_limit=0)
+    assert slow.results[0]["status"] == "too slow"
+    assert str(slow).startswith("No learner finished on every data set at 50 rows")
+
+
+def test_means_and_errors_are_over_truths_and_repeats() -> None:
+    values = {("a", 0): 1, ("a", 1): 3, ("b", 0): 4, ("b", 1): 4}
+    result = Study([record("x", r, fp=fp, truth=truth) for (truth, r), fp in values.items()])
+    score = result.score("x", 100)
+    assert score is not None
+    assert score.mean == pytest.approx((0.2 + 0.4) / 2)
+    assert score.error == pytest.approx(np.sqrt(0.02 / 2) / 2)
+    assert score.fp_share == pytest.approx(0.3)
+    assert score.fn_share == 0
+
+
+def test_the_answer_names_the_nearest_and_what_cannot_be_told() -> None:
+    clear = [record("x", k, fp=1) for k in range(3)] + [record("y", k, fn=5) for k in range(3)]
+    assert verdict(Study(clear)) == (
+        "x is nearest to the truth: it is wrong in 10 % of all assertions at 100 rows (mean over "
+        "3 data sets of 1 truth), y in 50 %."
+    )
+    close = [record("x", k, fp=k) for k in range(3)] + [record("y", k, fp=3 - k) for k in range(3)]
+    assert verdict(Study(close)).endswith("The difference of x and y is within its error.")
+    assert verdict(Study(clear[:3])).startswith("x is wrong in 10 % of all assertions at 100 rows")
+    chains = [record("x", rows_from="from 100 Gibbs chains")]
+    assert "Gibbs chains" in str(study_parts(Study(chains))[-1])
+
+
+def test_the_command_prints_the_answer_and_writes_four_files(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    command = ["study", "lung", "six", "--learners", "chow-liu,mpl", "--rows", "50,100"]
+    result = CliRunner().invoke(contextwise, [*command, "--repeats", "2", "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert " is nearest to the truth: it is wrong in " in " ".join(result.stdout.split())
+    names = {path.name for path in out.iterdir()}
+    assert names == {"results.csv", "results.sqlite", "study.html", "study.png"}
+    with open(out / "results.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 16
+    page = (out / "study.html").read_text()
+    assert "data:image/svg+xml;base64," in page
+    assert "is nearest to the truth" in page
+    assert page.index("is nearest") < page.index("<img")
+
+
+def test_the_figure_has_a_panel_with_labels_and_every_learner() -> None:
+    records = [record(name, k, fp=k) for name in ("x", "y") for k in range(3)]
+    figure = study_figure(Study(records))
+    (axes,) = figure.axes
+    assert axes.has_data()
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("rows", "wrong assertions, %")
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"truths": []}, "pass at least one truth"),
+        ({"learners": []}, "pass at least one learner"),
+        ({"rows": []}, "rows must be numbers >= 2, got none"),
+        ({"repeats": 0}, "repeats must be >= 1, got 0"),
+        ({"n_jobs": 0}, "n_jobs must be >= 1"),
+    ],
+)
+def test_what_cannot_be_studied(wrong: dict[str, Any], message: str, tmp_path: Path) -> None:
+    good: dict[str, Any] = {"truths": "six", "learners": "mpl", "out": tmp_path / "run"}
+    with pytest.raises(ContextwiseError, match=message):
+        study(**{**good, **wrong})
+    assert not (tmp_path / "run").exists()
