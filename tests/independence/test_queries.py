@@ -18,6 +18,7 @@ from contextwise.independence import (
 from contextwise.independence.model_claims import explain_model
 from contextwise.independence.queries import Answer, Statement, parse_statement
 from contextwise.models.domain import Domain
+from contextwise.models.notation import quoted
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.testing import claims, domains, names, structures
 from hard import ends, pigeons
@@ -325,3 +326,35 @@ def test_bad_texts(text: str, message: str) -> None:
 def test_two_states_of_one_variable() -> None:
     with pytest.raises(DomainError, match="two states to 'C'"):
         parse_statement("A ⫫ B | C=1, C=0")
+
+
+@given(cases())
+def test_the_notation_of_the_paper_and_its_equation_5(case: Case) -> None:
+    """Eq. 5 read literally: no feature that the context allows has both variables."""
+    model, statement = case
+    asked = Statement(
+        statement.first[:1],
+        statement.second[:1],
+        statement.given,
+        statement.context,
+    )
+    condition = str(asked).partition(" | ")[2]
+    first, second = (quoted(side[0]) for side in (asked.first, asked.second))
+    text = f"I({first}, {second} | {condition})" if condition else f"I({first}, {second})"
+    assert parse_statement(text) == asked
+    answer = query(model, text)
+    literal = not any(
+        {*asked.first, *asked.second} <= feature.keys()
+        and all(state in feature.get(name, [state]) for name, state in asked.context.items())
+        for feature in model
+    )
+    assert answer.by_equation_5 is literal
+    assert answer.independent is query(model, asked).independent
+    assert bool(answer.equation_5) is (literal != answer.independent)
+    assert query(model, asked).equation_5 == ""
+
+
+@pytest.mark.parametrize("text", ["I(A)", "I(A, B, C)", "I(A, B | C | D)", "I(A=1, B)", "I(, )"])
+def test_bad_texts_in_the_notation_of_the_paper(text: str) -> None:
+    with pytest.raises(ParseError, match="query"):
+        parse_statement(text)
