@@ -116,7 +116,19 @@ READ = [
     Quirk("thousands.csv", "a measurement", "--bins income=4", {"income": 4}),
     Quirk("european.csv", "a measurement", "--bins income=4", {"income": 4}),
     Quirk("percent.csv", "a measurement", "--bins share=4", {"share": 4}),
-    Quirk("decimal-or-thousands.csv", "may be a decimal number or thousands", "--drop income"),
+    Quirk(
+        "decimal-or-thousands.csv",
+        "1,100 may be 1100 or 1.1",
+        "--bins income=4 --decimal income=point",
+        {"income": 4},
+    ),
+    Quirk(
+        "points-between-thousands.csv",
+        "2.674 of 'income' is 2674",
+        "--bins income=4,height=4",
+        {"income": 4, "height": 4},
+    ),
+    Quirk("codes-with-zeros.csv", "'250.1' and '250.10' are different", more={"code": 3}),
     Quirk("codes-with-many-values.csv", "--bins if they are", more={"occupation": 15}),
     Quirk(
         "odd-names.csv",

@@ -17,6 +17,7 @@ from unicodedata import normalize
 
 import numpy as np
 
+from contextwise.data.notation import numbers_of, readings
 from contextwise.data.options import (
     RowOptions,
     command_line,
@@ -25,7 +26,7 @@ from contextwise.data.options import (
     find_values,
     row_options,
 )
-from contextwise.data.table import THOUSANDS, Column, Sheet, label_of, numbers_of
+from contextwise.data.table import Column, Sheet, label_of
 from contextwise.data.text import DOUBTFUL, SEPARATORS, TOKENS
 from contextwise.errors import DomainError
 from contextwise.support.arrays import IntArray
@@ -526,6 +527,7 @@ class Judge:
         elif kind in ("empty", "identifier", "text"):
             self._refuse(column, kind)
         else:
+            self._ask_about_decimals(column, kind)
             if kind == "measurement":
                 self._cut_or_ask(column)
             self._judge_missing(column)
@@ -603,24 +605,29 @@ class Judge:
         name, values = column.name, len(column.labels)
         if name in self.bins and not column.is_numeric:
             raise DomainError(f"bins: column {name!r} is not made of numbers")
-        commas = [label for label in column.labels if "," in label]
-        is_unclear = commas and column.has_fractions and all(map(THOUSANDS.fullmatch, commas))
-        if is_unclear and name not in self.bins:
-            reason = f"{commas[0]} may be a decimal number or thousands; write 1.234 or 1234"
-            self.problem(name, reason, ("drop", name))
-            return
         if self.every_bins:
             self.bins.setdefault(name, self.every_bins)
         if name in self.bins:
             self.decisions[name] = _cut(self.bins[name])
             return
         remedies = [("bins", f"{name}={BINS}")]
-        if not column.has_fractions:
+        if column.has_padded_twins:
+            remedies.append(("category", name))
+        elif not column.has_fractions:
             if values <= max(MOST_CODES, self.rows / 50):
                 remedies.append(("category", name))
             remedies += self._of_subjects(name)
+        commas = column.has_fractions and any("," in label for label in column.labels)
         note = " (decimal commas)" if commas else ""
         self.problem(name, f"{values:,} different numbers: a measurement{note}", *remedies)
+
+    def _ask_about_decimals(self, column: Column, kind: str) -> None:
+        """Ask for the decimal sign if sizes or the order of states depend on it."""
+        if not column.is_unclear or not column.is_numeric or column.declared is not None:
+            return
+        _, point, comma = readings(column.labels)
+        if kind == "measurement" or (np.argsort(point) != np.argsort(comma)).any():
+            self.problem(column.name, *unclear_decimals(column))
 
     def _judge_missing(self, column: Column) -> None:
         missing = column.missing
@@ -673,12 +680,12 @@ class Judge:
             visible = re.sub("[\u00ad\u200b-\u200f\u2060\ufeff]", "", normalize("NFKC", label))
             meaning = number if is_exact else " ".join(visible.casefold().split())
             meaning = _TRUTH.get(meaning, meaning)
-            plain = label_of(number) if re.fullmatch(r"-?\d+\.0+", label) else label
+            plain = label[:-2] if re.fullmatch(r"-?(0|[1-9]\d{0,14})\.0", label) else label
             if plain not in meanings.setdefault(meaning, []):
                 meanings[meaning].append(plain)
         if column.name in self.bins or len(column.labels) > MOST_LABELS:
             return
-        zeros = [x for x in column.labels if re.fullmatch(r"-?\d+\.0+", x)]
+        zeros = [x for x in column.labels if re.fullmatch(r"-?(0|[1-9]\d{0,14})\.0", x)]
         same = next((x for x in zeros if x.partition(".")[0] in column.labels), None)
         if same:
             self.notes.append(
@@ -696,7 +703,7 @@ class Judge:
 
     def _remedy(self, usable: Sequence[Column]) -> RowOptions:
         """Return the first remedy of each problem; drop rows if most of them are complete."""
-        fields: dict[str, Any] = {"drop": [], "bins": [], "category": []}
+        fields: dict[str, Any] = {"drop": [], "bins": [], "category": [], "decimal": []}
         self.gone = {n for n, ps in self.problems.items() for _, r in ps if r[0][0] == "drop"}
         kept = [c for c in usable if c.name not in self.gone and self.kinds[c.name] != "counts"]
         for problems in self.problems.values():
@@ -725,6 +732,16 @@ class Judge:
             tuple(self.problems.get(column.name, ())),
             self.decisions.get(column.name, ""),
         )
+
+
+def unclear_decimals(column: Column) -> tuple[str, tuple[str, str], tuple[str, str]]:
+    """Return both readings of a column's numbers, thousands first, and the options for them."""
+    label, point, comma = readings(column.labels)
+    k = column.labels.index(label)
+    ways = sorted((("point", point[k]), ("comma", comma[k])), key=lambda way: -abs(way[1]))
+    (_, large), (_, small) = ways
+    first, second = (("decimal", f"{column.name}={word}") for word, _ in ways)
+    return f"{label} may be {label_of(large)} or {label_of(small)}", first, second
 
 
 def check_counts(column: Column, table: Sheet) -> IntArray:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from contextwise.data.notation import Written
 from contextwise.data.options import RowOptions
 from contextwise.data.table import Column, Sheet, column_of, frame_table, is_empty, label_of
 from contextwise.data.text import sheet_table, text_table
@@ -81,15 +82,17 @@ def _zip(content: bytes, name: str, how: RowOptions) -> Sheet:
 
 def _cells_of(sheet: Any) -> list[list[str]]:
     """Return the texts of a sheet; cells that are merged down a column all have its value."""
-    cells = [
-        ["" if is_empty(cell) else label_of(cell).strip() for cell in row]
-        for row in sheet.iter_rows(values_only=True)
-    ]
+    cells = [[_text(cell) for cell in row] for row in sheet.iter_rows(values_only=True)]
     for area in sheet.merged_cells.ranges:
         if area.min_col == area.max_col:
             for row in cells[area.min_row : area.max_row]:
                 row[area.min_col - 1] = cells[area.min_row - 1][area.min_col - 1]
     return cells
+
+
+def _text(cell: Any) -> str:
+    text = "" if is_empty(cell) else label_of(cell).strip()
+    return text if isinstance(cell, str) else Written(text)
 
 
 @contextmanager

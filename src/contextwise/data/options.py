@@ -40,6 +40,8 @@ class RowOptions(NamedTuple):
         Whether the first line has the names of the columns.
     separator, encoding : str
         Of a text file; both are detected by default.
+    decimal : "point" or "comma", or mapping from columns to these
+        The decimal sign, for numbers such as 2.674 that have two readings.
     object : str
         Which object of a file of R to read, if it has several.
     subject : name
@@ -64,6 +66,7 @@ class RowOptions(NamedTuple):
     header: bool | None = None
     separator: str | None = None
     encoding: str | None = None
+    decimal: tuple[str, ...] = ()
     object: str | None = None
     subject: str | None = None
     domain: Domain | None = None
@@ -91,7 +94,7 @@ class RowOptions(NamedTuple):
         parts = []
         for field in FLAGS:
             value = getattr(self, field)
-            if field in ("bins", "na") and value:
+            if field in ("bins", "na", "decimal") and value:
                 pairs = [text.rpartition("=")[::2] for text in value]
                 if all(name for name, _ in pairs):
                     entries = ", ".join(
@@ -120,6 +123,11 @@ FLAGS: dict[str, tuple[str, str, str]] = {
     "header": ("--header/--no-header", "", "Whether the first line has the names."),
     "separator": ("--separator", "SIGN", "The sign between cells: a sign, tab or blank."),
     "encoding": ("--encoding", "NAME", "The encoding of the text, such as latin-1."),
+    "decimal": (
+        "--decimal",
+        "WORD",
+        "The decimal sign: point or comma; --decimal A=comma for one column.",
+    ),
     "object": ("--object", "NAME", "The object of a file of R, if it has several."),
     "subject": ("--subject", "COLUMN", "Rows with the same value here are of one subject."),
 }

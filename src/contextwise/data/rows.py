@@ -40,11 +40,13 @@ from contextwise.data.columns import (
     Judge,
     UnclearData,
     check_counts,
+    unclear_decimals,
     without_missing,
 )
 from contextwise.data.containers import container_table
-from contextwise.data.options import RowOptions, find_name, row_options
-from contextwise.data.table import Column, Sheet, label_of, numbers_of, python_table
+from contextwise.data.notation import SIGNS, numbers_of
+from contextwise.data.options import RowOptions, find_name, find_values, row_options
+from contextwise.data.table import Column, Sheet, label_of, python_table, with_decimals
 from contextwise.data.text import text_table
 from contextwise.errors import ContextwiseError, DomainError, ParseError, TooLargeError, require
 from contextwise.formats import FORMATS
@@ -300,7 +302,7 @@ def parse_data(
 ) -> Data:
     """Read the rows of a data file from its bytes; ``name`` is for messages."""
     how = (options or RowOptions())._replace(domain=domain)
-    return _read(_file_table(content, name, how), how)
+    return _read(_with_decimals(_file_table(content, name, how), how), how)
 
 
 def summarize_data(data: DataLike, options: RowOptions | None = None) -> DataSummary:
@@ -340,6 +342,22 @@ def following(model: Any, options: RowOptions | None = None) -> RowOptions:
 
 
 def _source_table(data: DataLike, how: RowOptions) -> Sheet:
+    return _with_decimals(_raw_table(data, how), how)
+
+
+def _with_decimals(table: Sheet, how: RowOptions) -> Sheet:
+    """Settle the decimal signs of the columns, as far as the user or the values do."""
+    chosen: dict[str | None, str] = {}
+    texts = [f"{text[:-1]}comma" if text[-1:] == "," else text for text in how.decimal]
+    for name, word in find_values(texts, table.names, "decimal"):
+        if word not in SIGNS:
+            raise DomainError(f"decimal must be point or comma, got {word!r}")
+        chosen[name] = SIGNS[word]
+    learned = (text.rpartition("=") for text in (how.learned or {}).get("decimal", ()))
+    return with_decimals(table, chosen, {name: SIGNS.get(word, "") for name, _, word in learned})
+
+
+def _raw_table(data: DataLike, how: RowOptions) -> Sheet:
     if not isinstance(data, str | os.PathLike):
         return python_table(data, how.domain)
     path = os.fspath(data)
@@ -368,6 +386,12 @@ def _file_table(content: bytes, name: str, how: RowOptions) -> Sheet:
                     path=name,
                 ) from None
         raise
+
+
+def _decimals(columns: Sequence[Column]) -> list[str]:
+    """Return the decimal signs that other rows need to be read in the same way."""
+    chosen = [column for column in columns if column.decimal and column.has_two_readings]
+    return [f"{column.name}={_WORDS[column.decimal]}" for column in chosen]
 
 
 def _read(table: Sheet, how: RowOptions) -> Data:
@@ -414,6 +438,7 @@ def _read(table: Sheet, how: RowOptions) -> Data:
             "bins": binned,
             "missing": None if how.missing == "error" else how.missing,
             "na": list(how.na),
+            "decimal": _decimals(decisions.columns),
             "counts": how.counts or table.counts,
             "subject": how.subject,
         }
@@ -498,6 +523,7 @@ def _with_missing_state(column: Column) -> Column:
 
 # -- bins ------------------------------------------------------------------------------------------
 
+_WORDS = {sign: word for word, sign in SIGNS.items() if len(word) > 1}
 _BIN = re.compile(r"(?:up to|.+ to) (\S+)|above (\S+)")
 
 
@@ -587,7 +613,7 @@ def _inferred(sheet: Sheet) -> Domain:
 
 
 def _sorted(stated: Sequence[str]) -> list[str]:
-    """Sort labels, numbers by their values; equal numbers become one label."""
+    """Sort labels, numbers by their values; ``1`` and ``1.0`` become one label."""
     numbers = numbers_of(stated)
     ordered = sorted(stated)
     if len(stated) and not np.isnan(numbers).any():
@@ -623,10 +649,8 @@ def _added_note(sheet: Sheet, domain: Domain) -> list[str]:
 
 
 def _plain_number(label: str) -> str:
-    """Write a number as a frame would: ``1.0`` is ``1``, ``2.50`` is ``2.5``; keep ``007``."""
-    if re.fullmatch(r"-?(0|[1-9]\d{0,14})\.\d{1,14}", label):
-        return label_of(float(label))
-    return label
+    """Write a whole number as a frame would: ``1.0`` is ``1``. Keep ``2.50``, ``1.00``, ``007``."""
+    return label[:-2] if re.fullmatch(r"-?(0|[1-9]\d{0,14})\.0", label) else label
 
 
 def _encoded(sheet: Sheet, domain: Domain) -> IntArray:
@@ -636,6 +660,10 @@ def _encoded(sheet: Sheet, domain: Domain) -> IntArray:
     for variable, column in enumerate(sheet.columns):
         states = domain.states[variable]
         known, edges = domain.state_positions[variable], _upper_edges(states)
+        if edges is not None and column.is_unclear:
+            reason, *ways = unclear_decimals(column)
+            options = ", or ".join(row_options(decimal=text).command() for _, text in ways)
+            raise DomainError(f"{column.name!r}: {reason}: {options}")
         # An empty cell has code -1, which picks the extra entry at the end.
         positions = np.full(len(column.labels) + 1, known.get(MISSING_STATE, -1))
         for k, label in enumerate(column.labels):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
@@ -13,6 +12,15 @@ from unicodedata import normalize
 import numpy as np
 import numpy.typing as npt
 
+from contextwise.data.notation import (
+    COMMA,
+    POINT,
+    SIGNS,
+    UNCLEAR,
+    decimal_sign,
+    numbers_of,
+    readings,
+)
 from contextwise.errors import ContextwiseError, DomainError, ParseError
 from contextwise.models.domain import Domain, listed
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
@@ -22,13 +30,15 @@ from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 class Column:
     """A column: its distinct labels, and for each row the place of its label, -1 if it is empty.
 
-    ``declared`` has the states if the source declares the column a category.
+    ``declared`` has the states if the source declares the column a category. ``decimal`` is the
+    decimal sign of its numbers, if another column, the source or the user says so.
     """
 
     name: str
     labels: tuple[str, ...]
     codes: IntArray
     declared: tuple[str, ...] | None = None
+    decimal: str = ""
 
     @cached_property
     def counts(self) -> IntArray:
@@ -38,7 +48,17 @@ class Column:
     @cached_property
     def numbers(self) -> FloatArray:
         """The number that each label stands for; NaN if it is not a number."""
-        return numbers_of(self.labels)
+        return numbers_of(self.labels, self.decimal)
+
+    @cached_property
+    def has_two_readings(self) -> bool:
+        """True if points or commas in the numbers may be decimal signs or mark thousands."""
+        return decimal_sign(self.labels) == UNCLEAR
+
+    @property
+    def is_unclear(self) -> bool:
+        """True if its numbers have two readings, and nothing decides."""
+        return not self.decimal and self.has_two_readings
 
     @property
     def is_numeric(self) -> bool:
@@ -49,6 +69,17 @@ class Column:
     def has_fractions(self) -> bool:
         """True if some label stands for a number that is not whole."""
         return bool((self.numbers % 1 > 0).any())
+
+    @property
+    def is_mostly_numeric(self) -> bool:
+        """True if at most a tenth of the labels are no numbers, such as marks of missing values."""
+        return 10 * int(np.isnan(self.numbers).sum()) <= max(10, len(self.labels))
+
+    @cached_property
+    def has_padded_twins(self) -> bool:
+        """True for labels such as 250.1 and 250.10: equal numbers, but two codes."""
+        padded = [x for x in self.labels if x[-1:] == "0" and POINT in x and x[-2:] != ".0"]
+        return bool({x.rstrip("0") for x in padded} & set(self.labels))
 
     @property
     def missing(self) -> int:
@@ -81,7 +112,7 @@ class Sheet:
 
     ``lines`` has the line of each row in a file. ``are_codes`` marks columns without names, whose
     whole numbers are codes. ``counts`` is the column that tells how often each row occurs, if the
-    source says so.
+    source says so. ``decimal`` is the decimal sign that the separator suggests.
     """
 
     columns: list[Column]
@@ -91,6 +122,7 @@ class Sheet:
     are_codes: bool = False
     notes: list[str] = field(default_factory=list)
     counts: str | None = None
+    decimal: str = ""
 
     @property
     def names(self) -> list[str]:
@@ -125,49 +157,33 @@ class Sheet:
 # -- numbers and labels ----------------------------------------------------------------------------
 
 
-_MONEY = "$€£% "
-THOUSANDS = re.compile(r"[-+$€£]*[1-9]\d{0,2}(,\d{3})+(\.\d+)?%?")
-_GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}((,\d{3})+(\.\d+)?|(\.\d{3})+(,\d+)?)")
+def with_decimals(
+    table: Sheet, chosen: Mapping[str | None, str], learned: Mapping[str, str]
+) -> Sheet:
+    """Settle the decimal sign of each column whose numbers have two readings.
 
-
-def numbers_of(labels: Sequence[str]) -> FloatArray:
-    """Return the number that each label of a column stands for; NaN if it is none.
-
-    Currency and percent signs do not matter. The decimal sign is the same in the whole column.
-
-    >>> numbers_of(["2.5", "02", "$7", "1.2.3"]), numbers_of(["2,5", "1"])
-    (array([2.5, 2. , 7. , nan]), array([2.5, 1. ]))
-    >>> numbers_of(["1.234,5", "1.234"])
-    array([1234.5, 1234. ])
+    The first of these decides: the user, the other values of the column, the other columns (not
+    codes such as 250.1 and 250.10), and the rows that a model was learned from.
     """
-    texts = [label.strip(_MONEY) for label in labels]
-    signs = [k for k, text in enumerate(texts) if "," in text or text.count(".") > 1]
-    clear = ""
-    for k in signs:
-        several = texts[k].count(",") + texts[k].count(".") > 1 or labels[k][0] in "$£"
-        if several and _GROUPED.fullmatch(texts[k]):
-            clear = texts[k]
-            break
-    thousands = clear.lstrip("+-").lstrip("0123456789")[:1]
-    decimal = "," if thousands == "." or (signs and not thousands) else "."
-    numbers = np.full(len(texts), np.nan)
-    for k, text in enumerate(texts):
-        if not text or text[0] not in "0123456789+-." or "_" in text:
-            continue
-        if thousands and thousands in text:
-            text = text.replace(thousands, "") if _GROUPED.fullmatch(text) else "no number"
-        try:
-            value = float(text.replace(decimal, "."))
-        except ValueError:
-            continue
-        if np.isfinite(value):
-            numbers[k] = value
-    return numbers
-
-
-def is_number(label: str) -> bool:
-    """Check whether a label stands for a number."""
-    return not bool(np.isnan(numbers_of([label])[0]))
+    signs = [decimal_sign(column.labels) for column in table.columns]
+    shown = {
+        sign
+        for sign, column in zip(signs, table.columns, strict=True)
+        if sign in SIGNS and column.is_mostly_numeric and not column.has_padded_twins
+    }
+    columns, notes = [], [*table.notes]
+    for sign, column in zip(signs, table.columns, strict=True):
+        decimal = chosen.get(column.name, chosen.get(None, ""))
+        if not decimal and sign == UNCLEAR and not column.decimal:
+            decimal = next(iter(shown)) if len(shown) == 1 else learned.get(column.name, "")
+            decimal = decimal or ("" if shown else table.decimal)
+            if decimal and column.is_numeric:
+                label, *numbers = readings(column.labels)
+                number = label_of(numbers[decimal == COMMA][column.labels.index(label)])
+                word = "comma" if decimal == POINT else "point"
+                notes.append(f"{label} of {column.name!r} is {number} (--decimal {word})")
+        columns.append(replace(column, decimal=decimal) if decimal else column)
+    return replace(table, columns=columns, notes=notes)
 
 
 def label_of(cell: Any) -> str:
@@ -210,7 +226,8 @@ def column_of(name: str, cells: Any) -> Column:
         labels = [None if is_empty(cell) else label_of(cell) for cell in distinct]
     except DomainError as error:
         raise DomainError(f"column {name!r}: {error}") from None
-    return Column(name, (), codes).mapped(labels, codes)
+    are_texts = any(isinstance(cell, str) for cell in distinct)
+    return Column(name, (), codes, decimal="" if are_texts else POINT).mapped(labels, codes)
 
 
 def _distinct(cells: Any) -> tuple[list[Any], IntArray]:

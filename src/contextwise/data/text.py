@@ -16,14 +16,12 @@ from unicodedata import normalize
 
 import numpy as np
 
+from contextwise.data.notation import POINT, Written, is_number, numbers_of
 from contextwise.data.options import RowOptions
 from contextwise.data.table import (
-    THOUSANDS,
     Column,
     Sheet,
     check_unique,
-    is_number,
-    numbers_of,
     unique_names,
 )
 from contextwise.errors import DomainError, ParseError
@@ -132,9 +130,7 @@ class _Reader:
             lines = np.arange(1, len(columns[0].codes) + 1)
             self.rectangle([_line(columns, 0)], lines)
             table = self.of_columns(columns, lines)
-        if separator == ",":
-            table.columns[:] = map(_without_thousands, table.columns)
-        return table
+        return replace(table, decimal=POINT) if separator == "," else table
 
     def of_rows(self, rows: list[list[str]], lines: IntArray) -> Sheet:
         rows, is_short = self.rectangle(rows, lines)
@@ -244,14 +240,6 @@ class _Reader:
             shown = ", ".join(map(repr, numbers[:3])) + (", …" if len(numbers) > 3 else "")
             self.notes.append(f"the first line was read as names, also {shown} (--no-header)")
         return has_header
-
-
-def _without_thousands(column: Column) -> Column:
-    """Write 1,234 as 1234: between commas a comma is not a decimal sign."""
-    commas = [label for label in column.labels if "," in label]
-    if not commas or not all(map(THOUSANDS.fullmatch, commas)):
-        return column
-    return column.mapped([label.replace(",", "") for label in column.labels])
 
 
 # -- cells -----------------------------------------------------------------------------------------
@@ -366,7 +354,10 @@ def _columns_of(rows: list[list[str]]) -> list[Column]:
     for cells in zip(*rows, strict=True):
         place = {cell: k for k, cell in enumerate(dict.fromkeys(cells))}
         codes = np.fromiter(map(place.__getitem__, cells), np.int64, len(cells))
-        columns.append(Column("", (), codes).mapped([cell.strip() for cell in place], codes))
+        signed = [cell for cell in place if "." in cell and is_number(cell)]
+        known = bool(signed) and all(isinstance(cell, Written) for cell in signed)
+        column = Column("", (), codes, decimal=POINT if known else "")
+        columns.append(column.mapped([cell.strip() for cell in place], codes))
     return columns
 
 

@@ -26,4 +26,13 @@ if not TYPE_CHECKING:
             "reliability": "scores",
             "score_ensembles": "scores",
         },
+        removed={
+            "ChanceInterrupted": "KeyboardInterrupt; the draws so far are not kept",
+            "compare_ensembles": "score_ensembles",
+            "consensus": "contextwise.distance_matrix, whose medoid is the most typical model",
+            "ensemble_matrix": "contextwise.distance_matrix for the medoids",
+            "populations": "groups",
+            "score": "contextwise.evaluation.scores.score",
+            "summarize": "compare_groups",
+        },
     )
