@@ -12,7 +12,7 @@
 #include <functional>
 #include <memory>
 
-#include "../grow/columns.hpp"
+#include "../../learning/grow/columns.hpp"
 #include "gamma_tail.hpp"
 #include "tests.hpp"
 

@@ -1,0 +1,292 @@
+"""Multinomial logits of coded rows: fit one, and leave variables out without fitting again.
+
+Every function of a row here is a function of a code: a state of a variable, or a pair of states.
+So a logit is a sum of table look-ups. A `Term` has one code per row, a basis with the values of its
+functions at each code, and the slopes of the response that it moves::
+
+    eta(row) = slopes · sum over terms of  (basis[code of the row] · coefficients)
+    p(state | row) = exp(eta[state]) / sum of exp(eta)
+
+Gradients and Hessians are sums by code too. They cost a few additions per row and term, however
+many states the variables have. The compiled twin of both sums is ``logits.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from contextwise.support.arrays import BoolArray, FloatArray, IntArray
+
+try:
+    from contextwise.evidence import _logits
+except ImportError:  # not compiled
+    _logits = None  # type: ignore[assignment]
+
+STEPS = 40
+CONVERGED = 1e-9
+"""The Newton decrement, in squared standard errors of the coefficients, at which a fit ends."""
+NEAR = 1e-6
+"""The same where variables are left out of a fit."""
+DEAREST_HESSIAN = 4e8
+"""Additions of one Hessian, above which it is estimated from every second, third, … row."""
+FIXED = 1e-6  # ridge of intercepts
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """Functions of one code per row, with a coefficient for each slope ``low`` to ``high``."""
+
+    codes: IntArray
+    basis: FloatArray  # (codes, functions)
+    low: int
+    high: int
+    ridge: float
+    owners: frozenset[int] = frozenset()  # the variables that it is a function of
+
+
+class Layout(NamedTuple):
+    """Where the tables of the terms are: what the compiled sums need to know."""
+
+    codes: IntArray  # (rows, terms)
+    starts: IntArray
+    lows: IntArray
+    highs: IntArray
+    size: int
+
+
+def contrasts(count: int) -> FloatArray:
+    """Return orthonormal columns whose entries sum to zero (Helmert).
+
+    Any order of the states gives a rotation of them, so a ridge treats all states alike.
+    """
+    result = np.zeros((count, count - 1))
+    for k in range(1, count):
+        result[:k, k - 1], result[k, k - 1] = 1.0, -k
+    return result / np.sqrt((result**2).sum(axis=0))
+
+
+def score_contrasts(count: int) -> FloatArray:
+    """Return the equally spaced scores with range 1, then orthonormal columns for the rest."""
+    scores = np.arange(count) / (count - 1.0) - 0.5
+    rest = np.linalg.qr(np.column_stack([np.ones(count), scores, np.eye(count)]))[0][:, 2:count]
+    return np.column_stack([scores, rest])
+
+
+class Logit:
+    """A penalized multinomial logit; `fit` it first.
+
+    ``slopes`` has a row per state of the response. Each term moves some of its columns.
+    """
+
+    def __init__(
+        self, terms: Sequence[Term], slopes: FloatArray, states: IntArray, weights: FloatArray
+    ) -> None:
+        self.terms, self.slopes, self.states, self.weights = terms, slopes, states, weights
+        widths = [term.high - term.low for term in terms]
+        sizes = [len(term.basis) * width for term, width in zip(terms, widths, strict=True)]
+        counts = [t.basis.shape[1] * width for t, width in zip(terms, widths, strict=True)]
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        self.places = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        self.layout = Layout(
+            np.ascontiguousarray(np.stack([t.codes for t in terms], axis=1), dtype=np.int32),
+            starts[:-1],
+            np.array([t.low for t in terms], dtype=np.int64),
+            np.array([t.high for t in terms], dtype=np.int64),
+            int(starts[-1]),
+        )
+        self.expand = np.zeros((starts[-1], self.places[-1]))
+        for k, (term, width) in enumerate(zip(terms, widths, strict=True)):
+            block = np.kron(term.basis, np.eye(width))
+            self.expand[starts[k] : starts[k + 1], self.places[k] : self.places[k + 1]] = block
+        self.ridge = np.repeat([t.ridge for t in terms], counts)
+        self.theta = np.zeros(int(self.places[-1]))
+
+    @cached_property
+    def columns(self) -> int:
+        """The number of functions of the rows, without the intercept."""
+        return sum(term.basis.shape[1] for term in self.terms if term.owners)
+
+    def parameters_of(self, variables: frozenset[int]) -> IntArray:
+        """Return the places of the coefficients of terms that depend on these variables."""
+        chosen = [
+            np.arange(self.places[k], self.places[k + 1])
+            for k, term in enumerate(self.terms)
+            if term.owners & variables
+        ]
+        return np.concatenate(chosen) if chosen else np.zeros(0, dtype=np.int64)
+
+    def columns_without(self, variables: frozenset[int]) -> int:
+        """Return the number of functions that do not depend on some variables."""
+        return sum(t.basis.shape[1] for t in self.terms if t.owners and not t.owners & variables)
+
+    def evaluate(self, theta: FloatArray) -> tuple[FloatArray, float, FloatArray]:
+        """Return the shares of each row, the penalized log-likelihood, and its gradient."""
+        function = evaluate_in_python if _logits is None else _logits.evaluate
+        shares, value, by_code = function(
+            *self.layout[:4], self.expand @ theta, self.slopes, self.states, self.weights
+        )
+        value -= 0.5 * float(self.ridge @ theta**2)
+        return shares, value, self.expand.T @ by_code - self.ridge * theta
+
+    def hessian(self, shares: FloatArray) -> FloatArray:
+        """Return the negative Hessian of the penalized log-likelihood at these shares."""
+        rows, width = self.layout.codes.shape
+        moved = self.slopes.shape[1] ** 2
+        cost = rows * moved * (width**2 + len(self.slopes)) / 2
+        part = slice(None, None, max(1, round(cost / DEAREST_HESSIAN)))
+        weights = self.weights[part]
+        weights = weights * (self.weights.sum() / weights.sum())
+        codes = np.ascontiguousarray(self.layout.codes[part])
+        function = curvature_in_python if _logits is None else _logits.curvature
+        by_code = function(
+            codes,
+            *self.layout[1:],
+            np.ascontiguousarray(shares[part]),
+            self.slopes,
+            weights,
+        )
+        return np.asarray(self.expand.T @ by_code @ self.expand + np.diag(self.ridge))
+
+    def fit(self, out: IntArray | None = None) -> FloatArray:
+        """Fit by Newton's method; return the shares. Coefficients ``out`` stay at zero."""
+        keep = np.ones(len(self.theta), dtype=bool)
+        if out is not None:
+            keep[out] = False
+        theta = np.where(keep, self.theta, 0.0)
+        shares, value, gradient = self.evaluate(theta)
+        inverse, decrement = None, np.inf
+        for step_number in range(STEPS):
+            if inverse is None or step_number < 6:
+                inverse = np.linalg.inv(self.hessian(shares)[np.ix_(keep, keep)])
+            step = np.zeros(len(theta))
+            step[keep] = inverse @ gradient[keep]
+            last, decrement = decrement, float(gradient @ step)
+            if decrement < CONVERGED:
+                break
+            if decrement > 0.5 * last:
+                inverse = None  # it is old
+            size = 1.0
+            while True:
+                moved = theta + size * step
+                new_shares, new, new_gradient = self.evaluate(moved)
+                if new >= value - 1e-9 * abs(value) or size < 1e-4:
+                    break
+                size /= 2
+            theta, shares, value, gradient = moved, new_shares, new, new_gradient
+        if out is None:
+            assert inverse is not None or STEPS
+            self.theta = theta
+            self.inverse = np.linalg.inv(self.hessian(shares)) if inverse is None else inverse
+        return shares
+
+    def without(self, out: IntArray) -> FloatArray:
+        """Return the shares of the logit without some coefficients.
+
+        Leaving coefficients out of a quadratic function needs no new factorization. With G the
+        inverse Hessian, the others move by ``-G[:, out] · G[out, out]⁻¹ · theta[out]``, and a
+        Newton step loses its part in the same direction. A few such steps converge.
+        """
+        if not len(out):
+            return self.evaluate(self.theta)[0]
+        across = np.linalg.solve(self.inverse[np.ix_(out, out)], self.inverse[out]).T
+        theta = self.theta - across @ self.theta[out]
+        theta[out] = 0.0
+        last = np.inf
+        for _ in range(STEPS):
+            shares, _, gradient = self.evaluate(theta)
+            gradient[out] = 0.0
+            step = self.inverse @ gradient
+            step -= across @ step[out]
+            step[out] = 0.0
+            decrement = float(gradient @ step)
+            if decrement < NEAR:
+                return shares
+            if not decrement < 0.6 * last:
+                break  # the Hessian changed too much
+            theta, last = theta + step, decrement
+        return self.fit(out)
+
+
+# -- the sums by code, readable --------------------------------------------------------------------
+
+
+def _tables_of(layout: tuple[IntArray, ...], tables: FloatArray, width: int) -> FloatArray:
+    """Return the sum over the terms of the table entries of each row."""
+    codes, starts, lows, highs = layout
+    total = np.zeros((len(codes), width))
+    for k, (start, low, high) in enumerate(zip(starts, lows, highs, strict=True)):
+        size = high - low
+        places = start + codes[:, k, None] * size + np.arange(size)
+        total[:, low:high] += tables[places]
+    return total
+
+
+def evaluate_in_python(
+    codes: IntArray,
+    starts: IntArray,
+    lows: IntArray,
+    highs: IntArray,
+    tables: FloatArray,
+    slopes: FloatArray,
+    states: IntArray,
+    weights: FloatArray,
+) -> tuple[FloatArray, float, FloatArray]:
+    """Return shares, log-likelihood, and its gradient by code; twin of ``logits.cpp``."""
+    eta = _tables_of((codes, starts, lows, highs), tables, slopes.shape[1]) @ slopes.T
+    eta -= eta.max(axis=1, keepdims=True)
+    shares = np.exp(eta)
+    total = shares.sum(axis=1, keepdims=True)
+    shares /= total
+    rows = np.arange(len(codes))
+    value = float(weights @ (eta[rows, states] - np.log(total[:, 0])))
+    moved = weights[:, None] * (slopes[states] - shares @ slopes)
+    gradient = np.zeros(len(tables))
+    for k, (start, low, high) in enumerate(zip(starts, lows, highs, strict=True)):
+        size = high - low
+        places = start + codes[:, k, None] * size + np.arange(size)
+        np.add.at(gradient, places, moved[:, low:high])
+    return shares, value, gradient
+
+
+def curvature_in_python(
+    codes: IntArray,
+    starts: IntArray,
+    lows: IntArray,
+    highs: IntArray,
+    size: int,
+    shares: FloatArray,
+    slopes: FloatArray,
+    weights: FloatArray,
+) -> FloatArray:
+    """Return the negative Hessian of the log-likelihood by code; twin of ``logits.cpp``."""
+    mean = shares @ slopes
+    spread = np.einsum("nk,ks,kt->nst", shares, slopes, slopes, optimize=True)
+    spread = weights[:, None, None] * (spread - mean[:, :, None] * mean[:, None, :])
+    result = np.zeros((size, size))
+    ends = list(zip(starts, lows, highs, strict=True))
+    places = [
+        start + codes[:, k, None] * (high - low) + np.arange(high - low)
+        for k, (start, low, high) in enumerate(ends)
+    ]
+    for i, (_, low, high) in enumerate(ends):
+        for j in range(i, len(ends)):
+            other_low, other_high = ends[j][1:]
+            block = spread[:, low:high, other_low:other_high]
+            np.add.at(result, (places[i][:, :, None], places[j][:, None, :]), block)
+            if i != j:
+                np.add.at(
+                    result,
+                    (places[j][:, :, None], places[i][:, None, :]),
+                    block.transpose(0, 2, 1),
+                )
+    return result
+
+
+def varying(codes: IntArray) -> BoolArray:
+    """Mask the columns that have two states or more."""
+    return np.asarray(np.ptp(codes, axis=0) > 0) if len(codes) else np.zeros(0, dtype=bool)
