@@ -20,6 +20,7 @@ import contextwise
 from contextwise import _HOMES
 from contextwise.data.options import FLAGS
 from contextwise.errors import ContextwiseError
+from contextwise.evidence.independence_test import DECIDE_BY_TEST
 from contextwise.learning import LEARNERS, learner_named
 
 
@@ -53,6 +54,37 @@ def test_no_name_of_a_room_is_hidden_by_a_module(room: str) -> None:
         assert not isinstance(getattr(package, name), ModuleType)
 
 
+def test_no_module_has_the_name_of_what_it_holds() -> None:
+    """So ``import contextwise.x.y as m`` gives a module, whatever was used before."""
+    source = Path(contextwise.__file__).parent
+    wrong = [
+        str(path.relative_to(source))
+        for path in source.rglob("*.py")
+        if re.search(rf"^(?:def|class) {path.stem}\b", path.read_text("utf-8"), re.MULTILINE)
+    ]
+    assert wrong == []
+
+
+def test_the_package_and_functions_that_use_it_can_be_sent_to_other_processes() -> None:
+    """Functions of a notebook are pickled by value, with the modules they name."""
+    cloudpickle = pytest.importorskip("cloudpickle")
+    code = """
+import sys, pickle
+package, rooms, distance = pickle.load(sys.stdin.buffer)
+print(package.__name__, *(room.__name__ for room in rooms), distance())
+"""
+
+    def distance() -> int:
+        return int(contextwise.compare("lung", "lung-learned").distance)
+
+    distance.__module__ = "__main__"
+    rooms = [contextwise.evaluation, contextwise.learning]
+    sent = cloudpickle.dumps((contextwise, rooms, distance))
+    done = subprocess.run([sys.executable, "-c", code], input=sent, capture_output=True, check=True)
+    shown = "contextwise contextwise.evaluation contextwise.learning"
+    assert done.stdout.decode().split("\n")[0] == f"{shown} {distance()}"
+
+
 def test_modules_are_loaded_on_first_use() -> None:
     """In a fresh process, so that no other test has loaded them."""
     code = """
@@ -76,7 +108,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
     ("room", "name", "successor"),
     [
         ("", "populations", "contextwise.groups"),
-        ("", "score", "contextwise.evaluation.scores.score"),
+        ("", "score", "contextwise.evaluation.likelihood_scores.score"),
         ("", "summarize", "contextwise.compare_groups"),
         (".evaluation", "compare_ensembles", "score_ensembles"),
         (".evaluation", "consensus", "medoid"),
@@ -170,6 +202,11 @@ def test_every_learner_is_in_the_import_rule_of_siblings() -> None:
     ]["contracts"]
     (siblings,) = (set(c["modules"]) for c in contracts if c["name"].startswith("Learners are"))
     assert siblings == {f"contextwise.learning.{entry.module}" for entry in LEARNERS.values()}
+
+
+def test_the_learners_that_decide_by_the_test_of_evidence_are_named_there() -> None:
+    deciding = {name for name in LEARNERS if learner_named(name).decides_by_test}
+    assert set(DECIDE_BY_TEST) == deciding
 
 
 @pytest.mark.parametrize("name", LEARNERS)

@@ -128,7 +128,7 @@ _HOMES = {
 
 _REMOVED = {
     "populations": "contextwise.groups(data, by=...)",
-    "score": "contextwise.evaluation.scores.score, or contextwise.distributions",
+    "score": "contextwise.evaluation.likelihood_scores.score, or contextwise.distributions",
     "summarize": "contextwise.compare_groups",
 }
 """What to use instead of a name that earlier versions had."""

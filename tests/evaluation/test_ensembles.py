@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from contextwise import Structure
 from contextwise.convert.undirected import from_graph
 from contextwise.errors import ContextwiseError, DomainError, OpenResult, ParseError, TooLargeError
+from contextwise.evaluation.ensemble_scores import reliability, score_ensembles
 from contextwise.evaluation.ensembles import Ensemble, as_ensemble, is_ensemble_file
-from contextwise.evaluation.scores import reliability, score_ensembles
 from contextwise.models.domain import Domain
 from contextwise.testing import contexts_of, depends, domains, structures
 
@@ -209,7 +209,7 @@ def test_an_ensemble_that_is_always_right_is_told_so() -> None:
 
 
 def test_too_many_structures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contextwise.evaluation.scores.MOST", 2)
+    monkeypatch.setattr("contextwise.evaluation.ensemble_scores.MOST", 2)
     with pytest.raises(TooLargeError, match=r"3 distinct structures, and 3 distances .* at most 2"):
         score_ensembles("six", {"all": Ensemble(["six", "six-guess", "six-graph"])})
 

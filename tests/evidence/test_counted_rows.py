@@ -28,7 +28,7 @@ from contextwise.evidence.independence_test import (
 from contextwise.learning import CSGS, CSPC, GSMN, MPL, ContextualMPL, Learner, PairBlocks, Trees
 from contextwise.learning import trees as trees_module
 from contextwise.learning.base import Run, fresh
-from contextwise.learning.mpl import Scores
+from contextwise.learning.marginal_likelihood import Scores
 from contextwise.support.arrays import BoolArray
 
 compiled = pytest.mark.skipif(

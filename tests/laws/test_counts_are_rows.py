@@ -14,7 +14,7 @@ import contextwise as cw
 from contextwise import Structure, distributions
 from contextwise.comparison.context_weights import marginals
 from contextwise.data.rows import Data, as_data
-from contextwise.evaluation.scores import score
+from contextwise.evaluation.likelihood_scores import score
 from contextwise.learning import LEARNERS, learner_named
 from contextwise.learning.chow_liu import mutual_information
 

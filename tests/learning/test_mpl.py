@@ -1,85 +1,15 @@
-"""MPL: scores of blankets, and the graph of the best ones; ContextualMPL: edges in contexts."""
+"""MPL: the graph of the best blankets."""
 
 from __future__ import annotations
 
-import itertools
-import math
-from typing import Any
-
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import contextwise as cw
 from contextwise.data.rows import as_data
-from contextwise.evidence.counted_rows import CountedRows, not_compiled
-from contextwise.learning import MPL, ContextualMPL
-from contextwise.learning.mpl import EVERYWHERE, Edge, Scores, from_edge_contexts, scale_of
+from contextwise.evidence.counted_rows import CountedRows
+from contextwise.learning import MPL
+from contextwise.learning.marginal_likelihood import Scores
 from known_truths import SWITCH, drawn_rows
-
-
-def blanket_score(table: CountedRows, target: int, blanket: list[int]) -> float:
-    return Scores(table, 1.0).of(target, frozenset(blanket))
-
-
-def classes_of(table: CountedRows, target: int, blanket: list[int]) -> Any:
-    return table.need_compiled("test").classes(target, blanket, 1.0, scale_of(table))
-
-
-def slow_score(rows: list[list[int]], cards: list[int], target: int, blanket: list[int]) -> float:
-    """One row after the other: the probability of its value given the rows before it."""
-    weight = 1 / math.prod(cards[v] for v in blanket)
-    seen: dict[Any, list[int]] = {}
-    total = 0.0
-    for row in rows:
-        counts = seen.setdefault(tuple(row[v] for v in blanket), [0] * cards[target])
-        share = weight / cards[target]
-        total += math.log((counts[row[target]] + share) / (sum(counts) + weight))
-        counts[row[target]] += 1
-    return total
-
-
-@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 2), st.integers(0, 1)), max_size=12))
-@settings(max_examples=40, deadline=None)
-def test_a_score_is_the_product_of_predictions(rows: list[tuple[int, int, int]]) -> None:
-    cards = [2, 3, 2]
-    table = CountedRows.of(
-        as_data(np.array(rows, dtype=int).reshape(-1, 3), {"A": 2, "B": 3, "C": 2})
-    )
-    for target, blanket in ((0, []), (0, [1]), (1, [0, 2]), (2, [1])):
-        expected = slow_score([list(row) for row in rows], cards, target, blanket)
-        assert blanket_score(table, target, blanket) == pytest.approx(expected, abs=1e-9)
-        if not not_compiled:
-            classes = classes_of(table, target, blanket)
-            assert classes.total() / scale_of(table) == pytest.approx(expected, abs=1e-9)
-
-
-@pytest.mark.skipif(bool(not_compiled), reason=str(not_compiled))
-@given(
-    st.lists(st.tuples(st.integers(0, 1), st.integers(0, 2), st.integers(0, 1)), max_size=12),
-    st.integers(0, 2),
-    st.integers(0, 1),
-)
-@settings(max_examples=40, deadline=None)
-def test_classes_gain_what_they_say(
-    rows: list[tuple[int, int, int]], first: int, second: int
-) -> None:
-    table = CountedRows.of(
-        as_data(np.array(rows, dtype=int).reshape(-1, 3), {"A": 2, "B": 3, "C": 2})
-    )
-    classes = classes_of(table, 0, [1, 2])
-    for other, context in ((2, {1: first}), (1, {2: second}), (2, {})):
-        before, gain = classes.total(), classes.gain(other, context)
-        classes.merge(other, context)
-        assert classes.total() == before + gain
-        assert classes.gain(other, context) == 0
-        assert classes.is_merged(other, context)
-    # Without C, and with B distinguished, the blanket is B alone.
-    classes = classes_of(table, 0, [1, 2])
-    classes.merge(2, {})
-    expected = blanket_score(table, 0, [1])
-    assert classes.total() / scale_of(table) == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_graph_cannot_see_contexts() -> None:
@@ -88,29 +18,5 @@ def test_a_graph_cannot_see_contexts() -> None:
     assert cw.compare(SWITCH, found.structure_).fp == 1
     table = CountedRows.of(as_data(drawn_rows(SWITCH, 20_000, 0), SWITCH.domain))
     blankets = ([1, 2], [0, 2], [0, 1])
-    expected = sum(blanket_score(table, v, own) for v, own in enumerate(blankets))
+    expected = sum(Scores(table, 1.0).of(v, frozenset(own)) for v, own in enumerate(blankets))
     assert found.score_ == pytest.approx(expected)
-
-
-# -- contexts --------------------------------------------------------------------------------------
-
-
-def test_blankets_beyond_the_limit_keep_their_edges(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contextwise.learning.mpl.CONFIGURATIONS", 2)
-    found = ContextualMPL().fit(drawn_rows(SWITCH, 5000, 0), domain=SWITCH.domain)
-    assert cw.compare(SWITCH, found.structure_).fp == 1
-    assert all(edge == EVERYWHERE for edge in found.edges_.values())
-
-
-def test_contexts_that_add_more_than_they_save_are_not_written() -> None:
-    domain = cw.Domain.of_cardinalities([2, 2, 2, 2])
-    rows = np.array(list(itertools.product((0, 1), repeat=4)))
-    edges = dict.fromkeys([(0, 2), (0, 3), (1, 2), (1, 3)], EVERYWHERE)
-    # v0 and v1 are absent in one of four contexts of v2 and v3, which have no edge.
-    edges[0, 1] = Edge([{2: [0]}, {2: [1], 3: [0]}], [{2: [1], 3: [1]}])
-    found = from_edge_contexts(domain, edges, rows)
-    assert ("v2", "v3") not in found.pairs()
-    edges[2, 3] = EVERYWHERE
-    written = from_edge_contexts(domain, edges, rows)
-    assert written.restrict("v2=1 & v3=1").pairs() == []
-    assert written.restrict("v2=1 & v3=0").pairs() == [("v0", "v1")]

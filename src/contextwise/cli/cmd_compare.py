@@ -185,7 +185,7 @@ def _compare_guesses(
         scores = None
         if kl or rows is not None:
             aligned = other.aligned_to(first.domain, align=scope.align)
-            scores = cw.evaluation.scores.score(first, aligned, rows=rows, kl=kl)
+            scores = cw.evaluation.likelihood_scores.score(first, aligned, rows=rows, kl=kl)
         features, zeros = _feature_counts(other, scope)
         compared.append(
             cw.report.comparisons.Guess(

@@ -6,11 +6,11 @@ A name is imported when it is first used.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from contextwise.evaluation import ensembles, scores
+    from contextwise.evaluation import ensembles, likelihood_scores
+    from contextwise.evaluation.ensemble_scores import reliability, score_ensembles
     from contextwise.evaluation.ensembles import Ensemble
     from contextwise.evaluation.groups_of_guesses import compare_groups
     from contextwise.evaluation.random_guesses import chance
-    from contextwise.evaluation.scores import reliability, score_ensembles
 
 __all__ = ["Ensemble", "chance", "compare_groups", "reliability", "score_ensembles"]
 
@@ -23,8 +23,8 @@ if not TYPE_CHECKING:
             "Ensemble": "ensembles",
             "chance": "random_guesses",
             "compare_groups": "groups_of_guesses",
-            "reliability": "scores",
-            "score_ensembles": "scores",
+            "reliability": "ensemble_scores",
+            "score_ensembles": "ensemble_scores",
         },
         removed={
             "ChanceInterrupted": "KeyboardInterrupt; the draws so far are not kept",
@@ -32,7 +32,7 @@ if not TYPE_CHECKING:
             "consensus": "contextwise.distance_matrix, whose medoid is the most typical model",
             "ensemble_matrix": "contextwise.distance_matrix for the medoids",
             "populations": "groups",
-            "score": "contextwise.evaluation.scores.score",
+            "score": "contextwise.evaluation.likelihood_scores.score",
             "summarize": "compare_groups",
         },
     )

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from contextwise.learning.adapters import CStrees, Pgmpy, PyAgrum
     from contextwise.learning.base import Learner, learn
     from contextwise.learning.chow_liu import ChowLiu, Independent
-    from contextwise.learning.graphs_by_tests import CSGS, CSPC, GSMN
+    from contextwise.learning.gsmn import GSMN
+    from contextwise.learning.literature.contextual_mpl import ContextualMPL
     from contextwise.learning.literature.gssl import GSSL
-    from contextwise.learning.mpl import MPL, ContextualMPL
+    from contextwise.learning.literature.row_graphs import CSGS, CSPC
+    from contextwise.learning.mpl import MPL
     from contextwise.learning.pair_blocks import PairBlocks
     from contextwise.learning.selection import select
     from contextwise.learning.sparse_pairs import SparsePairs
@@ -74,9 +76,7 @@ LEARNERS: dict[str, Entry] = {
         "pair_blocks", "PairBlocks", CONTEXTS, "A graph whose edges have contexts, for any table."
     ),
     "mpl": Entry("mpl", "MPL", GRAPHS, "A graph by marginal pseudo-likelihood."),
-    "gsmn": Entry(
-        "graphs_by_tests", "GSMN", GRAPHS, "A graph by growing and shrinking Markov blankets."
-    ),
+    "gsmn": Entry("gsmn", "GSMN", GRAPHS, "A graph by growing and shrinking Markov blankets."),
     "chow-liu": Entry("chow_liu", "ChowLiu", GRAPHS, "The best tree of pairs (Chow and Liu)."),
     "independent": Entry("chow_liu", "Independent", GRAPHS, "No interactions: the baseline."),
     "acyclic-trees": Entry(
@@ -100,11 +100,19 @@ LEARNERS: dict[str, Entry] = {
         "Rows with literals dropped at random (Van Haaren and Davis).",
     ),
     "contextual-mpl": Entry(
-        "mpl", "ContextualMPL", LITERATURE, "MPL, then edges vanish in contexts."
+        "literature.contextual_mpl",
+        "ContextualMPL",
+        LITERATURE,
+        "MPL, then edges vanish in contexts.",
     ),
-    "cspc": Entry("graphs_by_tests", "CSPC", LITERATURE, "A graph per row, by tests in contexts."),
+    "cspc": Entry(
+        "literature.row_graphs", "CSPC", LITERATURE, "A graph per row, by tests in contexts."
+    ),
     "csgs": Entry(
-        "graphs_by_tests", "CSGS", LITERATURE, "A graph per row, by Markov blankets in contexts."
+        "literature.row_graphs",
+        "CSGS",
+        LITERATURE,
+        "A graph per row, by Markov blankets in contexts.",
     ),
 }
 """The learners in the order of ``contextwise learn --help``."""

@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from contextwise.comparison.error_regions import Explanation
     from contextwise.comparison.matrix import Comparisons, DistanceMatrix
     from contextwise.comparison.strengths import Strengths
+    from contextwise.evaluation.likelihood_scores import Scores
     from contextwise.evaluation.random_guesses import Chance
-    from contextwise.evaluation.scores import Scores
     from contextwise.evidence.model_check import Check
     from contextwise.independence.model_claims import ModelExplanation
     from contextwise.report.pictures import Shares

@@ -24,9 +24,10 @@ from contextwise.support.formatting import listed, name, percent, plural, rate
 
 if TYPE_CHECKING:
     from contextwise.analysis.resampling import PairSupport, Stability
+    from contextwise.evaluation.ensemble_scores import EnsembleScore, EnsembleScores, Reliability
     from contextwise.evaluation.groups_of_guesses import GroupComparison, GroupSummary, Mean
+    from contextwise.evaluation.likelihood_scores import Scores
     from contextwise.evaluation.random_guesses import Chance
-    from contextwise.evaluation.scores import EnsembleScore, EnsembleScores, Reliability, Scores
 
 # -- chance ----------------------------------------------------------------------------------------
 
@@ -172,7 +173,7 @@ def ensemble_scores_parts(scores: EnsembleScores, *, top: int = TOP) -> list[Par
 
 
 def ensemble_score_parts(score: EnsembleScore, *, top: int = TOP) -> list[Part]:
-    from contextwise.evaluation.scores import EnsembleScores
+    from contextwise.evaluation.ensemble_scores import EnsembleScores
 
     return ensemble_scores_parts(EnsembleScores([score]), top=top)
 
@@ -286,7 +287,7 @@ def _group_notes(found: GroupComparison) -> Iterator[str]:
 
 def scores_parts(guesses: Sequence[Guess]) -> list[Part]:
     """Return one row per guess with the scores that some guess has, and why others are missing."""
-    from contextwise.evaluation.scores import SCORES
+    from contextwise.evaluation.likelihood_scores import SCORES
 
     scored = {guess.title: guess.scores for guess in guesses if guess.scores is not None}
     keys = [key for key in SCORES if any(key in each.values for each in scored.values())]
@@ -299,7 +300,7 @@ def scores_parts(guesses: Sequence[Guess]) -> list[Part]:
 
 def _reasons(scored: Mapping[str, Scores]) -> Iterator[str]:
     """Say why scores are missing, or how they were estimated; equal reasons once."""
-    from contextwise.evaluation.scores import SCORES
+    from contextwise.evaluation.likelihood_scores import SCORES
 
     titles: dict[tuple[str, str], list[str]] = {}
     for title, each in scored.items():

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from contextwise.evaluation.scores import Reliability
+    from contextwise.evaluation.ensemble_scores import Reliability
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 SERIES = ("#000000", "#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00", "#999999")

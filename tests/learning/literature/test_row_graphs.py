@@ -1,4 +1,4 @@
-"""GSMN, CSGS and CSPC: graphs by tests, and the features of one graph per row."""
+"""CSGS and CSPC: one graph per row, and the features of one graph per row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import contextwise as cw
 import reference_searches as reference
 from contextwise.evidence.counted_rows import not_compiled
-from contextwise.learning import CSPC, GSMN
+from contextwise.learning import CSPC
 from contextwise.learning.graphs import claimed_dependencies, from_row_graphs
 from known_truths import SWITCH, exact_rows
 
@@ -59,9 +59,3 @@ def test_an_edge_is_deleted_by_any_test_given_its_neighbours(max_size: int) -> N
         assert {(a, b) for a, b in pairs if graph[a, b]} == expected
         deleted += len(first) - len(expected)
     assert (deleted > 0) == (max_size == 1)
-
-
-def test_a_graph_cannot_see_contexts() -> None:
-    found = GSMN().fit(exact_rows(SWITCH, 20_000), domain=SWITCH.domain)
-    assert found.blankets_ == [(1, 2), (0, 2), (0, 1)]
-    assert cw.compare(SWITCH, found.structure_).fp == 1

@@ -22,7 +22,7 @@ from contextwise.distributions import (
     mean_pseudo_log_likelihood,
 )
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.scores import SCORES, score
+from contextwise.evaluation.likelihood_scores import SCORES, score
 from contextwise.formats import read, write
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure

@@ -1,11 +1,7 @@
-"""Score a guess: by its numbers, and as an ensemble of structures.
+"""Score a guess that is an ensemble of structures.
 
-**By its numbers**: divergences from the true model need weights of both models, likelihoods need
-weights of the guess and rows. Scores that cannot be computed are left out, with the reason.
-
-**As an ensemble**: an assertion is a bit, and the distance d is a Hamming distance. So, with S and
-S' drawn with the weights of an ensemble, θ(a) the weight of the structures that make a dependent,
-and t the truth:
+An assertion is a bit, and the distance d is a Hamming distance. So, with S and S' drawn with the
+weights of an ensemble, θ(a) the weight of the structures that make a dependent, and t the truth:
 
     expected distance     Σ |θ - t|        = E d(S, t)
     spread                Σ 2θ(1 - θ)      = E d(S, S')
@@ -22,7 +18,7 @@ Ensembles with weights are scored as they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm, sqrt
@@ -35,103 +31,14 @@ from contextwise.comparison.estimate import ASSERTIONS, draw_assertions
 from contextwise.comparison.matrix import matrix_of
 from contextwise.comparison.question import Question, Restriction, pose
 from contextwise.counting.assertions import answers
-from contextwise.distributions.divergence import kl_divergence
-from contextwise.distributions.likelihood import (
-    cmll,
-    mean_log_likelihood,
-    mean_pseudo_log_likelihood,
-    scored_rows,
-)
-from contextwise.distributions.sampling import Estimate
 from contextwise.errors import ContextwiseError, OpenResult, TooLargeError
 from contextwise.evaluation.ensembles import Ensemble, EnsembleLike, as_ensemble
 from contextwise.formats import ModelLike, as_model
-from contextwise.models.structure import LogLinear, Model, Structure, numbers_of, structure_of
+from contextwise.models.structure import Structure, structure_of
 from contextwise.support.arrays import FloatArray
 from contextwise.support.effort import Effort, Progress
 from contextwise.support.formatting import Printed, listed, rate
 from contextwise.support.statistics import wilson_interval
-
-__all__ = [
-    "EnsembleScore",
-    "EnsembleScores",
-    "Reliability",
-    "Scores",
-    "reliability",
-    "score",
-    "score_ensembles",
-]
-
-# -- by numbers ------------------------------------------------------------------------------------
-
-DIVERGENCES = {
-    "kl_true_guess": "KL(true ‖ guess)",
-    "kl_guess_true": "KL(guess ‖ true)",
-}
-LIKELIHOODS = {
-    "log_likelihood": "log-likelihood",
-    "pseudo_log_likelihood": "pseudo-ll",
-    "cmll": "CMLL",
-}
-SCORES = {**DIVERGENCES, **LIKELIHOODS}
-"""The scores and their labels; divergences and mean likelihoods are in nats."""
-
-
-class Scores(NamedTuple):
-    """The scores of one guess, and why others are missing."""
-
-    values: Mapping[str, Estimate]
-    missing: Mapping[str, str]
-
-    def record(self) -> dict[str, object]:
-        """Return the values and standard errors of all scores; None where one is missing."""
-        keys = [key for key in SCORES if key in self.values or key in self.missing]
-        record: dict[str, object] = {}
-        for key in keys:
-            value = self.values.get(key)
-            record[key] = None if value is None else value.value
-            record[f"{key}_standard_error"] = None if value is None else value.standard_error
-        return record
-
-
-def score(true: Model, guess: Model, *, rows: Any = None, kl: bool = False) -> Scores:
-    """Compute divergences if ``kl`` is true, and likelihoods if there are rows.
-
-    >>> from contextwise import Structure
-    >>> structure = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
-    >>> true, guess = LogLinear(structure, [1.0]), LogLinear(structure, [0.0])
-    >>> score(true, guess, kl=True).values["kl_true_guess"]
-    Estimate(0.117993, exact)
-    >>> score(structure, guess, kl=True).missing["kl_true_guess"]
-    'the true model has no weights'
-    """
-    values: dict[str, Estimate] = {}
-    missing: dict[str, str] = {}
-
-    def add(name: str, value: Callable[[], Estimate]) -> None:
-        try:
-            values[name] = value()
-        except ContextwiseError as error:
-            missing[name] = str(error)
-
-    first, second = numbers_of(true) or true, numbers_of(guess) or guess
-    if kl and isinstance(first, LogLinear) and isinstance(second, LogLinear):
-        add("kl_true_guess", lambda: kl_divergence(first, second))
-        add("kl_guess_true", lambda: kl_divergence(second, first))
-    elif kl:
-        which = "guess" if isinstance(first, LogLinear) else "true model"
-        missing |= dict.fromkeys(DIVERGENCES, f"the {which} has no weights")
-    if rows is not None and isinstance(second, LogLinear):
-        scored = scored_rows(second, rows)
-        add("log_likelihood", lambda: Estimate(mean_log_likelihood(second, scored)))
-        add("pseudo_log_likelihood", lambda: Estimate(mean_pseudo_log_likelihood(second, scored)))
-        add("cmll", lambda: cmll(second, scored))
-    elif rows is not None:
-        missing |= dict.fromkeys(LIKELIHOODS, "the guess has no weights; contextwise fit adds them")
-    return Scores(values, missing)
-
-
-# -- ensembles -------------------------------------------------------------------------------------
 
 ENSEMBLE_SCORES = ("brier", "expected_distance", "spread")
 MOST = 4_000
