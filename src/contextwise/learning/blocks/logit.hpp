@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <list>
 #include <memory>
-#include <optional>
 #include <set>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "algebra.hpp"
 #include "table.hpp"
 
 namespace contextwise::blocks {
@@ -20,173 +21,161 @@ inline constexpr double RIDGE = 0.02;
 inline constexpr int MOST_STEPS = 40, MOST_HALVINGS = 12;
 inline constexpr double TOLERANCE = 1e-4, SMALL = 0.3;
 
-// A symmetric matrix and its Cholesky factor, row by row in the lower triangle.
-class Matrix {
- public:
-  explicit Matrix(std::size_t size) : size_(size), items_(size * size, 0.0) {}
-
-  std::size_t size() const { return size_; }
-  double& at(std::size_t i, std::size_t j) { return items_[i * size_ + j]; }
-  double at(std::size_t i, std::size_t j) const { return items_[i * size_ + j]; }
-  const double* row(std::size_t i) const { return items_.data() + i * size_; }
-
-  void factorize() {
-    for (std::size_t i = 0; i < size_; ++i) {
-      double* const row = items_.data() + i * size_;
-      for (std::size_t j = 0; j <= i; ++j) {
-        const double* const other = items_.data() + j * size_;
-        double sum = row[j];
-        for (std::size_t k = 0; k < j; ++k) sum -= row[k] * other[k];
-        row[j] = i == j ? std::sqrt(std::max(sum, 1e-10)) : sum / other[j];
-      }
-    }
-  }
-  // Solves L x = b in place, with the factor L.
-  void solve_lower(double* x) const {
-    for (std::size_t i = 0; i < size_; ++i) {
-      const double* const factor = row(i);
-      double sum = x[i];
-      for (std::size_t k = 0; k < i; ++k) sum -= factor[k] * x[k];
-      x[i] = sum / factor[i];
-    }
-  }
-  // Solves the transpose of L x = b in place.
-  void solve_upper(double* x) const {
-    for (std::size_t i = size_; i-- > 0;) {
-      x[i] /= at(i, i);
-      for (std::size_t k = 0; k < i; ++k) x[k] -= at(i, k) * x[i];
-    }
-  }
-
- private:
-  std::size_t size_;
-  std::vector<double> items_;
-};
-
 // A block as a predictor of one variable v. If v is an effect, there is a weight for each cell of
-// the other effects and each state of v except the reference. If a literal restricts v, there is a
+// the other effects and each state of v except the first. If a literal restricts v, there is a
 // weight for each cell, which acts on the states that the literal allows.
 struct Predictor {
   std::vector<int> cell;  // in each group, -1 where the block is not active
-  std::size_t cells = 1, outputs = 1;
-  bool is_effect = true;
-  u64 states = 0;         // of v, if a literal restricts it
-  std::size_t first = 0;  // the number of its first weight
-
-  std::size_t weights() const { return cells * outputs; }
-  // Whether the weight of an output acts on a state of v.
-  bool acts(std::size_t output, std::size_t state) const {
-    return is_effect ? state == output + 1 : (states >> state & 1) != 0;
-  }
+  std::size_t cells = 1;
+  // If a literal restricts v: what a weight adds to each state of v, relative to the first state.
+  std::vector<double> acts;
 };
 
-inline Predictor predictor_of(const Block& block, u32 v, u32 card, const Table& table,
-                              const Groups& groups) {
+inline Predictor predictor_of(const Block& block, u32 v, const Table& table,
+                              const std::vector<u32>& rows) {
   Predictor result;
-  result.cell.assign(groups.size, 0);
-  result.is_effect = false;
+  result.cell.assign(rows.size(), 0);
   for (const u32 effect : block.effects) {
-    if (effect == v) {
-      result.is_effect = true;
-      continue;
-    }
-    const u32 width = table.cardinalities[effect] - 1;
-    const std::vector<u32>& states = groups.states(effect);
-    for (std::size_t g = 0; g < groups.size; ++g) {
+    if (effect == v) continue;
+    const int width = static_cast<int>(table.cardinalities[effect]) - 1;
+    const std::vector<u32>& column = table.columns[effect];
+    for (std::size_t g = 0; g < rows.size(); ++g) {
       int& cell = result.cell[g];
-      cell = cell < 0 || states[g] == 0
-                 ? -1
-                 : cell * static_cast<int>(width) + static_cast<int>(states[g]) - 1;
+      const int state = static_cast<int>(column[rows[g]]);
+      cell = cell < 0 || state == 0 ? -1 : cell * width + state - 1;
     }
-    result.cells *= width;
+    result.cells *= static_cast<std::size_t>(width);
   }
   for (const auto& [variable, allowed] : block.where) {
     if (variable == v) {
-      result.states = allowed;
+      for (u32 s = 1; s < table.cardinalities[v]; ++s)
+        result.acts.push_back(static_cast<double>(allowed >> s & 1) -
+                              static_cast<double>(allowed & 1));
       continue;
     }
-    const std::vector<u32>& states = groups.states(variable);
-    for (std::size_t g = 0; g < groups.size; ++g)
-      if (!(allowed >> states[g] & 1)) result.cell[g] = -1;
+    const std::vector<u32>& column = table.columns[variable];
+    for (std::size_t g = 0; g < rows.size(); ++g)
+      if (!(allowed >> column[rows[g]] & 1)) result.cell[g] = -1;
   }
-  result.outputs = result.is_effect ? card - 1 : 1;
   return result;
 }
 
-// Numbers the weights of predictors and returns their number.
-inline std::size_t number(std::vector<Predictor>& predictors) {
-  std::size_t total = 0;
-  for (Predictor& predictor : predictors) {
-    predictor.first = total;
-    total += predictor.weights();
-  }
-  return total;
-}
-
-// The covariance of the states of v, in one group, as two outputs of predictors see it.
-inline double covariance(const Predictor& a, std::size_t i, const Predictor& b, std::size_t j,
-                         const double* p, std::size_t card) {
-  if (a.is_effect && b.is_effect)
-    return i == j ? p[i + 1] * (1.0 - p[i + 1]) : -p[i + 1] * p[j + 1];
-  double both = 0.0, first = 0.0, second = 0.0;
-  for (std::size_t s = 0; s < card; ++s) {
-    const bool x = a.acts(i, s), y = b.acts(j, s);
-    first += x ? p[s] : 0.0;
-    second += y ? p[s] : 0.0;
-    both += x && y ? p[s] : 0.0;
-  }
-  return both - first * second;
-}
-
-// The predictors that are active in each group.
-class Active {
+// The cells of predictors, and the weights of each cell. A cell acts on all states of v but the
+// first, by a weight for each (`acts` is null) or by one weight.
+class Cells {
  public:
-  Active(const std::vector<Predictor>& predictors, std::size_t groups) : first_(groups + 1, 0) {
+  Cells(const std::vector<Predictor>& predictors, std::size_t free_states, std::size_t groups)
+      : free_(free_states), first_{0}, start_(groups + 1, 0) {
+    std::vector<std::size_t> start;
+    for (const Predictor& predictor : predictors) {
+      start.push_back(acts_.size());
+      for (std::size_t cell = 0; cell < predictor.cells; ++cell) {
+        acts_.push_back(predictor.acts);
+        first_.push_back(first_.back() + (predictor.acts.empty() ? free_ : 1));
+      }
+    }
     for (std::size_t g = 0; g < groups; ++g) {
-      for (const Predictor& predictor : predictors)
-        if (predictor.cell[g] >= 0) items_.push_back(&predictor);
-      first_[g + 1] = items_.size();
+      for (std::size_t k = 0; k < predictors.size(); ++k)
+        if (predictors[k].cell[g] >= 0)
+          active_.push_back(static_cast<u32>(start[k]) + static_cast<u32>(predictors[k].cell[g]));
+      start_[g + 1] = active_.size();
     }
   }
 
-  std::span<const Predictor* const> in(std::size_t group) const {
-    return {items_.data() + first_[group], first_[group + 1] - first_[group]};
+  std::size_t size() const { return acts_.size(); }
+  std::size_t weights() const { return first_.back(); }
+  std::size_t first(std::size_t cell) const { return first_[cell]; }
+  std::span<const u32> in(std::size_t group) const {
+    return {active_.data() + start_[group], start_[group + 1] - start_[group]};
+  }
+
+  // Returns what each cell adds to each state but the first, cell by cell.
+  std::vector<double> added(const std::vector<double>& weights) const {
+    std::vector<double> result;
+    for (std::size_t cell = 0; cell < size(); ++cell)
+      for (std::size_t s = 0; s < free_; ++s)
+        result.push_back(acts_[cell].empty() ? weights[first_[cell] + s]
+                                             : weights[first_[cell]] * acts_[cell][s]);
+    return result;
+  }
+  // Adds sums over the states but the first of each cell to those of weights.
+  void project(const std::vector<double>& sums, double* result) const {
+    for (std::size_t cell = 0; cell < size(); ++cell)
+      for (std::size_t s = 0; s < free_; ++s)
+        if (acts_[cell].empty())
+          result[first_[cell] + s] += sums[cell * free_ + s];
+        else
+          result[first_[cell]] += sums[cell * free_ + s] * acts_[cell][s];
+  }
+  // Calls `use(i, j, value)` for the weights of a cell here and one of `other`, with the values of
+  // a packed symmetric matrix of the states but the first.
+  template <class Use>
+  void each(std::size_t cell, const Cells& other, std::size_t other_cell, const double* packed,
+            const Use& use) const {
+    const std::vector<double>&a = acts_[cell], &b = other.acts_[other_cell];
+    const std::size_t i = first_[cell], j = other.first_[other_cell];
+    for (std::size_t s = 0; s < free_; ++s)
+      for (std::size_t t = 0; t < free_; ++t) {
+        const double value = packed[s < t ? t * (t + 1) / 2 + s : s * (s + 1) / 2 + t];
+        use(a.empty() ? i + s : i, b.empty() ? j + t : j,
+            value * (a.empty() ? 1.0 : a[s]) * (b.empty() ? 1.0 : b[t]));
+      }
   }
 
  private:
-  std::vector<const Predictor*> items_;
-  std::vector<std::size_t> first_;
+  std::size_t free_;
+  std::vector<std::vector<double>> acts_;
+  std::vector<std::size_t> first_, start_;
+  std::vector<u32> active_;
 };
 
-// Calls `use(place, value)` for each weight of a predictor that is active in a group, with the
-// score of the group: the observed minus the expected count of the states it acts on.
-template <class Use>
-void each_score(const Predictor& predictor, std::size_t group, const double* y, const double* p,
-                double n, std::size_t card, const Use& use) {
-  const std::size_t start =
-      predictor.first + static_cast<std::size_t>(predictor.cell[group]) * predictor.outputs;
-  for (std::size_t i = 0; i < predictor.outputs; ++i) {
-    if (predictor.is_effect) {
-      use(start + i, y[i + 1] - n * p[i + 1]);
-      continue;
-    }
-    double score = 0.0;
-    for (std::size_t s = 0; s < card; ++s)
-      if (predictor.acts(i, s)) score += y[s] - n * p[s];
-    use(start + i, score);
+// What sums over groups need: the states of v, their probabilities, and the size of the sums.
+struct States {
+  std::size_t count, packed;
+
+  explicit States(std::size_t states) : count(states), packed(states * (states - 1) / 2) {
+    if (packed > 1) packed = (packed + 3) / 4 * 4;
+  }
+};
+
+// Stores n times the covariance of the indicators of all states but the first.
+inline void covariance(const States& states, const double* p, double n, double* packed) {
+  for (std::size_t s = 1; s < states.count; ++s) {
+    for (std::size_t t = 1; t < s; ++t) *packed++ = -n * p[s] * p[t];
+    *packed++ = n * p[s] * (1.0 - p[s]);
   }
 }
 
-// Calls `use(i, j, value)` for each pair of weights of two predictors that are active in a group.
-template <class Use>
-void each_information(const Predictor& a, const Predictor& b, std::size_t group,
-                      std::size_t group_of_b, const double* p, double n, std::size_t card,
-                      const Use& use) {
-  const std::size_t i0 = a.first + static_cast<std::size_t>(a.cell[group]) * a.outputs;
-  const std::size_t j0 = b.first + static_cast<std::size_t>(b.cell[group_of_b]) * b.outputs;
-  for (std::size_t i = 0; i < a.outputs; ++i)
-    for (std::size_t j = 0; j < b.outputs; ++j)
-      use(i0 + i, j0 + j, n * covariance(a, i, b, j, p, card));
+inline void add(double* to, const double* from, std::size_t size) {
+#pragma omp simd
+  for (std::size_t k = 0; k < size; ++k) to[k] += from[k];
+}
+
+inline std::size_t triangle(std::size_t i) { return i * (i + 1) / 2; }
+
+// Adds a packed covariance to the sums of each pair of cells that are active in one group.
+CONTEXTWISE_VECTORISED inline void add_pairs(std::span<const u32> cells, const double* packed,
+                                             std::size_t size, double* sums) {
+  if (size == 1) {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      double* const row = sums + triangle(cells[i]);
+      for (std::size_t j = 0; j <= i; ++j) row[cells[j]] += *packed;
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    double* const row = sums + triangle(cells[i]) * size;
+    for (std::size_t j = 0; j <= i; ++j) add(row + cells[j] * size, packed, size);
+  }
+}
+
+// Adds a packed covariance to the sums of a cell with each of some others.
+CONTEXTWISE_VECTORISED inline void add_cross(std::span<const u32> cells, const double* packed,
+                                             std::size_t size, double* sums) {
+  if (size == 1)
+    for (const u32 cell : cells) sums[cell] += *packed;
+  else
+    for (const u32 cell : cells) add(sums + cell * size, packed, size);
 }
 
 // The distribution of v given blocks, fitted by Newton's method.
@@ -195,17 +184,15 @@ class Logit {
   Logit(const Table& table, u32 v, const std::vector<Block>& blocks)
       : table_(table),
         v_(v),
-        card_(table.cardinalities[v]),
-        groups_(table.groups_by(variables_of(blocks, v))) {
-    counts_ = table.count(*groups_, v);
-    totals_.assign(groups_->size, 0.0);
-    for (std::size_t k = 0; k < counts_.size(); ++k) totals_[k / card_] += counts_[k];
-    predictors_.push_back(predictor_of({{v}, {}}, v, card_, table, *groups_));  // the intercept
-    for (const Block& block : blocks)
-      predictors_.push_back(predictor_of(block, v, card_, table, *groups_));
-    weights_.assign(number(predictors_), 0.0);
-    active_.emplace(predictors_, groups_->size);
-    p_.assign(counts_.size(), 0.0);
+        states_(table.cardinalities[v]),
+        groups_(table.groups_by(variables_of(blocks, v))),
+        counts_(table.count(*groups_, v)),
+        totals_(groups_->size(), 0.0),
+        p_(counts_.size(), 0.0),
+        cells_(predictors(blocks), states_.count - 1, groups_->size()),
+        weights_(cells_.weights(), 0.0),
+        factor_(0) {
+    for (std::size_t k = 0; k < counts_.size(); ++k) totals_[k / states_.count] += counts_[k];
   }
 
   std::size_t size() const { return weights_.size(); }
@@ -219,15 +206,12 @@ class Logit {
 
   void fit() {
     double objective = log_likelihood_ - penalty(weights_);
-    std::vector<double> step(size()), tried(size()), p(p_.size());
+    std::vector<double> tried(size()), p(p_.size());
     for (int iteration = 0; iteration < MOST_STEPS; ++iteration) {
-      for (std::size_t k = 0; k < size(); ++k) step[k] = -RIDGE * weights_[k];
-      for (std::size_t g = 0; g < groups_->size; ++g)
-        for (const Predictor* predictor : active_->in(g))
-          each_score(*predictor, g, &counts_[g * card_], &p_[g * card_], totals_[g], card_,
-                     [&](std::size_t k, double score) { step[k] += score; });
-      const std::vector<double> gradient = step;
+      const std::vector<double> gradient = score();
       const Matrix factor = information();
+      std::vector<double> step = gradient;
+      step.resize(factor.padded());
       factor.solve_lower(step.data());
       factor.solve_upper(step.data());
       double promised = 0.0;
@@ -253,50 +237,52 @@ class Logit {
   void prepare() { factor_ = information(); }
 
   // Returns half of Rao's score statistic of more blocks: about how much a refit would gain.
-  double rao(const std::vector<Block>& more) const {
-    std::set<u32> variables = variables_of(more, v_);
-    variables.insert(groups_->variables.begin(), groups_->variables.end());
-    const std::shared_ptr<const Groups> shared = table_.groups_by(variables);
-    const Groups& finer = *shared;
-    std::vector<Predictor> added;
-    for (const Block& block : more) added.push_back(predictor_of(block, v_, card_, table_, finer));
-    const std::size_t size_added = number(added);
-    std::vector<double> score(size_added, 0.0), cross(size_added * size(), 0.0);
-    Matrix own(size_added);
-    const std::vector<double> counts = table_.count(finer, v_);
-    const std::vector<u32> parent = parents(finer);
-    const Active active(added, finer.size);
-    for (std::size_t g = 0; g < finer.size; ++g) {
-      if (active.in(g).empty()) continue;
-      const double* const y = &counts[g * card_];
-      const double* const p = &p_[std::size_t{parent[g]} * card_];
+  double rao(const std::vector<Block>& more) {
+    refine(variables_of(more, v_));
+    std::vector<Predictor> predictors;
+    for (const Block& block : more)
+      predictors.push_back(predictor_of(block, v_, table_, finer_->row));
+    const std::size_t free = states_.count - 1, packed = states_.packed;
+    const Cells cells(predictors, free, finer_->size());
+    std::vector<double> scores(cells.size() * free, 0.0),
+        own_sums(triangle(cells.size()) * packed, 0.0),
+        cross_sums(cells.size() * cells_.size() * packed, 0.0), c(packed, 0.0);
+    for (std::size_t g = 0; g < finer_->size(); ++g) {
+      const std::span<const u32> active = cells.in(g);
+      if (active.empty()) continue;
+      const double* const y = &finer_counts_[g * states_.count];
+      const std::size_t parent = groups_->group_of[finer_->row[g]];
+      const double* const p = &p_[parent * states_.count];
       double n = 0.0;
-      for (std::size_t s = 0; s < card_; ++s) n += y[s];
-      for (const Predictor* a : active.in(g)) {
-        each_score(*a, g, y, p, n, card_, [&](std::size_t k, double x) { score[k] += x; });
-        for (const Predictor* b : active.in(g))
-          each_information(*a, *b, g, g, p, n, card_,
-                           [&](std::size_t i, std::size_t j, double x) { own.at(i, j) += x; });
-        for (const Predictor* b : active_->in(parent[g]))
-          each_information(
-              *a, *b, g, parent[g], p, n, card_,
-              [&](std::size_t i, std::size_t j, double x) { cross[i * size() + j] += x; });
+      for (std::size_t s = 0; s < states_.count; ++s) n += y[s];
+      covariance(states_, p, n, c.data());
+      add_pairs(active, c.data(), packed, own_sums.data());
+      for (const u32 cell : active) {
+        for (std::size_t s = 0; s < free; ++s) scores[cell * free + s] += y[s + 1] - n * p[s + 1];
+        add_cross(cells_.in(parent), c.data(), packed, &cross_sums[cell * cells_.size() * packed]);
       }
     }
-    for (std::size_t i = 0; i < size_added; ++i) {
-      factor_.solve_lower(&cross[i * size()]);
-      for (std::size_t j = 0; j <= i; ++j) {
-        double product = 0.0;
-        for (std::size_t k = 0; k < size(); ++k)
-          product += cross[i * size() + k] * cross[j * size() + k];
-        own.at(i, j) -= product;
-      }
-      own.at(i, i) += RIDGE;
+    Matrix own = symmetric(cells, own_sums);
+    // One row for each weight that is added, and then the products of rows.
+    std::vector<double> cross((cells.weights() + 3) / 4 * 4 * factor_.padded(), 0.0);
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      for (std::size_t j = 0; j < cells_.size(); ++j)
+        cells.each(
+            i, cells_, j, &cross_sums[(i * cells_.size() + j) * packed],
+            [&](std::size_t k, std::size_t l, double x) { cross[k * factor_.padded() + l] += x; });
+    for (std::size_t i = 0; i < cells.weights(); ++i) {
+      double* const row = &cross[i * factor_.padded()];
+      factor_.solve_lower(row);
+      for (std::size_t j = 0; j <= i; j += 4)
+        subtract_products(row, &cross[j * factor_.padded()], factor_.padded(), size(),
+                          own.row(i) + j);
     }
     own.factorize();
+    std::vector<double> score(own.padded(), 0.0);
+    cells.project(scores, score.data());
     own.solve_lower(score.data());
     double statistic = 0.0;
-    for (const double x : score) statistic += x * x;
+    for (std::size_t k = 0; k < cells.weights(); ++k) statistic += score[k] * score[k];
     return 0.5 * statistic;
   }
 
@@ -307,67 +293,130 @@ class Logit {
     return 0.5 * RIDGE * sum;
   }
 
+  std::vector<Predictor> predictors(const std::vector<Block>& blocks) const {
+    std::vector<Predictor> result{predictor_of({{v_}, {}}, v_, table_, groups_->row)};  // intercept
+    for (const Block& block : blocks)
+      result.push_back(predictor_of(block, v_, table_, groups_->row));
+    return result;
+  }
+
+  // Makes the finer groups that more variables distinguish, unless they are the last ones.
+  void refine(std::set<u32> variables) {
+    variables.insert(groups_->variables.begin(), groups_->variables.end());
+    if (finer_ && finer_->variables == variables) return;
+    finer_ = std::make_unique<Groups>(table_.refined(*groups_, variables));
+    finer_counts_ = table_.count(*finer_, v_);
+  }
+
   // Computes the probabilities of v in each group and returns the log-likelihood.
   double evaluate(const std::vector<double>& weights, std::vector<double>& p) const {
+    const std::vector<double> added = cells_.added(weights);
+    const std::size_t card = states_.count;
     double likelihood = 0.0;
-    for (std::size_t g = 0; g < groups_->size; ++g) {
-      double* const eta = &p[g * card_];
-      std::fill(eta, eta + card_, 0.0);
-      for (const Predictor& predictor : predictors_) {
-        if (predictor.cell[g] < 0) continue;
-        const double* const own =
-            &weights[predictor.first +
-                     static_cast<std::size_t>(predictor.cell[g]) * predictor.outputs];
-        if (predictor.is_effect)
-          for (std::size_t i = 0; i < predictor.outputs; ++i) eta[i + 1] += own[i];
-        else
-          for (std::size_t s = 0; s < card_; ++s)
-            if (predictor.acts(0, s)) eta[s] += own[0];
-      }
-      const double largest = *std::max_element(eta, eta + card_);
+    for (std::size_t g = 0; g < groups_->size(); ++g) {
+      double* const eta = &p[g * card];
+      std::fill(eta, eta + card, 0.0);
+      for (const u32 cell : cells_.in(g)) add(eta + 1, &added[cell * (card - 1)], card - 1);
+      const double largest = *std::max_element(eta, eta + card);
+      const double* const y = &counts_[g * card];
       double sum = 0.0;
-      for (std::size_t s = 0; s < card_; ++s) sum += std::exp(eta[s] - largest);
-      const double log_sum = std::log(sum) + largest;
-      for (std::size_t s = 0; s < card_; ++s) {
-        if (counts_[g * card_ + s] > 0) likelihood += counts_[g * card_ + s] * (eta[s] - log_sum);
-        eta[s] = std::exp(eta[s] - log_sum);
+      for (std::size_t s = 0; s < card; ++s) {
+        likelihood += y[s] * (eta[s] - largest);
+        eta[s] = std::exp(eta[s] - largest);
+        sum += eta[s];
       }
+      likelihood -= totals_[g] * std::log(sum);
+      for (std::size_t s = 0; s < card; ++s) eta[s] /= sum;
     }
     return likelihood;
   }
 
+  // Returns the gradient of the objective.
+  std::vector<double> score() const {
+    const std::size_t card = states_.count, free = card - 1;
+    std::vector<double> sums(cells_.size() * free, 0.0), residual(free), result;
+    for (std::size_t g = 0; g < groups_->size(); ++g) {
+      for (std::size_t s = 0; s < free; ++s)
+        residual[s] = counts_[g * card + s + 1] - totals_[g] * p_[g * card + s + 1];
+      for (const u32 cell : cells_.in(g)) add(&sums[cell * free], residual.data(), free);
+    }
+    for (const double weight : weights_) result.push_back(-RIDGE * weight);
+    cells_.project(sums, result.data());
+    return result;
+  }
+
   // Returns the factor of the information of all weights.
   Matrix information() const {
-    Matrix result(size());
-    for (std::size_t g = 0; g < groups_->size; ++g)
-      for (const Predictor* a : active_->in(g))
-        for (const Predictor* b : active_->in(g)) {
-          if (b > a) break;  // the lower triangle is enough
-          each_information(*a, *b, g, g, &p_[g * card_], totals_[g], card_,
-                           [&](std::size_t i, std::size_t j, double x) { result.at(i, j) += x; });
-        }
-    for (std::size_t k = 0; k < size(); ++k) result.at(k, k) += RIDGE;
+    std::vector<double> sums(triangle(cells_.size()) * states_.packed, 0.0), c(states_.packed, 0.0);
+    for (std::size_t g = 0; g < groups_->size(); ++g) {
+      covariance(states_, &p_[g * states_.count], totals_[g], c.data());
+      add_pairs(cells_.in(g), c.data(), states_.packed, sums.data());
+    }
+    Matrix result = symmetric(cells_, sums);
     result.factorize();
     return result;
   }
 
-  // Returns the group here of each finer group.
-  std::vector<u32> parents(const Groups& finer) const {
-    std::vector<u32> result(finer.size, 0);
-    for (std::size_t row = 0; row < table_.rows(); ++row)
-      result[finer.group_of[row]] = groups_->group_of[row];
+  // Returns the lower triangle of the information of weights from the sums of pairs of cells.
+  Matrix symmetric(const Cells& cells, const std::vector<double>& sums) const {
+    Matrix result(cells.weights());
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      for (std::size_t j = 0; j <= i; ++j)
+        cells.each(i, cells, j, &sums[(triangle(i) + j) * states_.packed],
+                   [&](std::size_t k, std::size_t l, double x) {
+                     if (l <= k) result.at(k, l) += x;
+                   });
+    for (std::size_t k = 0; k < result.size(); ++k) result.at(k, k) += RIDGE;
     return result;
   }
 
   const Table& table_;
   u32 v_;
-  std::size_t card_;
+  States states_;
   std::shared_ptr<const Groups> groups_;
-  std::vector<double> counts_, totals_, p_, weights_;
-  std::vector<Predictor> predictors_;
-  std::optional<Active> active_;
+  std::vector<double> counts_, totals_, p_;
+  Cells cells_;
+  std::vector<double> weights_;
   double log_likelihood_ = 0.0;
-  Matrix factor_{0};
+  Matrix factor_;
+  std::unique_ptr<Groups> finer_;  // of the last call of `rao`
+  std::vector<double> finer_counts_;
+};
+
+// The rows, with the distributions that `rao` extended last: it is called for the same one again.
+class Rows {
+ public:
+  explicit Rows(Table table) : table_(std::move(table)) {}
+  Rows(const Rows&) = delete;  // what is kept refers to the table
+
+  const Table& table() const { return table_; }
+
+  Logit& prepared(u32 v, const std::vector<Block>& blocks, const std::vector<double>& weights) {
+    const auto same = [&](const Kept& kept) {
+      return kept.v == v && kept.weights == weights && kept.blocks == blocks;
+    };
+    auto place = std::find_if(kept_.begin(), kept_.end(), same);
+    if (place == kept_.end()) {
+      if (kept_.size() >= MOST_KEPT) kept_.pop_back();
+      kept_.push_front({v, blocks, weights, {table_, v, blocks}});
+      place = kept_.begin();
+      place->logit.start(weights);
+      place->logit.prepare();
+    }
+    kept_.splice(kept_.begin(), kept_, place);
+    return kept_.front().logit;
+  }
+
+ private:
+  struct Kept {
+    u32 v;
+    std::vector<Block> blocks;
+    std::vector<double> weights;
+    Logit logit;
+  };
+  static constexpr std::size_t MOST_KEPT = 8;
+  Table table_;
+  std::list<Kept> kept_;
 };
 
 }  // namespace contextwise::blocks

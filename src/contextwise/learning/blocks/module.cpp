@@ -39,22 +39,20 @@ Table table_of(const Array<std::uint32_t>& codes, const Array<double>& counts,
 }
 
 // Returns the log-likelihood and the weights; `start` are weights to start from.
-std::pair<double, std::vector<double>> fit(const Table& table, u32 v,
+std::pair<double, std::vector<double>> fit(const Rows& rows, u32 v,
                                            const std::vector<Shape>& shapes,
                                            const std::vector<double>& start) {
-  Logit logit(table, v, blocks_of(shapes));
+  Logit logit(rows.table(), v, blocks_of(shapes));
   logit.start(start);
   logit.fit();
   return {logit.log_likelihood(), logit.weights()};
 }
 
 // Returns half of Rao's statistic for each option, which is a list of more blocks.
-std::vector<double> rao(const Table& table, u32 v, const std::vector<Shape>& shapes,
+std::vector<double> rao(Rows& rows, u32 v, const std::vector<Shape>& shapes,
                         const std::vector<double>& weights,
                         const std::vector<std::vector<Shape>>& options) {
-  Logit logit(table, v, blocks_of(shapes));
-  logit.start(weights);
-  logit.prepare();
+  Logit& logit = rows.prepared(v, blocks_of(shapes), weights);
   std::vector<double> result;
   for (const std::vector<Shape>& option : options) result.push_back(logit.rao(blocks_of(option)));
   return result;
@@ -65,12 +63,12 @@ std::vector<double> rao(const Table& table, u32 v, const std::vector<Shape>& sha
 NB_MODULE(_blocks, module) {
   module.doc() = "The compiled twin of contextwise.learning.logit.";
   nb::set_leak_warnings(false);
-  nb::class_<Table>(module, "Table", "Distinct rows and their counts.")
+  nb::class_<Rows>(module, "Table", "Distinct rows and their counts.")
       .def(
           "__init__",
-          [](Table* self, const Array<std::uint32_t>& codes, const Array<double>& counts,
+          [](Rows* self, const Array<std::uint32_t>& codes, const Array<double>& counts,
              const std::vector<u32>& cardinalities) {
-            new (self) Table(table_of(codes, counts, cardinalities));
+            new (self) Rows(table_of(codes, counts, cardinalities));
           },
           "codes"_a, "counts"_a, "cardinalities"_a)
       .def("fit", &fit, "v"_a, "blocks"_a, "start"_a)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -20,19 +21,17 @@ using u64 = std::uint64_t;
 struct Block {
   std::vector<u32> effects;
   std::vector<std::pair<u32, u64>> where;  // a variable and the set of its states
+
+  bool operator==(const Block&) const = default;
 };
 
-// Groups of rows that agree on `variables`.
+// Groups of rows that agree on `variables`, numbered in the order of their first rows.
 struct Groups {
-  std::vector<u32> variables;
-  std::vector<u32> group_of;           // per row
-  std::vector<std::vector<u32>> code;  // per variable, its state in each group
-  std::size_t size = 1;
+  std::set<u32> variables;
+  std::vector<u32> group_of;  // per row
+  std::vector<u32> row;       // per group, its first row
 
-  const std::vector<u32>& states(u32 variable) const {
-    const auto place = std::find(variables.begin(), variables.end(), variable);
-    return code[static_cast<std::size_t>(place - variables.begin())];
-  }
+  std::size_t size() const { return row.size(); }
 };
 
 // Returns the variables of blocks, except one.
@@ -54,55 +53,37 @@ struct Table {
 
   std::size_t rows() const { return counts.size(); }
 
-  Groups all_rows() const {
-    Groups groups;
-    groups.group_of.assign(rows(), 0);
-    return groups;
+  // Splits groups by the states of more variables.
+  Groups refined(const Groups& groups, const std::set<u32>& variables) const {
+    Groups result{variables, groups.group_of, groups.row};
+    result.variables.insert(groups.variables.begin(), groups.variables.end());
+    std::vector<u64> keys(groups.group_of.begin(), groups.group_of.end());
+    u64 range = std::max<u64>(1, groups.size());
+    for (const u32 variable : variables) {
+      if (groups.variables.count(variable)) continue;
+      const u64 card = cardinalities[variable];
+      if (range > std::numeric_limits<u64>::max() / card) range = renumber(keys, range, result);
+      const u32* const column = columns[variable].data();
+      for (std::size_t k = 0; k < keys.size(); ++k) keys[k] = keys[k] * card + column[k];
+      range *= card;
+    }
+    renumber(keys, range, result);
+    return result;
   }
 
-  // Splits each group by the states of one more variable.
-  void refine(Groups& groups, u32 variable) const {
-    const u32 card = cardinalities[variable];
-    const std::vector<u32>& column = columns[variable];
-    std::vector<u32> number(groups.size * card, 0), parent, states;
-    for (std::size_t row = 0; row < rows(); ++row) {
-      const std::size_t place = std::size_t{groups.group_of[row]} * card + column[row];
-      if (!number[place]) {
-        parent.push_back(groups.group_of[row]);
-        states.push_back(column[row]);
-        number[place] = static_cast<u32>(parent.size());
-      }
-      groups.group_of[row] = number[place] - 1;
-    }
-    for (std::vector<u32>& code : groups.code) {
-      std::vector<u32> finer(parent.size());
-      for (std::size_t g = 0; g < parent.size(); ++g) finer[g] = code[parent[g]];
-      code = std::move(finer);
-    }
-    groups.variables.push_back(variable);
-    groups.code.push_back(std::move(states));
-    groups.size = parent.size();
-  }
-
-  // Returns the groups that tell some variables apart; the last ones are kept.
+  // Returns the groups that distinguish some variables; the last ones are kept.
   std::shared_ptr<const Groups> groups_by(const std::set<u32>& variables) const {
-    std::shared_ptr<const Groups>& known = known_[variables];
-    if (!known) {
-      Groups groups = all_rows();
-      for (const u32 variable : variables) refine(groups, variable);
-      if (known_.size() > MOST_KNOWN) {
-        known_.clear();
-        return known_[variables] = std::make_shared<const Groups>(std::move(groups));
-      }
-      known = std::make_shared<const Groups>(std::move(groups));
-    }
-    return known;
+    const auto known = known_.find(variables);
+    if (known != known_.end()) return known->second;
+    const Groups all{{}, std::vector<u32>(rows(), 0), std::vector<u32>(rows() ? 1 : 0, 0)};
+    if (known_.size() >= MOST_KNOWN) known_.clear();
+    return known_[variables] = std::make_shared<const Groups>(refined(all, variables));
   }
 
   // Counts the states of a variable in each group, group by group.
   std::vector<double> count(const Groups& groups, u32 variable) const {
     const u32 card = cardinalities[variable];
-    std::vector<double> cells(groups.size * card, 0.0);
+    std::vector<double> cells(groups.size() * card, 0.0);
     for (std::size_t row = 0; row < rows(); ++row)
       cells[std::size_t{groups.group_of[row]} * card + columns[variable][row]] += counts[row];
     return cells;
@@ -111,6 +92,37 @@ struct Table {
  private:
   static constexpr std::size_t MOST_KNOWN = 100;
   mutable std::map<std::set<u32>, std::shared_ptr<const Groups>> known_;
+
+  // Numbers the rows by keys below `range` and returns how many numbers there are.
+  u64 renumber(std::vector<u64>& keys, u64 range, Groups& groups) const {
+    groups.row.clear();
+    const auto number = [&](std::size_t k, u32& known) {
+      if (!known) {
+        groups.row.push_back(static_cast<u32>(k));
+        known = static_cast<u32>(groups.row.size());
+      }
+      groups.group_of[k] = known - 1;
+      keys[k] = known - 1;
+    };
+    if (range <= 8 * keys.size()) {
+      std::vector<u32> known(range, 0);
+      for (std::size_t k = 0; k < keys.size(); ++k) number(k, known[keys[k]]);
+    } else {
+      std::size_t bits = 4;
+      while (std::size_t{1} << bits < 2 * keys.size()) ++bits;
+      std::vector<u32> known(std::size_t{1} << bits, 0);
+      std::vector<u64> first;  // the key of each number
+      for (std::size_t k = 0; k < keys.size(); ++k) {
+        const u64 key = keys[k];
+        std::size_t place = (key * 0x9E3779B97F4A7C15u) >> (64 - bits);
+        while (known[place] && first[known[place] - 1] != key)
+          place = (place + 1) & (known.size() - 1);
+        if (!known[place]) first.push_back(key);
+        number(k, known[place]);
+      }
+    }
+    return groups.size();
+  }
 };
 
 }  // namespace contextwise::blocks
