@@ -1,7 +1,7 @@
 """The definition of independence in plain Python, and what a joint table shows; for tests alone."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import combinations, product
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -114,20 +114,3 @@ def statements(draw: st.DrawFn, domain: Domain) -> Statement:
         name: draw(st.sampled_from(domain.states[domain.position(name)])) for name in chosen["U"]
     }
     return Statement(chosen["A"], chosen["B"], chosen["W"], context)
-
-
-def triplets(domain: Domain) -> Iterator[Statement]:
-    """Every assertion of the complete model: other variables are free, assigned, or given."""
-    for first, second in combinations(domain.names, 2):
-        others = [v for v, name in enumerate(domain.names) if name not in (first, second)]
-        roles = [[None, *domain.states[v], ...] for v in others]
-        for chosen in product(*roles):
-            named = {domain.names[v]: role for v, role in zip(others, chosen, strict=True)}
-            given = tuple(name for name, role in named.items() if role is ...)
-            context = {name: role for name, role in named.items() if isinstance(role, str)}
-            yield Statement((first,), (second,), given, context)
-
-
-def complete_model(structure: Structure) -> set[str]:
-    """The complete dependency model of the paper: the assertions that do not hold, as text."""
-    return {str(t) for t in triplets(structure.domain) if not independent(structure, t)}

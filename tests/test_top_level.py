@@ -104,31 +104,6 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         _ = contextwise.comparee  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
-    ("room", "name", "successor"),
-    [
-        ("", "populations", "contextwise.groups"),
-        ("", "score", "contextwise.evaluation.likelihood_scores.score"),
-        ("", "summarize", "contextwise.compare_groups"),
-        (".evaluation", "compare_ensembles", "score_ensembles"),
-        (".evaluation", "consensus", "medoid"),
-        (".evaluation", "ensemble_matrix", "contextwise.distance_matrix"),
-        (".evaluation", "populations", "groups"),
-        (".independence", "is_independent", "query"),
-        (".independence", "markov_blanket", "graph"),
-        (".convert", "to_pgmpy", "write"),
-        (".evaluation", "score", "scores.score"),
-        (".evaluation", "summarize", "compare_groups"),
-        (".learning", "EdgeTrees", "PairBlocks"),
-        (".learning", "TreesAndPairs", "PairBlocks"),
-    ],
-)
-def test_a_removed_name_names_its_successor(room: str, name: str, successor: str) -> None:
-    module = import_module(f"contextwise{room}")
-    with pytest.raises(AttributeError, match=f"{name} was removed; use .*{successor}"):
-        getattr(module, name)
-
-
 def test_help_is_for_users() -> None:
     assert contextwise.__doc__ is not None
     assert "_HOMES" not in contextwise.__doc__

@@ -126,17 +126,10 @@ _HOMES = {
 }
 """The module of each name; a module is its own home."""
 
-_REMOVED = {
-    "populations": "contextwise.groups(data, by=...)",
-    "score": "contextwise.evaluation.likelihood_scores.score, or contextwise.distributions",
-    "summarize": "contextwise.compare_groups",
-}
-"""What to use instead of a name that earlier versions had."""
-
 if not TYPE_CHECKING:
     from contextwise.support.loading import lazy_names
 
-    _load, __dir__ = lazy_names(__name__, _HOMES, _REMOVED)
+    _load, __dir__ = lazy_names(__name__, _HOMES)
 
     def __getattr__(name):
         if name == "__version__":

@@ -86,8 +86,3 @@ def test_wrong_use_is_explained(words: list[str], message: str) -> None:
     except ContextwiseError as error:
         text = str(error)
     assert message in text
-
-
-def test_removed_commands_name_their_successor() -> None:
-    assert "compare TRUE --group NAME=FILES" in run("replicates").stderr
-    assert "compare TRUE GUESS... --score ROWS --kl" in run("score").stderr

@@ -122,7 +122,7 @@ COMMANDS = [
     "explain TRUE",
     "learn ROWS --learner sparse-pairs --out learned.json --set l1=0.1",
     "learn ROWS --learner gssl --out learned.json --set min-count=1",
-    "learn ROWS --learner trees --out learned.json --grid l1=1,2 --set refit=l1 --set penalty=0",
+    "learn ROWS --learner trees --out learned.json --set refit=l1 --set penalty=0",
     "check TRUE TRUE_ROWS",
     "check TRUE TRUE_ROWS --overall",
     "groups ROWS --by v0",

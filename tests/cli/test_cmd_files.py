@@ -172,11 +172,11 @@ def test_a_context_needs_a_graph() -> None:
 
 
 def test_names_with_signs_in_files() -> None:
-    odd = graph(Structure({'a"b\\c\nd': 2, "<&>": 2}, [{'a"b\\c\nd': 1, "<&>": 1}]))
+    odd = Structure({'a"b\\c\nd': 2, "<&>": 2}, [{'a"b\\c\nd': 1, "<&>": 1}])
     assert '"a\\"b\\\\c\\nd" -- "<&>";' in encode_graph(odd, "dot").decode()
     assert b"&lt;&amp;&gt;" in encode_graph(odd, "graphml")
     with pytest.raises(ContextwiseError, match="GraphML cannot hold"):
-        encode_graph(graph(Structure({"a\x00": 2})), "graphml")
+        encode_graph(Structure({"a\x00": 2}), "graphml")
 
 
 def test_dot_needs_no_other_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -133,23 +133,11 @@ def test_other_rows_are_scored(train: str, tmp_path: Path) -> None:
     assert f"{learner.conditional_score(train):.6g} by its own conditionals" in said
 
 
-def test_a_grid_is_tried_and_the_best_is_written(train: str, tmp_path: Path) -> None:
-    out = tmp_path / "learned.json"
-    grid = ["--grid", "penalty=1,10,1000", "--grid", "min-count=5,10"]
-    said = run(train, "--learner", "trees", "--out", str(out), "--valid", train, *grid).stderr
-    assert said.splitlines()[0].split() == ["penalty", "min_count", "features", "pseudo-likelihood"]
-    assert sum("best" in line for line in said.splitlines()) == 1
-    assert cw.read(out) == Trees(penalty=1, min_count=5).fit(train).model_
-    said = run(train, "--learner", "trees", "--out", str(out), "--grid", "penalty=1000,1").stderr
-    assert "pseudo-likelihood BIC" in said.splitlines()[0]
-
-
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        (["--grid", "colour=1"], "the parameters are penalty, min_count"),
-        (["--grid", "penalty"], "--grid needs a parameter and its value, as in penalty=1,5,25"),
-        (["--grid", "penalty=1,5", "--set", "penalty=3"], "--set and --grid both set penalty"),
+        (["--set", "colour=1"], "the parameters are penalty, min_count"),
+        (["--set", "penalty"], "--set needs a parameter and its value, as in penalty=10"),
         (["--set", "penalty=1", "--set", "penalty=2"], "--set sets penalty twice"),
         (["--penalty", "3"], "a parameter of the learner is set by --set penalty=VALUE"),
     ],
@@ -169,12 +157,11 @@ def test_wrong_options_are_said(
         ("refit=l7", "refit must be one of l1, got 'l7'"),
     ],
 )
-@pytest.mark.parametrize("option", ["--set", "--grid"])
 def test_values_that_a_parameter_cannot_have(
-    option: str, setting: str, match: str, train: str, tmp_path: Path
+    setting: str, match: str, train: str, tmp_path: Path
 ) -> None:
     with pytest.raises(cw.errors.ContextwiseError, match=match):
-        run(train, "--learner", "trees", "--out", str(tmp_path / "x.json"), option, setting)
+        run(train, "--learner", "trees", "--out", str(tmp_path / "x.json"), "--set", setting)
 
 
 def test_the_default_learner_needs_no_name(train: str, tmp_path: Path) -> None:

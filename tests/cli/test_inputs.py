@@ -141,7 +141,6 @@ def test_a_page_counts_with_as_many_threads_as_told(monkeypatch: pytest.MonkeyPa
         (["explain", "lung", "--weights", "w.json"], "--weights needs a GUESS"),
         ([*STABILITY, "--how", "bootstrap", "--share", "0.5"], "--share is for subsamples"),
         ([*STABILITY, "--set", "l1=1", "--set", "l1=2"], "--set sets l1 twice"),
-        ([*LEARN, "--grid", "l1=1", "--grid", "l1=2"], "--grid sets l1 twice"),
         (
             [*STABILITY, "--set", "show_progress=yes"],
             "(the parameters are penalty, min_count, prior",
@@ -179,7 +178,6 @@ def test_what_would_do_nothing_is_refused(arguments: list[str], message: str) ->
         (["study", "nil", "--out", "x", "--learners", "mpl"], "unknown truth 'nil'"),
         (["study", "six", "--out", "x", "--learners", "mpl", "--rows", "1"], "rows must be num"),
         (["study", "six", "--out", "x", "--learners", "mpl", "--rows", "a"], "such as 200,1000"),
-        (["experiment", "kl"], "'experiment' was removed; use: contextwise study"),
         (["stability", "missing.csv", "--learner", "nothing"], "there is no learner 'nothing'"),
     ],
 )  # fmt: skip

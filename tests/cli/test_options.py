@@ -8,9 +8,8 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 from commands import run
-from contextwise.cli import COMMANDS, COMPLETION, REMOVED, contextwise, main
-from contextwise.cli.cmd_plot import Plots
-from contextwise.cli.commands import COMPARED, REMOVED_OPTIONS, ROWS, SECTIONS, sections
+from contextwise.cli import COMMANDS, contextwise, main
+from contextwise.cli.commands import COMPARED, ROWS, SECTIONS, sections
 from contextwise.formats import FORMATS
 
 
@@ -73,9 +72,9 @@ class TestCompletion:
             main([])
         assert f"_CONTEXTWISE_COMPLETE={shell}_complete" in capsys.readouterr().out
 
-    def test_the_removed_option(self) -> None:
-        assert COMPLETION in run("--completion", "bash").stderr
-        assert COMPLETION in " ".join(run("--help").stdout.split())
+    def test_the_help_has_the_line_for_a_shell(self) -> None:
+        line = 'eval "$(_CONTEXTWISE_COMPLETE=bash_source contextwise)"'
+        assert line in " ".join(run("--help").stdout.split())
 
     @pytest.mark.parametrize(
         ("words", "incomplete", "expected"),
@@ -88,7 +87,7 @@ class TestCompletion:
             (["compare", "lung", "lung", "--engine"], "enu", {"enumerate"}),
             (["info"], "six-", {"six-guess", "six-graph"}),
             (["learn", "d.csv", "--learner"], "tr", {"trees"}),
-            (["learn", "d.csv"], "--gri", {"--grid"}),
+            (["learn", "d.csv"], "--vali", {"--valid"}),
         ],
     )
     def test_words_are_completed(
@@ -132,32 +131,8 @@ def test_an_option_without_the_one_it_belongs_to(arguments: list[str], message: 
     assert message in found.output
 
 
-class TestRemoved:
-    """What earlier versions had answers with one line that names its successor."""
-
-    @pytest.mark.parametrize("command", REMOVED)
-    def test_a_command(self, command: str) -> None:
-        found = run(command, "a", "b")
-        assert found.exit_code == 2
-        assert f"was removed; use: contextwise {REMOVED[command]}" in found.stderr
-
-    @pytest.mark.parametrize("command", Plots.removed)
-    def test_a_plot(self, command: str) -> None:
-        assert f"use: contextwise {Plots.removed[command]}" in run("plot", command).stderr
-
-    @pytest.mark.parametrize(
-        ("command", "option"),
-        [(command, option) for command, options in REMOVED_OPTIONS.items() for option in options],
-    )
-    def test_an_option(self, command: str, option: str) -> None:
-        words = ["plot", command] if command == "graph" else [command]
-        found = run(*words, "lung", option, "1")
-        assert found.exit_code == 2
-        assert f"{option} was removed; use {REMOVED_OPTIONS[command][option]}" in found.stderr
-
-    def test_a_learner_before_the_data(self) -> None:
-        assert "learn d.csv --learner trees" in run("learn", "trees", "d.csv").stderr
-        assert "learn d.csv --learner pair-blocks" in run("learn", "edge-trees", "d.csv").stderr
+def test_a_learner_before_the_data() -> None:
+    assert "learn d.csv --learner trees" in run("learn", "trees", "d.csv").stderr
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def test_the_document_that_is_spoiled_below_is_good(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 9}, ":3: version: the file has version 9, and this contextwise reads up to 2"),
+        ({"version": 9}, ":3: version: unknown version 9; expected 1"),
         ({"version": None}, ":3: version: unknown version None"),
         ({"version": True}, ":3: version: unknown version True"),
         ({"format": "pgm"}, ':2: format: expected "format": "contextwise"'),

@@ -38,6 +38,7 @@ from contextwise.formats import encode, read_stream
 from contextwise.independence import graph
 from contextwise.independence.model_claims import explain_model
 from contextwise.models.features import by_pairs
+from contextwise.paper import complete_model
 from contextwise.report.comparisons import Guess
 from contextwise.report.page import report_page
 from contextwise.testing import (
@@ -52,7 +53,7 @@ from contextwise.testing import (
     structures,
 )
 from drawn_rows import sample
-from independence_oracle import complete_model, is_independent
+from independence_oracle import is_independent
 
 ABC = {"A": 2, "B": 2, "C": 2}
 BINARY = [(name, "[0, 1]") for name in "ABC"]

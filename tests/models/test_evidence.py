@@ -11,6 +11,7 @@ import pytest
 
 import contextwise as cw
 from contextwise.errors import ContextwiseError, DomainError
+from contextwise.formats.reading import FormatWarning
 from contextwise.models.evidence import ClaimEvidence, Effect, Evidence
 from contextwise.models.notation import Literal
 
@@ -38,7 +39,15 @@ def test_files_keep_evidence(tmp_path: Path) -> None:
     assert cw.read(path).evidence == EVIDENCE
     cw.formats.write(MODEL, path)
     assert cw.read(path).evidence is None
-    assert '"version": 1' in (tmp_path / "model.json").read_text()  # older releases can read it
+
+
+def test_a_file_with_evidence_of_an_older_form_loses_it(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    cw.formats.write(MODEL.with_evidence(EVIDENCE), str(path))
+    path.write_text(path.read_text().replace('"version": 1', '"version": 2', 1))
+    with pytest.warns(FormatWarning, match="evidence has an older form and is left out"):
+        model = cw.read(path)
+    assert (model, model.evidence) == (MODEL, None)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +101,7 @@ def test_evidence_is_printed_as_a_check() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"version": 2', '"version": 3', "install a newer contextwise"),
+        ('"version": 1', '"version": 3', "unknown version 3; expected 1"),
         ('"supported"', '"proven"', "expected one of contradicted"),
         ('["A", "B"]', '["A", "Z"]', "unknown variable 'Z'"),
         ('"region": "C=x"', '"region": "C=z"', "'z'"),

@@ -258,7 +258,6 @@ def test_the_command_reports_one_model_with_evidence(tmp_path: Path) -> None:
     [
         (["six", "--chance"], "--chance needs a GUESS"),
         (["six", "--context", "X0=1"], "--context needs a GUESS"),
-        (["six", "--group", "a=six-graph"], "--group was removed; use"),
     ],
 )
 def test_contradictions_are_told(tmp_path: Path, words: list[str], message: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sqlite3
@@ -127,27 +126,6 @@ def test_what_is_not_a_store(tmp_path: Path) -> None:
         db.execute("CREATE TABLE other (key TEXT)")
     with pytest.raises(ContextwiseError, match=r"results.sqlite: not the results.*other tables"):
         Store(tmp_path, {})
-
-
-def test_a_store_of_an_earlier_version_is_resumed(tmp_path: Path) -> None:
-    """It has the time, the tries, the error and a checksum of each unit, and a list of versions."""
-    done = ("unit-00", 0.5, 1, None, json.dumps(squares(0)), "f00d")
-    failed = ("unit-01", 0.5, 3, "ValueError: one", "[]", "beef")
-    derived = 394987066606203070  # a number that nobody typed
-    about = [("configuration", f'{{"seed": {derived}}}'), ("versions", "[{}]")]
-    with closing(sqlite3.connect(tmp_path / "results.sqlite")) as db, db:
-        text = "key TEXT PRIMARY KEY"
-        db.execute(f"CREATE TABLE about ({text}, value TEXT, checksum TEXT) WITHOUT ROWID")
-        columns = "seconds REAL, tries INTEGER, error TEXT, records TEXT, checksum TEXT"
-        db.execute(f"CREATE TABLE units ({text}, {columns}) WITHOUT ROWID")
-        db.executemany("INSERT INTO units VALUES (?, ?, ?, ?, ?, ?)", (done, failed))
-        db.executemany("INSERT INTO about VALUES (?, ?, 'cafe')", about)
-    for _ in range(2):
-        with Store(tmp_path, {"seed": 3}, formerly={"seed": derived}) as store:
-            assert run_units(store, UNITS, squares).before in (1, 12)
-            assert list(store.records()) == EXPECTED
-    with pytest.raises(ContextwiseError, match=f"seed is {derived} there and 4 here"):
-        Store(tmp_path, {"seed": 4}, formerly={"seed": 5})
 
 
 WRITER = textwrap.dedent("""

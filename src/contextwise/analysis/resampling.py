@@ -292,9 +292,8 @@ def stability(
         raise ContextwiseError(f"resampling needs at least two rows, got {len(rows)}")
     drawn = int(np.random.default_rng(rng).integers(2**62))
     plan = Resampling(chosen, source, rows.domain, len(rows), how, share, drawn, rows.subjects)
-    formerly = {**plan.configuration(rows), "seed": drawn}
-    configuration = {**formerly, "seed": rng if isinstance(rng, int) else drawn}
-    with Store(folder, configuration, formerly=formerly) as store:
+    configuration = {**plan.configuration(rows), "seed": rng if isinstance(rng, int) else drawn}
+    with Store(folder, configuration) as store:
         units = [Unit(ALL_ROWS, None), *(Unit(_key(k), k) for k in range(resamples))]
         failed: tuple[str, ...] = ()
         is_late = False

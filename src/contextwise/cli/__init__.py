@@ -54,20 +54,6 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
 
 COMMANDS = {name: module for names in SECTIONS.values() for name, (module, _) in names.items()}
 
-REMOVED = {
-    "consensus": "matrix MODEL..., which names the most typical model",
-    "engines": "info",
-    "experiment": "study TRUTH... --learners A,B --out FOLDER",
-    "independencies": "explain MODEL",
-    "populations": "groups DATA --by COLUMN",
-    "replicates": "compare TRUE --group NAME=FILES --group NAME=FILES",
-    "score": "compare TRUE GUESS... --score ROWS --kl",
-}
-"""The successor of each command that earlier versions had."""
-
-COMPLETION = 'eval "$(_CONTEXTWISE_COMPLETE=bash_source contextwise)"'
-"""The line of a shell's startup file for completion; also zsh_source and fish_source."""
-
 UNDECIDED = 3
 """Exit code if the time limit left something unfinished."""
 READER_LEFT = 141
@@ -79,12 +65,8 @@ INTERRUPTED = 130
 class Commands(SuggestingGroup):
     """The command: it imports a subcommand when it is used."""
 
-    removed = REMOVED
-
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta["words"] = [*args]  # for pages, which show how they were made
-        if args[:1] == ["--completion"]:
-            ctx.fail(f"--completion was removed; use: {COMPLETION}")
         return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -36,7 +36,8 @@ def query(
 
     The QUERY "A _||_ B | C, D=yes" (or with ⫫) asks: is A independent of B, given any value of C,
     when D is yes? Separate several variables on a side by commas. The part after the bar is
-    optional. Put names with special characters in double quotes.
+    optional. Put names with special characters in double quotes. The notation of the paper is read
+    too: "I(A, B | C, D=yes)"; then the answer adds where Eq. 5 read literally differs.
 
     A Bayesian network answers by d-separation, CSI-separation and its features. The answer names
     the rule that shows an independence. If none does, it is "dependent in general" (for almost all
@@ -49,6 +50,7 @@ def query(
     \b
     Examples:
       contextwise query six "X1 _||_ X2 | X0=1"
+      contextwise query six "I(X1, X2 | X0=1)"
       contextwise query learned.mn "v1, v2 ⫫ v3 | v4, v5=0"
       contextwise query learned.mn '"blood pressure" _||_ age' --json
     """
@@ -69,6 +71,7 @@ def query(
                 "assignment": dict(answer.assignment),
                 "separator": None if answer.separator is None else list(answer.separator),
                 "blocking": list(answer.blocking),
+                "equation_5": answer.equation_5,
                 "tested": None if known is None else known.record(),
                 "evidence": [claim.record() for claim in answer.evidence],
             }

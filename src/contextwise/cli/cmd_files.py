@@ -324,9 +324,8 @@ def convert(
             else:
                 model = model.aligned_to(domain, align="position")
     if graph is not None:
-        content = cw.independence.graphs.encode_graph(
-            cw.independence.graphs.edges_of(model, context), graph
-        )
+        inside = cw.models.structure.structure_of(model).restrict(context or {})
+        content = cw.independence.graphs.encode_graph(inside, graph)
         if target == "-":
             click.echo(content.decode(), nl=False)
         else:

@@ -17,16 +17,15 @@ import contextwise as cw
 from contextwise.cli import commands, options, printing
 from contextwise.cli.inputs import deadline, load, load_data, time_left
 from contextwise.errors import ContextwiseError
-from contextwise.learning import DEFAULT_LEARNER, LEARNERS, REMOVED, learner_groups, learner_named
+from contextwise.learning import DEFAULT_LEARNER, LEARNERS, learner_groups, learner_named
 from contextwise.support.effort import Deadline
-from contextwise.support.formatting import columns, plural, printable
+from contextwise.support.formatting import plural, printable
 
 if TYPE_CHECKING:
     from contextwise.analysis.resampling import Stability
     from contextwise.data.options import RowOptions
     from contextwise.data.rows import Data
     from contextwise.learning.base import Learner
-    from contextwise.learning.parameters import Parameter
     from contextwise.models.structure import Model
 
 GRACE = 1.0
@@ -37,10 +36,9 @@ class LearnCommand(commands.SectionedCommand):
     """A command whose help lists the learners, or describes the one that ``--learner`` names."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        learner = REMOVED.get(args[0], args[0]) if args else None
-        if learner in LEARNERS:
+        if args and args[0] in LEARNERS:
             data = args[1] if len(args) > 1 else "DATA"
-            text = f"name the learner after the data: contextwise learn {data} --learner {learner}"
+            text = f"name the learner after the data: contextwise learn {data} --learner {args[0]}"
             raise click.UsageError(text, ctx)
         try:
             return super().parse_args(ctx, args)
@@ -143,13 +141,6 @@ def learner_options(default: str | None = DEFAULT_LEARNER) -> options.Decorator:
 )
 @options.domain_from
 @options.path("--valid", help="Score the result on the rows of this file.")
-@click.option(
-    "--grid",
-    multiple=True,
-    metavar="NAME=VALUE,...",
-    help="Try these values of a parameter and keep the best, by the pseudo-likelihood of --valid, "
-    "or else by its BIC; repeatable.",
-)
 @options.jobs
 @options.time_limit()
 @options.rows
@@ -166,7 +157,6 @@ def learn(
     order: list[str] | None,
     domain_from: str | None,
     valid: str | None,
-    grid: tuple[str, ...],
     n_jobs: int,
     row_options: RowOptions,
     **_: Any,
@@ -187,7 +177,6 @@ def learn(
       contextwise learn train.csv --out learned.json
       contextwise learn train.csv --learner chow-liu --out tree.json
       contextwise learn train.csv --learner trees --set penalty=10 --out learned.mn
-      contextwise learn train.csv --learner trees --grid penalty=1,5,25 --out best.json
       contextwise learn --learner trees --help
     """
     kind = learner_named(learner)
@@ -215,17 +204,13 @@ def learn(
     how = row_options._replace(learned=rows.decisions)
     held_out = None if valid is None else load_data(valid, how, domain=rows.domain)
     fitted = kind(**settings)
-    all_tried, interrupted = True, False
-    if grid:
-        values = _parse_grid(kind, grid, parameters)
-        fitted, all_tried = _select(fitted, values, rows, held_out, limit.left())
-    else:
-        try:
-            fitted.fit(rows, time_limit=limit.left(), show_progress=True)
-        except KeyboardInterrupt:
-            if not fitted.__sklearn_is_fitted__():
-                raise
-            interrupted, limit = True, Deadline.after(0)
+    interrupted = False
+    try:
+        fitted.fit(rows, time_limit=limit.left(), show_progress=True)
+    except KeyboardInterrupt:
+        if not fitted.__sklearn_is_fitted__():
+            raise
+        interrupted, limit = True, Deadline.after(0)
     grace = limit.later(GRACE)
     fitted.judge(grace)
     try:
@@ -242,33 +227,8 @@ def learn(
         )
     if interrupted:
         raise click.Abort(f"; the best structure so far is in {out}")
-    if not (has_weights and fitted.finished_ and all_tried):
+    if not (has_weights and fitted.finished_):
         ctx.exit(3)
-
-
-def _select(
-    learner: Learner,
-    grid: dict[str, list[Any]],
-    rows: Data,
-    valid: Data | None,
-    time_limit: float | None,
-) -> tuple[Learner, bool]:
-    """Return the best learner, and whether the time was enough for all of the grid."""
-    selection = cw.learning.selection.select(
-        learner, grid, rows, valid=valid, time_limit=time_limit, show_progress=True
-    )
-    names = list(selection.candidates[0].parameters)
-    table = [[*names, "features", selection.by, ""]]
-    for candidate in selection.candidates:
-        value = "–" if candidate.value is None else f"{candidate.value:.6g}"
-        size = "–" if candidate.value is None else f"{candidate.features:g}"
-        mark = "best" if candidate is selection.best else ""
-        table.append([*map(str, candidate.parameters.values()), size, value, mark])
-    click.echo(columns(table, ">" * (len(names) + 2) + "<"), err=True)
-    if selection.note:
-        click.echo(selection.note, err=True)
-    finished = all(candidate.value is not None for candidate in selection.candidates)
-    return selection.learner, finished
 
 
 def make_learner(name: str, settings: Sequence[str]) -> Learner:
@@ -278,40 +238,20 @@ def make_learner(name: str, settings: Sequence[str]) -> Learner:
 
 def parse_settings(learner: type[Learner], texts: Sequence[str]) -> dict[str, Any]:
     """Parse the parameters of ``--set``, written ``NAME=VALUE``."""
-    written = _split_settings(learner, texts, "--set", "penalty=10")
-    return {parameter.name: parameter.parse(value) for parameter, value in written}
-
-
-def _parse_grid(
-    learner: type[Learner], texts: Sequence[str], fixed: Sequence[str]
-) -> dict[str, list[Any]]:
-    """Parse the values of each parameter of ``--grid``, written ``NAME=VALUE,...``."""
-    grid = {
-        parameter.name: [parameter.parse(value) for value in values.split(",")]
-        for parameter, values in _split_settings(learner, texts, "--grid", "penalty=1,5,25")
-    }
-    for name in grid.keys() & parse_settings(learner, fixed).keys():
-        raise click.UsageError(f"--set and --grid both set {name}; leave one of them out")
-    return grid
-
-
-def _split_settings(
-    learner: type[Learner], texts: Sequence[str], option: str, example: str
-) -> list[tuple[Parameter, str]]:
     parameters = cw.learning.parameters.parameters_of(learner)
-    settings: dict[str, tuple[Parameter, str]] = {}
+    settings: dict[str, Any] = {}
     for text in texts:
         name, _, value = text.partition("=")
         name = name.strip().replace("-", "_")
         if name not in parameters or not value:
             raise click.UsageError(
-                f"{option} needs a parameter and its value, as in {example}; got {text!r} "
+                f"--set needs a parameter and its value, as in penalty=10; got {text!r} "
                 f"(the parameters are {', '.join(parameters) or 'none'})"
             )
         if name in settings:
-            raise click.UsageError(f"{option} sets {name} twice")
-        settings[name] = parameters[name], value
-    return list(settings.values())
+            raise click.UsageError(f"--set sets {name} twice")
+        settings[name] = parameters[name].parse(value)
+    return settings
 
 
 def _summary(learner: Learner, rows: Data, valid: Data | None, constants: bool) -> Iterator[str]:

@@ -110,11 +110,6 @@ class Plots(commands.SuggestingGroup):
     """A group whose commands list their options in sections."""
 
     command_class = commands.SectionedCommand
-    removed = {  # noqa: RUF012
-        "confusion": "plot errors TRUE GUESS...",
-        "neighbours": "plot graph MODEL --around VARIABLE",
-        "replicates": "plot groups TRUE --group NAME=FILES",
-    }
 
 
 @click.group(cls=Plots)

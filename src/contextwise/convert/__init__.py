@@ -27,8 +27,7 @@ from contextwise.convert.undirected import from_canonical, from_graph, from_stra
 from contextwise.support.loading import lazy_names
 
 if not TYPE_CHECKING:
-    _UAI = "write(model, 'model.uai'), which pgmpy and pyAgrum read"
-    __getattr__, __dir__ = lazy_names(__name__, {}, {"to_pgmpy": _UAI, "to_pyagrum": _UAI})
+    __getattr__, __dir__ = lazy_names(__name__, {})
 
 __all__ = [
     "by_values",

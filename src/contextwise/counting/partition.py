@@ -12,9 +12,9 @@ allows at variable k and B_k those that g allows, the difference of f and g is
 - otherwise one piece for each k with A_k ⊄ B_k: it allows A_k∖B_k at k, A_m∩B_m at the earlier
   variables m, and all that f allows at the later ones. The pieces do not overlap.
 
-This is an engine on the cubes of a cover. The paper's theorem, with its sets H, is in the tests
-(``tests/theorem.py``). In the worst case the cost is exponential in the number of overlapping
-features, so the default engine is a different one.
+This is an engine on the cubes of a cover; `contextwise.paper` applies the same algorithm to the
+paper's features and its sets H. In the worst case the cost is exponential in the number of
+overlapping features, so the default engine is a different one.
 """
 
 from __future__ import annotations

@@ -26,13 +26,4 @@ if not TYPE_CHECKING:
             "reliability": "ensemble_scores",
             "score_ensembles": "ensemble_scores",
         },
-        removed={
-            "ChanceInterrupted": "KeyboardInterrupt; the draws so far are not kept",
-            "compare_ensembles": "score_ensembles",
-            "consensus": "contextwise.distance_matrix, whose medoid is the most typical model",
-            "ensemble_matrix": "contextwise.distance_matrix for the medoids",
-            "populations": "groups",
-            "score": "contextwise.evaluation.likelihood_scores.score",
-            "summarize": "compare_groups",
-        },
     )

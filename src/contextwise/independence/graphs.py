@@ -10,54 +10,17 @@ from __future__ import annotations
 
 import io
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from contextwise.comparison.question import active_pairs
 from contextwise.errors import ContextwiseError, require
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.domain import Assignment
+from contextwise.models.structure import Structure
 
 if TYPE_CHECKING:
     import networkx
 
-GraphLike = Any
-"""`Edges` or a networkx graph."""
-
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-@dataclass(frozen=True)
-class Edges:
-    """A graph as the names of its nodes, in the order of the domain, and its edges."""
-
-    nodes: tuple[str, ...]
-    edges: tuple[tuple[str, str], ...]
-
-
-def edges_of(model: ModelLike, context: Assignment | None = None) -> Edges:
-    """Return the nodes and edges of the graph of a structure, over all contexts or in one.
-
-    Parameters
-    ----------
-    model : Structure, LogLinear, path of a file, or name of an example
-    context : partial assignment; only the edges that remain there, over the other variables
-
-    Returns
-    -------
-    Edges
-
-    Examples
-    --------
-    >>> from contextwise import Structure
-    >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=0", "A=0 & C=1"])
-    >>> edges_of(model, "C=0").edges
-    (('A', 'B'),)
-    """
-    restricted = as_structure(model).restrict({} if context is None else context)
-    names = restricted.domain.names
-    pairs = active_pairs(restricted).tolist()
-    return Edges(names, tuple((names[i], names[j]) for i, j in pairs))
 
 
 def graph(model: ModelLike, context: Assignment | None = None) -> networkx.Graph[str]:
@@ -82,32 +45,29 @@ def graph(model: ModelLike, context: Assignment | None = None) -> networkx.Graph
     >>> graph(model).edges, graph(model, "C=1").edges
     (EdgeView([('A', 'B'), ('A', 'C'), ('B', 'C')]), EdgeView([]))
     """
-    return _networkx(edges_of(model, context))
-
-
-def _networkx(graph: GraphLike) -> networkx.Graph[str]:
+    structure = as_structure(model).restrict({} if context is None else context)
     result: networkx.Graph[str] = require("networkx", "graphs").Graph()
-    result.add_nodes_from(graph.nodes)
-    result.add_edges_from(graph.edges)
+    result.add_nodes_from(structure.domain.names)
+    result.add_edges_from(structure.pairs())
     return result
 
 
 # -- as files --------------------------------------------------------------------------------------
 
 
-def encode_graph(graph: GraphLike, format: str) -> bytes:
-    """Encode a graph as "dot" or "graphml"; GraphML needs networkx."""
+def encode_graph(structure: Structure, format: str) -> bytes:
+    """Encode the graph of a structure as "dot" or "graphml"; GraphML needs networkx."""
     if format == "dot":
-        nodes = [f"  {_dot_name(name)};\n" for name in graph.nodes]
-        edges = [f"  {_dot_name(a)} -- {_dot_name(b)};\n" for a, b in graph.edges]
+        nodes = [f"  {_dot_name(name)};\n" for name in structure.domain.names]
+        edges = [f"  {_dot_name(a)} -- {_dot_name(b)};\n" for a, b in structure.pairs()]
         return f"graph {{\n{''.join(nodes)}{''.join(edges)}}}\n".encode()
-    for name in graph.nodes:
+    for name in structure.domain.names:
         if _NOT_IN_XML.search(name):
             raise ContextwiseError(
                 f"GraphML cannot hold the name {name!r}; rename the variable, or use dot"
             )
     file = io.BytesIO()
-    require("networkx", "graphs").write_graphml(_networkx(graph), file)
+    require("networkx", "graphs").write_graphml(graph(structure), file)
     return file.getvalue()
 
 

@@ -49,6 +49,7 @@ DIRECTED = (
     "only while a common child is unobserved; so they may be independent in the graph"
 )
 _INDEPENDENT = re.compile(r'("(?:[^"\\]|\\.)*")|(⫫|_\|\|_)')
+_PAPER = re.compile(r"\s*I\s*\((.*)\)\s*", re.DOTALL)
 _HOW = 'write a query like: A _||_ B | C, D=yes (special names in "quotes")'
 
 
@@ -63,6 +64,7 @@ class Statement:
     second: tuple[str, ...]
     given: tuple[str, ...] = ()
     context: Mapping[str, str] = field(default_factory=dict)
+    as_in_paper: bool = field(default=False, compare=False, repr=False)  #: as I(A, B | C, D=yes)
 
     def __str__(self) -> str:
         condition = [quoted(name) for name in self.given]
@@ -76,30 +78,54 @@ def parse_statement(text: str) -> Statement:
 
     Each side of ``⫫`` (or ``_||_``) has variables, separated by commas. In the condition after the
     bar, a name means a variable with any value, and ``D=yes`` a context. Names and states with
-    special characters are put in double quotes.
+    special characters are put in double quotes. The notation of the paper asks about two variables:
+    ``I(A, B | C, D=yes)``.
 
+    >>> str(parse_statement("I(X1, X2 | X0=1)"))
+    'X1 ⫫ X2 | X0=1'
     >>> parse_statement('A, "B=C" _||_ D | E, F=very old')
     Statement(first=('A', 'B=C'), second=('D',), given=('E',), context={'F': 'very old'})
     """
+    if found := _PAPER.fullmatch(text):
+        sides, *condition = _split(tokens(found[1]), text)
+        names = _side(sides, text)
+        if len(names) != 2:
+            raise ParseError(f"the query {text!r} needs two variables: I(A, B | C, D=yes)")
+        return Statement(names[:1], names[1:], *_condition(condition, text), as_in_paper=True)
     signs = [match for match in _INDEPENDENT.finditer(text) if match[2]]
     if len(signs) != 1:
         raise ParseError(f"the query {text!r} needs one ⫫ or _||_; {_HOW}")
-    first, rest = tokens(text[: signs[0].start()]), tokens(text[signs[0].end() :])
-    bars = [at for at, (kind, _) in enumerate(rest) if kind == "|"]
+    left, right = text[: signs[0].start()], text[signs[0].end() :]
+    sides, *condition = _split(tokens(right), text)
+    first, second = _side(tokens(left), text), _side(sides, text)
+    return Statement(first, second, *_condition(condition, text))
+
+
+Token = tuple[str, str]
+
+
+def _split(parts: list[Token], text: str) -> list[list[Token]]:
+    """Return what is left of the bar and, if there is a bar, what is right of it."""
+    bars = [at for at, (kind, _) in enumerate(parts) if kind == "|"]
     if len(bars) > 1:
         raise ParseError(f"the query {text!r} has a second bar; {_HOW}")
-    at = bars[0] if bars else len(rest)
+    return [parts[: bars[0]], parts[bars[0] + 1 :]] if bars else [parts]
+
+
+def _condition(found: list[list[Token]], text: str) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the given variables and the context."""
     given: list[str] = []
     context: dict[str, str] = {}
-    for item in _items(rest[at + 1 :], text) if bars else ():
-        if len(item) == 1:
-            given.append(item[0])
-        elif context.setdefault(*item) != item[1]:
-            raise DomainError(f"the context gives two states to {item[0]!r}")
-    return Statement(_side(first, text), _side(rest[:at], text), tuple(given), context)
+    for parts in found:
+        for item in _items(parts, text):
+            if len(item) == 1:
+                given.append(item[0])
+            elif context.setdefault(*item) != item[1]:
+                raise DomainError(f"the context gives two states to {item[0]!r}")
+    return tuple(given), context
 
 
-def _items(parts: list[tuple[str, str]], text: str) -> Iterable[tuple[str] | tuple[str, str]]:
+def _items(parts: list[Token], text: str) -> Iterable[tuple[str] | tuple[str, str]]:
     """Yield names, and names with a state, separated by commas."""
     while True:
         kinds = [kind for kind, _ in parts[:3]]
@@ -121,7 +147,7 @@ def _items(parts: list[tuple[str, str]], text: str) -> Iterable[tuple[str] | tup
         parts = parts[1:]
 
 
-def _side(parts: list[tuple[str, str]], text: str) -> tuple[str, ...]:
+def _side(parts: list[Token], text: str) -> tuple[str, ...]:
     items = list(_items(parts, text))
     for item in items:
         if len(item) == 2:
@@ -155,6 +181,7 @@ class Answer:
     weaker_than: float | None = None  #: if not 0, what the log odds ratio of the pair is at most
     in_general: bool = False  #: whether almost all tables of this network make them depend
     evidence: tuple[ClaimEvidence, ...] = ()  #: what rows say about the pair in this context
+    by_equation_5: bool | None = None  #: if asked as I(A, B), whether Eq. 5 says independent
 
     def __bool__(self) -> bool:
         if self.independent is None:
@@ -246,8 +273,16 @@ class Answer:
         ]
         return f"the trail {trail} is open" + (f" because {' and '.join(opened)}" if opened else "")
 
+    @property
+    def equation_5(self) -> str:
+        """Where the paper's Eq. 5, read literally, differs from the answer; empty if it agrees."""
+        if self.by_equation_5 in (None, self.independent):
+            return ""
+        some, word = ("no", "independent") if self.by_equation_5 else ("a", "dependent")
+        return f"Eq. 5 of the paper read literally: {word}, as {some} feature there has both"
+
     def __str__(self) -> str:
-        return f"{self.word}: {self.reason}"
+        return "; ".join(filter(None, [f"{self.word}: {self.reason}", self.equation_5]))
 
 
 # -- queries ---------------------------------------------------------------------------------------
@@ -286,6 +321,14 @@ def query(
     >>> print(query(model, "A _||_ C | D"))
     independent: every path needs two values of D
 
+    In the notation of the paper, the answer adds where its Eq. 5 differs from its Theorem 3, which
+    also follows paths:
+
+    >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
+    >>> print(query(model, "I(A, C)"))
+    dependent: they are connected by A – B – C; Eq. 5 of the paper read literally: independent, as
+    no feature there has both
+
     In a network, two causes depend once their effect is known:
 
     >>> from contextwise.models.directions import bayesian_network
@@ -300,6 +343,10 @@ def query(
     if isinstance(statement, str):
         statement = parse_statement(statement)
     answer = _Query.of(structure, statement, time_limit).answer()
+    if statement.as_in_paper:
+        inside = structure.restrict(statement.context).pairs()
+        pair = (*statement.first, *statement.second)
+        answer = replace(answer, by_equation_5=pair not in inside and pair[::-1] not in inside)
     evidence = _evidence(structure, statement)
     return replace(answer, evidence=evidence) if evidence else answer
 

@@ -14,7 +14,7 @@ from contextwise.support.loading import lazy_names
 
 if TYPE_CHECKING:
     from contextwise.data.rows import Data, as_data
-    from contextwise.learning import base, parameters, selection
+    from contextwise.learning import base, parameters
     from contextwise.learning.acyclic_trees import AcyclicTrees
     from contextwise.learning.adapters import CStrees, Pgmpy, PyAgrum
     from contextwise.learning.base import Learner, learn
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from contextwise.learning.literature.row_graphs import CSGS, CSPC
     from contextwise.learning.mpl import MPL
     from contextwise.learning.pair_blocks import PairBlocks
-    from contextwise.learning.selection import select
     from contextwise.learning.sparse_pairs import SparsePairs
     from contextwise.learning.trees import Trees
 
@@ -51,7 +50,6 @@ __all__ = [
     "Trees",
     "as_data",
     "learn",
-    "select",
 ]
 
 
@@ -120,13 +118,6 @@ LEARNERS: dict[str, Entry] = {
 DEFAULT_LEARNER = "pair-blocks"
 """The learner of `learn`, and of the commands that learn, unless another is named."""
 
-REMOVED = {
-    "edge-trees": "pair-blocks",
-    "trees-and-pairs": "pair-blocks",
-    "causal-learn": "pgmpy",
-}
-"""What to use instead of a learner that earlier versions had."""
-
 
 def learner_groups() -> dict[str, list[str]]:
     """Return the names of the learners by group, the default first."""
@@ -139,8 +130,6 @@ def learner_groups() -> dict[str, list[str]]:
 
 def learner_named(name: str) -> "type[Learner]":
     """Return the class of a learner, or suggest the nearest name."""
-    if name in REMOVED:
-        raise ContextwiseError(f"the learner {name!r} was removed; use {REMOVED[name]!r}")
     if name not in LEARNERS:
         hint = suggested(name, LEARNERS) or f"choose from {', '.join(LEARNERS)}"
         raise ContextwiseError(f"there is no learner {name!r}; {hint}")
@@ -154,8 +143,4 @@ def learner_named(name: str) -> "type[Learner]":
 if not TYPE_CHECKING:
     homes = {entry.class_name: entry.module for entry in LEARNERS.values()}
     homes |= dict.fromkeys(("Data", "Learner", "as_data", "learn"), "base")
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {**homes, "select": "selection"},
-        removed={"EdgeTrees": "PairBlocks", "TreesAndPairs": "PairBlocks", "CausalLearn": "Pgmpy"},
-    )
+    __getattr__, __dir__ = lazy_names(__name__, homes)

@@ -135,14 +135,14 @@ class Columns:
         logs = np.log(np.maximum(totals, UNSEEN))
         return np.asarray(logs[1:] - logs[0])
 
-    def penalty(self, target: int, l1: float, l2: float, *, penalise_intercept: bool) -> Penalty:
-        """Return the penalties of the intercept and of each other variable's table."""
+    def penalty(self, target: int, l1: float, l2: float) -> Penalty:
+        """Return the penalties of each other variable's table; the intercept has none."""
         options = self.cardinalities[target] - 1
         sizes = options * np.delete(np.diff(self.starts), target)
         sizes = np.concatenate([[options], sizes[sizes > 0]])
         # The norm of a larger group is larger by chance, by the root of its size.
         prices = l1 * np.sqrt(sizes)
-        prices[0] *= penalise_intercept
+        prices[0] = 0
         return Penalty(prices, np.concatenate([[0], np.cumsum(sizes)]), l2)
 
 
@@ -161,8 +161,6 @@ class SparsePairs(Learner):
         Penalty on half the sum of the squared weights.
     rule : "or" or "and"
         Whether one of the two regressions must keep a pair, or both.
-    penalise_intercept : bool
-        Penalise the intercepts as well.
     tolerance : float
         Largest gap of a regression to its optimum, relative to its objective.
     max_iterations : int
@@ -194,7 +192,6 @@ class SparsePairs(Learner):
     l1: float = 10.0
     l2: float = 0.0
     rule: Rule = "or"
-    penalise_intercept: bool = False
     tolerance: float = 1e-6
     max_iterations: int = 200
     n_jobs: int = 1
@@ -246,11 +243,10 @@ class SparsePairs(Learner):
         weights = np.zeros((columns.matrix.shape[1], columns.cardinalities[target] - 1))
         if run.is_late():
             return Regression(target, weights, Optimum(weights, inf, inf, inf, 0, False))
-        if not self.penalise_intercept:
-            weights[0] = columns.intercept(target)
+        weights[0] = columns.intercept(target)
         optimum = minimise(
             columns.loss(target),
-            columns.penalty(target, self.l1, self.l2, penalise_intercept=self.penalise_intercept),
+            columns.penalty(target, self.l1, self.l2),
             start=weights[others].ravel(),
             tolerance=self.tolerance,
             max_iterations=self.max_iterations,

@@ -29,19 +29,17 @@ def lazy_modules(package: str) -> Callable[[str], object]:
 
 
 def lazy_names(
-    package: str, homes: Mapping[str, str], removed: Mapping[str, str] | None = None
+    package: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` of a package that imports names at first use.
 
     ``homes`` maps a name to its module inside the package. A name that its module does not define
-    is the module itself. ``removed`` has the successor of each name that earlier versions had.
+    is the module itself.
     """
     content = vars(sys.modules[package])
     load_module = lazy_modules(package)
 
     def load(name: str) -> object:
-        if removed and name in removed:
-            raise AttributeError(f"{package}.{name} was removed; use {removed[name]}")
         if name not in homes:
             return load_module(name)
         module = import_module(f"{package}.{homes[name]}")

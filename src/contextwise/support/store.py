@@ -65,9 +65,9 @@ class Outcome:
 class Store:
     """The results of one run.
 
-    ``folder`` gets ``results.sqlite``; None keeps the results in memory. ``formerly`` is the same
-    configuration as earlier versions wrote it. Raises `ContextwiseError` if another process has the
-    store, if it holds another configuration, or if it is not a readable store.
+    ``folder`` gets ``results.sqlite``; None keeps the results in memory. Raises
+    `ContextwiseError` if another process has the store, if it holds another configuration, or if it
+    is not a readable store.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
@@ -82,13 +82,7 @@ class Store:
     {'square': 4}
     """
 
-    def __init__(
-        self,
-        folder: str | os.PathLike[str] | None,
-        configuration: Record,
-        *,
-        formerly: Record | None = None,
-    ) -> None:
+    def __init__(self, folder: str | os.PathLike[str] | None, configuration: Record) -> None:
         self.path = Path(":memory:" if folder is None else folder) / FILE
         try:
             if folder is not None:
@@ -104,12 +98,12 @@ class Store:
             try:
                 self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
                 self._db.execute("PRAGMA synchronous = FULL")
-                self._begin(configuration, formerly)
+                self._begin(configuration)
             except BaseException:
                 self.close()
                 raise
 
-    def _begin(self, configuration: Record, formerly: Record | None) -> None:
+    def _begin(self, configuration: Record) -> None:
         """Create the store, or check the stored configuration."""
         (problem,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
         if problem != "ok":
@@ -124,20 +118,17 @@ class Store:
             elif not tables >= {"about", "units"}:
                 raise sqlite3.DatabaseError("it has other tables")
             else:
-                self._check(configuration, formerly)
-            # Earlier versions kept failed units, with an error.
-            columns = {row[1] for row in db.execute("PRAGMA table_info(units)")}
-            done = " WHERE error IS NULL" if "error" in columns else ""
-            self._keys = {key for (key,) in db.execute(f"SELECT key FROM units{done}")}
+                self._check(configuration)
+            self._keys = {key for (key,) in db.execute("SELECT key FROM units")}
 
-    def _check(self, configuration: Record, formerly: Record | None) -> None:
+    def _check(self, configuration: Record) -> None:
         """Raise if the file has another configuration."""
         query = "SELECT value FROM about WHERE key = 'configuration'"
         row = self._db.execute(query).fetchone()
         stored = json.loads(row[0]) if row else {}
         # As the file holds them, with lists instead of tuples, so that they compare.
-        wanted, older = (json.loads(json.dumps(each)) for each in (configuration, formerly))
-        if stored in (wanted, older):
+        wanted = json.loads(json.dumps(configuration))
+        if stored == wanted:
             return
         what = "a run of another kind"
         if 2 * len(stored.keys() & wanted) >= len(stored.keys() | wanted):
