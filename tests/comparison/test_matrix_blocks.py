@@ -28,7 +28,7 @@ SIX = ("six", "six-graph", "six-guess", "six", "six-guess")
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "BLOCK", 2)
+    monkeypatch.setattr(blocks, "MOST_MODELS_OF_A_BLOCK", 2)
 
 
 def restrictions(model: Structure) -> list[Restriction]:
@@ -97,7 +97,7 @@ def kill(done, total):
     if done == 2:
         os.kill(os.getpid(), signal.SIGKILL)
 
-blocks.BLOCK = 2
+blocks.MOST_MODELS_OF_A_BLOCK = 2
 distance_matrix(sys.argv[2:], store=sys.argv[1], show_progress=kill)
 """
 

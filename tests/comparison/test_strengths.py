@@ -80,7 +80,7 @@ def test_the_sample_is_uniform_over_all_dependencies_of_a_kind(
     seed: int, values: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("contextwise.comparison.strengths.WANTED", 4000)
-    monkeypatch.setattr("contextwise.comparison.strengths.FEW", 0)
+    monkeypatch.setattr("contextwise.comparison.strengths.MOST_ASSERTIONS_MEASURED", 0)
     true, guess = random_models(seed)
     models: tuple[Model, Model] = true, guess
     if values:

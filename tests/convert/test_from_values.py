@@ -88,9 +88,9 @@ def test_table_by_table_contains_every_dependence(
     model = random_weights(rng, zeros=False)
     tolerance = float(rng.choice([0.0, 0.6]))
     exact = by_values(model, tolerance=tolerance)
-    monkeypatch.setitem(by_values.__globals__, "CELLS", 0)
+    monkeypatch.setitem(by_values.__globals__, "MOST_CELLS_OF_A_PAIR", 0)
     wider = by_values(model, tolerance=tolerance)
-    monkeypatch.setitem(by_values.__globals__, "REGIONS", 0)
+    monkeypatch.setitem(by_values.__globals__, "MOST_REGIONS_OF_ALL_PAIRS", 0)
     if len(wider):
         with pytest.raises(TooLargeError, match="more than 0 regions after"):
             by_values(model, tolerance=tolerance)

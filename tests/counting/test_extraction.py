@@ -13,6 +13,7 @@ from contextwise import Domain, Structure
 from contextwise.counting import extraction, native
 from contextwise.counting.contract import get_engine
 from contextwise.counting.extraction import (
+    CoverSource,
     covered_in_python,
     covered_pairs,
     covering_features,
@@ -48,7 +49,8 @@ def test_covered_pairs(engine: str, drawn: Drawn) -> None:
     among = np.array(some, dtype=int).reshape(-1, 2)
     every = pairs_of_scopes(a, b)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(extraction, "FEW", 1)
+        patch.setattr(extraction, "FEATURES_PER_PAIR", 1)
+        patch.setattr(extraction, "LITERALS_IN_ANY_MEMORY", 1)
         if engine != "kernel":
             patch.setattr(native, "missing", lambda: "not today")
         assert covered_pairs(a.features, b.features).tolist() == list(map(list, sorted(every)))
@@ -73,7 +75,7 @@ def test_every_feature_that_speaks_of_a_pair_is_kept(
     (a, _), some = drawn
     pairs = np.array(some, dtype=int).reshape(-1, 2)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(extraction, "FEW", 1)
+        patch.setattr(extraction, "FEATURES_PER_PAIR", 1)
         kept = covering_features(a.features, pairs)
     known, starts, owners = pair_features(a.features)
     speaking = {
@@ -93,7 +95,18 @@ def test_engines_count_some_pairs_as_among_all(
     pairs = np.array(sorted(some), dtype=int).reshape(-1, 2)
     count = get_engine(engine).count_pairs
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(extraction, "FEW", 10**9)  # never worth a look
+        patch.setattr(extraction, "FEATURES_PER_PAIR", 10**9)  # never worth a look
         every = count(a.features, b.features, pairs)
-        patch.setattr(extraction, "FEW", 1)
+        patch.setattr(extraction, "FEATURES_PER_PAIR", 1)
         assert (count(a.features, b.features, pairs).lower == every.lower).all()
+
+
+def test_one_pair_of_a_large_model_reads_its_own_features_alone() -> None:
+    domain = Domain({f"X{k}": 2 for k in range(300)})
+    chain = [{a: 1, b: 1} for a, b in combinations(domain.names, 2)][:40_000]
+    features = Structure(domain, chain).features
+    assert len(features) == 40_000
+    one = CoverSource(features, features, pairs=np.array([[0, 1]]))
+    assert one.features_read == 2
+    assert [len(one.cubes(model, (0, 1))) for model in (0, 1)] == [1, 1]
+    assert CoverSource(features).features_read == 40_000

@@ -106,7 +106,7 @@ def test_elimination_reaches_far_beyond_enumeration() -> None:
 def test_blocks_of_states_are_the_whole_table(monkeypatch: pytest.MonkeyPatch) -> None:
     model = chain(8, 0.7)
     whole = probabilities(model)
-    monkeypatch.setattr("contextwise.distributions.inference.BLOCK", 16)
+    monkeypatch.setattr("contextwise.distributions.inference.MOST_STATES_IN_MEMORY", 16)
     assert np.array_equal(probabilities(model), whole)
 
 

@@ -141,7 +141,7 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     compare(true, model(2))
     size = known_sizes._kept[true.features].memory()
     known_sizes.clear()
-    monkeypatch.setattr(known_sizes, "LIMIT", size - 1)
+    monkeypatch.setattr(known_sizes, "MOST_BYTES_PER_MODEL", size - 1)
     compare(true, model(2))
     assert not known(true)
 

@@ -172,7 +172,7 @@ def groups(
 
 def _numbers(ctx: click.Context, param: click.Parameter, text: str) -> list[int]:
     try:
-        kind = click.IntRange(1, options.LARGEST)
+        kind = click.IntRange(1, options.LARGEST_NUMBER)
         return [kind(part, param, ctx) for part in text.split(",")]
     except click.BadParameter:
         raise click.BadParameter(f"expected numbers such as 200,1000, got {text!r}") from None

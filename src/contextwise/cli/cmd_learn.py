@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from contextwise.learning.base import Learner
     from contextwise.models.structure import Model
 
-GRACE = 1.0
+SECONDS_FOR_WEIGHTS = 1.0
 """Seconds after the time limit in which weights have to be fitted."""
 
 
@@ -211,7 +211,7 @@ def learn(
         if not fitted.__sklearn_is_fitted__():
             raise
         interrupted, limit = True, Deadline.after(0)
-    grace = limit.later(GRACE)
+    grace = limit.later(SECONDS_FOR_WEIGHTS)
     fitted.judge(grace)
     try:
         model: Model = fitted.fit_weights(grace)

@@ -90,7 +90,7 @@ def choice(name: str, *choices: str, help: str) -> Decorator:
 words = partial(click.Choice, case_sensitive=False)
 
 
-LARGEST = 2**31 - 1
+LARGEST_NUMBER = 2**31 - 1
 """The largest number of things; arrays and threads are counted with it."""
 
 
@@ -106,7 +106,7 @@ class FiniteNumber(click.FloatRange):
 
 def number(*names: str, least: int = 1, **more: Any) -> Decorator:
     """Add an option that takes a number of things."""
-    return option(*names, type=click.IntRange(least, LARGEST), metavar="N", **more)
+    return option(*names, type=click.IntRange(least, LARGEST_NUMBER), metavar="N", **more)
 
 
 path = partial(option, type=click.Path())

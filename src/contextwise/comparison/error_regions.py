@@ -24,7 +24,7 @@ from contextwise.counting.changes import ChangingUnions, changing_unions
 from contextwise.counting.contract import DEFAULT
 from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import find_pairs, pair_space
-from contextwise.counting.pair_counts import MARGIN, TINY, CountArray, PairShares
+from contextwise.counting.pair_counts import MARGIN, SMALLEST_SHARE, CountArray, PairShares
 from contextwise.counting.regions import Literals, difference
 from contextwise.formats import ModelLike
 from contextwise.models.features import PairIndex, no_features, rows_in
@@ -174,7 +174,7 @@ class Explanation(Printed):
 
 # -- the contexts of the errors of a pair --------------------------------------------------------
 
-BOXES = 5_000
+MOST_BOXES_VISITED = 5_000
 """The most boxes that a search for regions visits; each takes about a millisecond."""
 IndexedLiterals = list[tuple[int, int]]
 MODELS: dict[Kind, int] = {"guess": 1, "true": 0}
@@ -329,7 +329,7 @@ class PairRegions(PairCubes):
             space,
             inside,
             outside,
-            boxes=BOXES,
+            boxes=MOST_BOXES_VISITED,
             deadline=self.deadline,
             most=most,
             size=None if rows is None else (lambda literals: int(rows_in(rows, literals).sum())),
@@ -443,7 +443,7 @@ def _bounds(
     if question.rows is None:
         of_cubes = of_cubes * shares.shares
     of_pairs = np.repeat(most, entries)
-    bounds_of_pairs = np.where(of_pairs > 0, np.minimum(of_pairs, of_cubes + TINY), 0.0)
+    bounds_of_pairs = np.where(of_pairs > 0, np.minimum(of_pairs, of_cubes + SMALLEST_SHARE), 0.0)
     np.add.at(total, shares.owners, bounds_of_pairs)
     # Rounding must not push a bound below the true number.
     return total * (1 + MARGIN)

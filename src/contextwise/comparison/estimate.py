@@ -26,7 +26,7 @@ from contextwise.support.formatting import number
 
 CONFIDENCE = 0.95
 """How often an interval has the number that it estimates."""
-DRAWS = 2**14
+CONTEXTS_DRAWN = 2**14
 ASSERTIONS = 2**18
 """Default number of drawn assertions: an error of about 0.002."""
 
@@ -80,7 +80,7 @@ class OpenEstimates:
 def estimate_open_pairs(
     comparison: Comparison,
     *,
-    draws: int = DRAWS,
+    draws: int = CONTEXTS_DRAWN,
     rng: int | np.random.Generator = 0,
 ) -> OpenEstimates:
     """Estimate the false positives and false negatives of a comparison with open pairs."""

@@ -114,7 +114,7 @@ class DistanceMatrix(Shown):
 
 HERE = 256
 """Rows and columns of a block that this process counts on all its threads."""
-BLOCK = 64
+MOST_MODELS_OF_A_BLOCK = 64
 """The most rows and columns of a block for another process or for a store: a minute of work."""
 SIDE = 8
 """The least number of blocks along a side, so that all workers get some."""
@@ -150,7 +150,7 @@ class Block:
         return [(self.places[m], self.places[k]) for m, k in self.inside]
 
 
-GRACE = 0.5
+SECONDS_FOR_BOUNDS = 0.5
 """Seconds after a deadline in which models still get bounds of their own."""
 
 
@@ -165,7 +165,7 @@ class Distances:
 
 def block_size(models: int, *, in_process: bool) -> int:
     """Return the number of models along a side of a block."""
-    return HERE if in_process else min(BLOCK, max(2, -(-models // SIDE)))
+    return HERE if in_process else min(MOST_MODELS_OF_A_BLOCK, max(2, -(-models // SIDE)))
 
 
 def _count_blocks(blocks: Sequence[Block], engine: str, effort: Effort) -> Iterator[Distances]:
@@ -213,7 +213,7 @@ def count_block(block: Block, effort: Effort, engine: str = DEFAULT) -> Distance
         else:
             return Distances(block.two, exact, exact)
     lower, upper = [], []
-    late = Deadline(effort.deadline.instant + GRACE)
+    late = Deadline(effort.deadline.instant + SECONDS_FOR_BOUNDS)
     for done, (m, k) in enumerate(block.inside, 1):
         low: Number = 0
         high: Number = question.total

@@ -33,11 +33,11 @@ from contextwise.support.formatting import Shown
 if TYPE_CHECKING:
     from contextwise.comparison.two_models import Comparison
 
-FEW = 1024
+MOST_ASSERTIONS_MEASURED = 1024
 """With at most this many assertions, all are measured."""
 WANTED = 200
 """Dependencies to draw of each kind."""
-BATCH = 512  # the first draws; then four times as many
+FIRST_DRAWS = 512  # the first draws; then four times as many
 MOST = 2**14
 """Most contexts to draw for one kind."""
 MOST_VARIABLES = 3_000
@@ -154,7 +154,7 @@ def strengths_of(comparison: Comparison) -> Strengths | None:
         return None
     samples: dict[Kind, StrengthSample] = {}
     cubes: dict[int, PairShares] = {}
-    complete = question.space.weights is None and question.total <= FEW
+    complete = question.space.weights is None and question.total <= MOST_ASSERTIONS_MEASURED
     every = _every_assertion(comparison) if complete else None
     kinds: tuple[tuple[Kind, int], ...] = (
         ("missed", 0),
@@ -213,7 +213,7 @@ def _draw(
     chosen_pairs = [np.zeros((0, 2), np.int64)]
     chosen_states = [np.zeros((0, len(question.domain)), np.int64)]
     kept = 0
-    draws, tried = BATCH, 0
+    draws, tried = FIRST_DRAWS, 0
     while len(pairs) and tried < MOST:
         batch = draw_union(cubes, question.structures[1 - place].features, pairs, sizes, draws, rng)
         tried, draws = tried + draws, min(4 * draws, MOST)

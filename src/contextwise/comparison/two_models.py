@@ -377,7 +377,7 @@ def _short(value: Number) -> str:
 
 Record = dict[str, str | bool | Number | float | None]
 SHARES = tuple(f"{key}_share" for key in COUNTS)
-BLOCK = 4096
+PAIRS_AT_ONCE = 4096
 """Number of pairs whose exact counts are made at once."""
 PAIR_KEYS = ("first", "second", *COUNTS, *SHARES)
 
@@ -429,8 +429,8 @@ def pair_records(comparison: Comparison, places: IntArray | None = None) -> Iter
     The counts of an open pair are None.
     """
     every = np.arange(len(comparison.pairs)) if places is None else places
-    for first in range(0, len(every), BLOCK):  # all at once could fill the memory
-        block = every[first : first + BLOCK]
+    for first in range(0, len(every), PAIRS_AT_ONCE):  # all at once could fill the memory
+        block = every[first : first + PAIRS_AT_ONCE]
         names = comparison.pair_names(block)
         for pair, counts in zip(names, comparison.counts_at(block), strict=True):
             yield dict(zip(PAIR_KEYS, (*pair, *counts, *_shares(counts)), strict=True))

@@ -52,7 +52,7 @@ F = TypeVar("F", bound=Callable[..., Structure])
 
 STEPS = 200_000
 """Largest number of conjunctions to try before giving up."""
-REGIONS = 1_000_000
+MOST_BOXES_OF_A_PAIR = 1_000_000
 """Largest number of boxes in the search for the regions of a pair."""
 
 
@@ -163,7 +163,7 @@ def _dependent(wanted: WantedIndependence, pair: PairIndex) -> Iterator[CubeMap]
     """Yield disjoint cubes of the contexts in which a pair depends."""
     domain, cubes = wanted.domain, [list(cube.items()) for cube in wanted.independent[pair]]
     cardinalities = [1 if v in pair else c for v, c in enumerate(domain.cardinalities)]
-    regions = complement(class_space(cardinalities, cubes), cubes, boxes=REGIONS)
+    regions = complement(class_space(cardinalities, cubes), cubes, boxes=MOST_BOXES_OF_A_PAIR)
     if regions.undecided:
         first, second = (quoted(domain.names[v]) for v in pair)
         raise TooLargeError(

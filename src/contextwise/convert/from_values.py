@@ -10,9 +10,9 @@ Zeros in tables with at most one of the two variables are ignored, so at toleran
 contain every dependence of the distribution, and more where other tables fix a variable. Without
 zeros they are exactly the dependencies of the distribution.
 
-The tables of a pair are added up over all their variables. If the sum would have more than `CELLS`
-cells, the pair is claimed dependent where any single table makes it depend by more than its share
-of the tolerance. That contains every dependence, too.
+The tables of a pair are added up over all their variables. If the sum would have more than
+`MOST_CELLS_OF_A_PAIR` cells, the pair is claimed dependent where any single table makes it depend
+by more than its share of the tolerance. That contains every dependence, too.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from contextwise.models.features import PairIndex
 from contextwise.models.structure import ROUNDING, LogLinear, Structure
 from contextwise.support.effort import Deadline
 
-CELLS = 10**7
+MOST_CELLS_OF_A_PAIR = 10**7
 """The most cells of the summed tables of a pair."""
 CUBES = 20_000
 """The most regions of a pair; one with more is taken table by table."""
-REGIONS = 1_000_000
+MOST_REGIONS_OF_ALL_PAIRS = 1_000_000
 """The most regions of all pairs."""
 
 
@@ -94,7 +94,7 @@ def by_values(
         factors = together[pair]
         others = sorted({v for factor in factors for v in factor.scope} - set(pair))
         try:
-            if prod(domain.cardinalities[v] for v in (*pair, *others)) > CELLS:
+            if prod(domain.cardinalities[v] for v in (*pair, *others)) > MOST_CELLS_OF_A_PAIR:
                 raise TooLargeError("the sum of the tables is too large")
             where = log_odds_ratio(_summed(domain, factors, pair, others)) > tolerance
             dependent[pair] = [*cubes_where(others, where, CUBES)]
@@ -103,10 +103,11 @@ def by_values(
             pairs_by_table += 1
             dependent[pair] = list(_by_table(domain, factors, pair, tolerance))
         regions += len(dependent[pair])
-        if regions > REGIONS:
+        if regions > MOST_REGIONS_OF_ALL_PAIRS:
             raise TooLargeError(
-                f"the numbers make more than {REGIONS:,} regions after {len(dependent):,} of "
-                f"{len(together):,} pairs; give a larger tolerance, or compare the features"
+                f"the numbers make more than {MOST_REGIONS_OF_ALL_PAIRS:,} regions after "
+                f"{len(dependent):,} of {len(together):,} pairs; give a larger "
+                "tolerance, or compare the features"
             )
     about = {
         "tolerance": tolerance,

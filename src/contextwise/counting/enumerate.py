@@ -14,27 +14,32 @@ from contextwise.counting.cover import Cover
 from contextwise.errors import TooLargeError
 from contextwise.support.effort import NEVER, Deadline
 
-LIMIT = 2**28
-BLOCK = 2**16
+MOST_CELLS_VISITED = 2**28
+CELLS_AT_ONCE = 2**16
 
 
 def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
     """Count the union of the cubes by visiting every cell of the cover."""
     shape = [len(classes) for classes in cover.weights]
     cells = prod(shape)
-    if cells > LIMIT:
+    if cells > MOST_CELLS_VISITED:
         raise TooLargeError(
-            f"enumerate would visit {cells} cells of a cover, more than {LIMIT}; use engine auto"
+            f"enumerate would visit {cells} cells of a cover, more than {MOST_CELLS_VISITED}; "
+            "use engine auto"
         )
     allowed = [_allowed(cover, cube) for cube in cover.cubes]
     # No sum of weights exceeds the total, so machine integers are exact below this.
     exact_in_words = cover.total // cover.scale < 2**62
     counted = 0
-    for first in range(0, cells, BLOCK):
+    for first in range(0, cells, CELLS_AT_ONCE):
         deadline.check()
         # NumPy cannot unravel places of an empty shape, which has one cell.
-        cell = np.unravel_index(np.arange(first, min(first + BLOCK, cells)), shape) if shape else ()
-        covered = np.zeros(min(BLOCK, cells - first), dtype=bool)
+        cell = (
+            np.unravel_index(np.arange(first, min(first + CELLS_AT_ONCE, cells)), shape)
+            if shape
+            else ()
+        )
+        covered = np.zeros(min(CELLS_AT_ONCE, cells - first), dtype=bool)
         for cube in allowed:
             inside = np.ones(len(covered), dtype=bool)
             for variable, classes in cube:

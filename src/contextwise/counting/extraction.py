@@ -17,7 +17,7 @@ from contextwise.models.features import Features
 from contextwise.support.arrays import IntArray
 from contextwise.support.machine import require_memory
 
-FEW = 32
+FEATURES_PER_PAIR = 32
 """With at most one pair per 32 features, selecting the features that cover them pays off."""
 
 
@@ -44,7 +44,7 @@ def pair_features(features: Features) -> tuple[IntArray, IntArray, IntArray]:
 
 def covering_features(features: Features, pairs: IntArray) -> Features:
     """Select the features that can cover one of these pairs: those with two of their variables."""
-    if len(pairs) > len(features) // FEW:
+    if len(pairs) > len(features) // FEATURES_PER_PAIR:
         return features
     marked = np.zeros(len(features.cardinalities), dtype=np.int64)
     marked[pairs] = 1
@@ -94,7 +94,8 @@ def find_codes(codes: IntArray, sought: IntArray) -> IntArray:
 class CoverSource:
     """The covers of one or two models, pair by pair.
 
-    With ``pairs``, only the covers of these are needed.
+    With ``pairs``, only the covers of these are needed. ``features_read`` counts the features that
+    are looked at.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class CoverSource:
     ) -> None:
         if pairs is not None:
             models = tuple(covering_features(features, pairs) for features in models)
+        self.features_read = sum(map(len, models))
         self.cardinalities: list[int] = models[0].cardinalities.tolist()
         self.contexts = space
         self._literals = [features.literals() for features in models]
@@ -159,7 +161,7 @@ def pair_space(
 
 # -- covered pairs: all models make the others independent ------------------------------------
 
-FEW = 2**20
+LITERALS_IN_ANY_MEMORY = 2**20
 """Literals times variables for which the pairs fit into any memory."""
 FEWER_PAIRS = "compare fewer variables or pairs"
 
@@ -169,7 +171,7 @@ def covered_pairs(*models: Features, among: IntArray | None = None) -> IntArray:
     n = len(models[0].cardinalities)
     if among is not None:
         among = decode_pairs(np.unique(among[:, 0] * n + among[:, 1]), n)
-    elif n * sum(len(model.variables) for model in models) > FEW:
+    elif n * sum(len(model.variables) for model in models) > LITERALS_IN_ANY_MEMORY:
         lengths = (np.full(len(m), 2) if m.pairs is not None else m.lengths for m in models)
         covered = sum(int((length * (length - 1)).sum()) // 2 for length in lengths)
         require_memory(28 * covered, "finding the pairs of these features", FEWER_PAIRS)

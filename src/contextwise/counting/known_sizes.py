@@ -20,7 +20,7 @@ from contextwise.counting.pair_counts import CountArray
 from contextwise.models.features import Features
 from contextwise.support.arrays import IntArray, ObjectArray
 
-LIMIT = 64 * 2**20
+MOST_BYTES_PER_MODEL = 64 * 2**20
 """The most bytes for the sizes of one model."""
 WORTH = 10_000
 """Nodes of the recursion below which counting again is cheap enough."""
@@ -77,7 +77,9 @@ def keep(
     """Keep the sizes of the unions of one model for these rising pairs, in a unit."""
     codes = pairs @ (len(features.cardinalities), 1)
     new, old = KnownSizes(codes, sizes, unit, space), _kept.get(features, NOTHING)
-    if (old.space != space or len(codes) > len(old.places)) and new.memory() <= LIMIT:
+    if (
+        old.space != space or len(codes) > len(old.places)
+    ) and new.memory() <= MOST_BYTES_PER_MODEL:
         _kept[features] = new
 
 

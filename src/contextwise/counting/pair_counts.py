@@ -33,10 +33,10 @@ from contextwise.support.machine import require_memory
 
 MARGIN = 1e-9
 """Relative; a sum of 1,000 logarithms errs by about 1e-12."""
-TINY = 1e-100
+SMALLEST_SHARE = 1e-100
 """Absolute; replaces shares of 0 and shares too small for a float."""
 
-CELLS = 2**26
+CELLS_IN_MEMORY = 2**26
 """The most (row, pair) cells in memory at once."""
 
 
@@ -135,7 +135,7 @@ class PairCounts:
         return replace(self, low=self.low * of_pairs, high=self.high * of_pairs, unit=unit)
 
 
-FEW = 32
+ROWS_ADDED_IN_PYTHON = 32
 """Rows that Python adds up faster than NumPy."""
 
 
@@ -145,7 +145,9 @@ def exact_sum(numbers: CountArray) -> Any:
     >>> exact_sum(np.full((4, 2), 2**62))
     [18446744073709551616, 18446744073709551616]
     """
-    if numbers.ndim == 2 and 0 < len(numbers) <= FEW:  # the fastest for small models
+    if (
+        numbers.ndim == 2 and 0 < len(numbers) <= ROWS_ADDED_IN_PYTHON
+    ):  # the fastest for small models
         return [sum(column) for column in zip(*numbers.tolist(), strict=True)]
     if numbers.dtype == object:
         total = numbers.sum(axis=0)
@@ -178,8 +180,8 @@ def bound_pairs(
     largest[:, 2] = largest[:, :2].max(axis=1)
     summed[:, 2] = summed[:, :2].sum(axis=1)
     contexts = space.of_pairs(a.cardinalities.tolist(), pairs)
-    at_least = np.maximum(largest * (1 - MARGIN) - TINY, 0.0)
-    at_most = np.where(summed > 0, np.minimum(summed * (1 + MARGIN) + TINY, 1.0), 0.0)
+    at_least = np.maximum(largest * (1 - MARGIN) - SMALLEST_SHARE, 0.0)
+    at_most = np.where(summed > 0, np.minimum(summed * (1 + MARGIN) + SMALLEST_SHARE, 1.0), 0.0)
     return PairCounts(_of_contexts(at_least, contexts, 0), _of_contexts(at_most, contexts, 1))
 
 
@@ -210,7 +212,7 @@ class PairShares:
         self.features, self.space = features, space
         n = len(features.cardinalities)
         # Sums of logs, because a product of many shares is too small for a float.
-        literal = np.log(np.maximum(_literal_shares(features, space.weights), TINY))
+        literal = np.log(np.maximum(_literal_shares(features, space.weights), SMALLEST_SHARE))
         feature = np.bincount(features.owners, weights=literal, minlength=len(features))
         pairs, self.starts, owners = pair_features(features)
         self.pairs, self.owners = pairs, owners
@@ -225,7 +227,7 @@ class PairShares:
                     logs -= of_variable[variable]
                 else:
                     logs -= literal[np.searchsorted(place, owners * n + variable)]
-        self.shares = np.maximum(np.exp(logs), TINY)
+        self.shares = np.maximum(np.exp(logs), SMALLEST_SHARE)
         self.variables = n
 
     def of(self, pairs: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -276,7 +278,7 @@ def count_rows(
     A pair depends in a row if all literals of a covering feature hold there, except the pair's own.
     """
     counts = np.zeros((len(pairs), 3), dtype=np.int64)
-    step = max(1, CELLS // max(1, len(pairs)))
+    step = max(1, CELLS_IN_MEMORY // max(1, len(pairs)))
     for first in range(0, len(rows), step):
         block = rows[first : first + step]
         in_a = _dependent(a, pairs, block, space.canonical)

@@ -327,7 +327,7 @@ def _by_likelihood(
 
 MOST_FEATURES = 5_000
 """The most features whose dimension is computed."""
-ROUNDING = 1e-9
+REDUNDANT_PART = 1e-9
 """Part of a feature that the others do not explain, below which it is redundant."""
 ROWS_PER_CELL = 5
 """With fewer rows per cell the chi-square distribution of G² is no good approximation."""
@@ -474,5 +474,5 @@ def dimension(structure: Structure) -> int | None:
         together[np.ix_(owners, owners)] *= both / alone / alone[:, None]
     norms = np.sqrt(together.diagonal())
     # A Cholesky factorization with pivots ends where the rest is explained.
-    *_, rank, _ = dpstrf(together / norms / norms[:, None], tol=ROUNDING)
+    *_, rank, _ = dpstrf(together / norms / norms[:, None], tol=REDUNDANT_PART)
     return int(rank) - 1

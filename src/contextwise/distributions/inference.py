@@ -2,7 +2,8 @@
 
 A table has one axis per variable. The cells where a feature holds form a box, so filling a table
 takes one sliced addition per feature, and the probability of a feature is one sliced sum. The whole
-state space is one such table, or, beyond `BLOCK` cells, several that fix the first variables.
+state space is one such table, or, beyond `MOST_STATES_IN_MEMORY` cells, several that fix the first
+variables.
 
 **Variable elimination** needs no table of all states. Summing out a variable ``v`` needs a table
 over ``v`` and its current neighbours, its **separator** S, and leaves a table over S. The same
@@ -10,7 +11,7 @@ tables give p(v | S) for every variable. A forward pass gives the log partition 
 pass the marginals of all tables and the probability of every feature. Drawing each variable given
 its separator, last one first, gives exact samples. The order is greedy: the variable with the
 smallest table comes next. The cost, the number of cells of all tables, is known in advance, and
-more than `CELLS` raises `TooLargeError` with that estimate.
+more than `MOST_CELLS_OF_TABLES` raises `TooLargeError` with that estimate.
 
 A library's junction tree would need full tables of every scope; this one takes features with value
 sets. The tests compare it with pyAgrum.
@@ -41,9 +42,9 @@ from contextwise.support.arrays import FloatArray, IntArray
 
 STATES = 2**24
 """Largest state space to enumerate."""
-BLOCK = 2**20
+MOST_STATES_IN_MEMORY = 2**20
 """Largest number of states in memory."""
-CELLS = 2**24
+MOST_CELLS_OF_TABLES = 2**24
 """The largest number of cells of all tables of an elimination (each takes about 24 bytes)."""
 
 Index = tuple[slice | IntArray, ...]
@@ -232,7 +233,7 @@ def log_potential_blocks(*models: LogLinear) -> Iterator[tuple[FloatArray, ...]]
     state_count(domain)
     cards = domain.cardinalities
     lead = 0
-    while prod(cards[lead:]) > BLOCK:
+    while prod(cards[lead:]) > MOST_STATES_IN_MEMORY:
         lead += 1
     scope = range(lead, len(domain))
     for leading in itertools.product(*map(range, cards[:lead])):
@@ -325,8 +326,11 @@ def elimination_order(
         if variable not in neighbours or cost != size(variable):
             continue
         cells += cost
-        if cells > CELLS:
-            sizes = (str(n) if n < 10_000 else f"10^{log10(n):.1f}" for n in (cells, CELLS))
+        if cells > MOST_CELLS_OF_TABLES:
+            sizes = (
+                str(n) if n < 10_000 else f"10^{log10(n):.1f}"
+                for n in (cells, MOST_CELLS_OF_TABLES)
+            )
             raise TooLargeError(
                 "exact inference needs tables of at least {} cells, the limit is {}; Gibbs "
                 "sampling and pseudo-likelihood do not need them".format(*sizes)

@@ -38,9 +38,9 @@ from contextwise.models.structure import LogLinear
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
 GROUP_STATES = 2**12
-CELLS = 2**22
+CELLS_IN_MEMORY = 2**22
 REPLICATES = 8
-DRAWS = 50
+SWEEPS = 50
 BURN_IN = 20
 SAMPLED_ROWS = 500
 
@@ -169,7 +169,7 @@ def _exactly(model: LogLinear, rows: IntArray, group: list[int]) -> FloatArray:
     cells[:, group] = inner
     holds_inside = (_failing(features, inside, cells) == 0).astype(np.float64)
     score = np.empty(len(rows))
-    step = max(1, CELLS // max(len(cells), len(features), 1))
+    step = max(1, CELLS_IN_MEMORY // max(len(cells), len(features), 1))
     for first in range(0, len(rows), step):
         block = rows[first : first + step]
         outside = _failing(features, ~inside, block) == 0
@@ -194,7 +194,7 @@ def _by_gibbs(
     """Estimate Σ log p(x_i | outside) of each row with each replicate: (replicates, rows)."""
     sampler = Gibbs.of(model, group)
     probabilities = np.zeros((REPLICATES, len(group), len(rows)))
-    step = max(1, CELLS // (REPLICATES * max(1, len(model.structure.features.variables))))
+    step = max(1, CELLS_IN_MEMORY // (REPLICATES * max(1, len(model.structure.features.variables))))
     place = {variable: k for k, variable in enumerate(group)}
     cards = model.domain.cardinalities
     for first in range(0, len(rows), step):
@@ -204,8 +204,8 @@ def _by_gibbs(
         tally = np.zeros((len(group), len(repeated)))
         for variable in sampler.unrelated.tolist():
             # No feature mentions it, so its conditional is uniform in every draw.
-            tally[place[variable]] = DRAWS / cards[variable]
-        for sweep in range(BURN_IN + DRAWS):
+            tally[place[variable]] = SWEEPS / cards[variable]
+        for sweep in range(BURN_IN + SWEEPS):
             for colour in sampler.colours:
                 p = sampler.conditionals(chains, colour)
                 if sweep >= BURN_IN:
@@ -214,7 +214,7 @@ def _by_gibbs(
                         chosen = p[repeated[:, variable], k, np.arange(len(repeated))]
                         tally[place[variable]] += chosen
                 sampler.move(chains, colour, p, rng)
-        by_replicate = tally.reshape(len(group), REPLICATES, len(block)) / DRAWS
+        by_replicate = tally.reshape(len(group), REPLICATES, len(block)) / SWEEPS
         probabilities[:, :, first : first + step] = by_replicate.transpose(1, 0, 2)
     # jackknife pseudo-values of Σ log(mean of the replicates)
     whole = np.log(probabilities.mean(axis=0)).sum(axis=0)

@@ -22,7 +22,7 @@ MissArray = npt.NDArray[np.int16]
 Bytes = npt.NDArray[np.uint8]
 """Truth values, eight to a byte."""
 
-CELLS = 2**23
+LITERAL_CELLS_IN_MEMORY = 2**23
 """Largest number of (literal, row) cells in memory."""
 
 
@@ -68,7 +68,7 @@ def literal_bits(features: Features, rows: IntArray) -> tuple[IntArray, Bytes]:
 def held(features: Features, rows: IntArray) -> Iterator[tuple[IntArray, BoolArray]]:
     """Yield blocks of features, with the rows in which each of them holds."""
     kinds, bits = literal_bits(features, rows)
-    step = max(1, CELLS // max(1, len(rows)))
+    step = max(1, LITERAL_CELLS_IN_MEMORY // max(1, len(rows)))
     for first in range(0, len(features), step):
         block = np.arange(first, min(first + step, len(features)))
         holds = np.full((len(block), bits.shape[1]), 255, dtype=np.uint8)

@@ -40,7 +40,7 @@ FORMAT = "contextwise ensemble"
 VERSION = 1
 OTHER_FILES = {".txt", ".csv", ".tsv"}
 """Suffixes that do not make a file of a folder a model."""
-ROUNDING = Fraction(1, 10**6)
+EQUAL_WEIGHTS = Fraction(1, 10**6)
 """The most by which the sum of weights may differ from 1."""
 
 
@@ -159,7 +159,7 @@ class Ensemble:
             for j in range(i):
                 first, second = domain.names[j], domain.names[i]
                 chance, other = chances[i][j], chances[j][i]
-                if abs(chance - other) > ROUNDING:
+                if abs(chance - other) > EQUAL_WEIGHTS:
                     raise DomainError(
                         f"the matrix is not symmetric: {first!r} and {second!r} have the "
                         f"probabilities {float(other):g} and {float(chance):g}"
@@ -280,7 +280,7 @@ def _checked_weights(weights: Sequence[Any], count: int) -> tuple[Fraction, ...]
         if weight < 0:
             raise ContextwiseError(f"weights must be >= 0, got {number(weight)}")
     total = sum(exact, start=Fraction(0))
-    if abs(total - 1) > ROUNDING:
+    if abs(total - 1) > EQUAL_WEIGHTS:
         raise ContextwiseError(
             f"weights must sum to 1, got {float(total):.6g}; divide each by their sum"
         )

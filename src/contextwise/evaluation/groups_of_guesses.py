@@ -9,7 +9,7 @@ range of the measure is cut at its end. Equal values have no spread, so they hav
 set, the sign of each difference is random under the null hypothesis: p is the share of all 2^n
 signs whose mean is at least as far from 0. Otherwise the labels of the groups are random: p is the
 share of all ways to deal the replicates to the groups that put the means at least as far apart.
-Above `MOST_WAYS` ways, `DRAWS` random ones and the observed one are taken. Replicates from
+Above `MOST_WAYS` ways, `MOST_DRAWS` random ones and the observed one are taken. Replicates from
 overlapping rows have no valid test.
 """
 
@@ -41,8 +41,8 @@ MOST_SIGNS = 20
 """Up to this number of paired replicates, all signs are tried."""
 MOST_WAYS = 100_000
 """Up to this number of ways to deal replicates to two groups, all are tried."""
-DRAWS = 9_999
-ROUNDING = 1e-9
+MOST_DRAWS = 9_999
+EQUAL_MEANS = 1e-9
 """Values this close to each other, relative to the largest, are equal: they are rounded ratios."""
 
 
@@ -135,7 +135,7 @@ class GroupComparison(Printed):
         smaller = MEASURES[self.measure].smaller_is_better
         best = (min if smaller else max)(means.values())
         scale = max(map(abs, means.values()))
-        near = {name for name, mean in means.items() if abs(mean - best) <= ROUNDING * scale}
+        near = {name for name, mean in means.items() if abs(mean - best) <= EQUAL_MEANS * scale}
         return [group for group in self.groups if group.name in near]
 
     def difference(self, first: str, second: str) -> GroupDifference:
@@ -331,7 +331,7 @@ def mean_with_interval(
     if not len(x):
         return Mean(0, None, None, None)
     mean = float(x.mean())
-    if len(x) == 1 or np.ptp(x) <= ROUNDING * np.abs(x).max():
+    if len(x) == 1 or np.ptp(x) <= EQUAL_MEANS * np.abs(x).max():
         return Mean(len(x), mean, None, None)
     from scipy.stats import t
 
@@ -374,7 +374,7 @@ def _mean_difference(first: FloatArray, second: FloatArray) -> float:
     """Return the difference of the means; 0 if it is within rounding."""
     between = float(first.mean() - second.mean())
     scale = float(np.abs(np.concatenate([first, second])).max())
-    return 0.0 if abs(between) <= ROUNDING * scale else between
+    return 0.0 if abs(between) <= EQUAL_MEANS * scale else between
 
 
 def sign_test(differences: FloatArray, rng: np.random.Generator) -> float:
@@ -386,10 +386,10 @@ def sign_test(differences: FloatArray, rng: np.random.Generator) -> float:
     0.03125
     """
     observed = abs(float(differences.sum()))
-    least = observed - ROUNDING * float(np.abs(differences).sum())
+    least = observed - EQUAL_MEANS * float(np.abs(differences).sum())
     if len(differences) > MOST_SIGNS:
-        signs = rng.integers(0, 2, (DRAWS, len(differences)), dtype=np.int8) * 2 - 1
-        return (1 + int((np.abs(signs @ differences) >= least).sum())) / (1 + DRAWS)
+        signs = rng.integers(0, 2, (MOST_DRAWS, len(differences)), dtype=np.int8) * 2 - 1
+        return (1 + int((np.abs(signs @ differences) >= least).sum())) / (1 + MOST_DRAWS)
     sums = np.zeros(1)
     for difference in differences.tolist():
         sums = np.concatenate([sums + difference, sums - difference])
@@ -410,10 +410,10 @@ def label_test(first: FloatArray, second: FloatArray, rng: np.random.Generator) 
     if ways <= MOST_WAYS:
         chosen = np.array(list(combinations(range(count), size)), dtype=np.int64)
     else:
-        shuffled = rng.permuted(np.tile(np.arange(count), (DRAWS, 1)), axis=1)
+        shuffled = rng.permuted(np.tile(np.arange(count), (MOST_DRAWS, 1)), axis=1)
         chosen = shuffled[:, :size]
     sums = pooled[chosen].sum(axis=1)
     apart = np.abs(sums / size - (pooled.sum() - sums) / (count - size))
-    least = abs(float(first.mean() - second.mean())) - ROUNDING * float(np.abs(pooled).max())
+    least = abs(float(first.mean() - second.mean())) - EQUAL_MEANS * float(np.abs(pooled).max())
     near = int((apart >= least).sum())
-    return near / ways if ways <= MOST_WAYS else (1 + near) / (1 + DRAWS)
+    return near / ways if ways <= MOST_WAYS else (1 + near) / (1 + MOST_DRAWS)

@@ -31,7 +31,8 @@ Tell = Callable[[str, int, int], None]
 
 POLL = 0.03  # seconds between two looks at a job
 LOOK = 0.25  # seconds between two updates of the page
-GRACE = 3.0  # seconds that an interrupted job has to end
+SECONDS_BEYOND_LIMIT = 10.0  # seconds that a job with a time limit may take beyond that
+SECONDS_TO_END = 3.0  # seconds that an interrupted job has to end
 STOPPED = "stopped before there was a result"
 STOPPING = 10.0  # seconds that it has to send what it knows
 PAUSE = 0.1  # seconds between two reports of progress
@@ -162,7 +163,7 @@ class Job:
         self._process.join(POLL)
         if self._process.is_alive() and self._begun:
             self.interrupt()
-            self._process.join(GRACE)
+            self._process.join(SECONDS_TO_END)
         if self._process.is_alive():
             self._process.kill()
         # The pipe stays open: a thread may still read from it, and its number could be reused.

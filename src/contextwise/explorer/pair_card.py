@@ -16,7 +16,7 @@ from contextwise.comparison.roles import Agreement, Roles
 from contextwise.errors import OpenResult
 from contextwise.explorer import controls
 from contextwise.explorer.computations import explain_one, regions_of
-from contextwise.explorer.job import Background, Done, Outcome
+from contextwise.explorer.job import SECONDS_BEYOND_LIMIT, Background, Done, Outcome
 from contextwise.explorer.state import FIRST_TAB, State, View, context_text
 from contextwise.independence.model_claims import PairClaims
 from contextwise.models.domain import Domain
@@ -31,8 +31,7 @@ from contextwise.support.formatting import Number, number, plural
 from contextwise.support.formatting import name as short
 
 TOP = 20  # regions of a pair
-LIMIT = 20.0  # seconds to find them
-GRACE = 10.0  # seconds that it may take beyond that
+SECONDS_PER_MODEL = 20.0  # seconds to find them
 MOST_NEIGHBOURS = 100
 KINDS: tuple[Agreement, ...] = ("tp", "fn", "fp")
 ALWAYS = "They depend in every context."
@@ -225,11 +224,23 @@ def _serve_pair(state: State) -> None:
     @reactive.effect
     def explain() -> None:
         guess, pair = key()
-        limits = (TOP, LIMIT)
+        limits = (TOP, SECONDS_PER_MODEL)
         if guess.one is None:
-            explaining.start(key(), guess.comparison, pair, *limits, seconds=2 * LIMIT + GRACE)
+            explaining.start(
+                key(),
+                guess.comparison,
+                pair,
+                *limits,
+                seconds=2 * SECONDS_PER_MODEL + SECONDS_BEYOND_LIMIT,
+            )
         elif not has_card():
-            describing.start(key(), state.true().model, pair, *limits, seconds=2 * LIMIT + GRACE)
+            describing.start(
+                key(),
+                state.true().model,
+                pair,
+                *limits,
+                seconds=2 * SECONDS_PER_MODEL + SECONDS_BEYOND_LIMIT,
+            )
 
     async def where() -> TagChild:
         tested, pair = state.tested(), state.pair()

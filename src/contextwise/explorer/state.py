@@ -43,7 +43,7 @@ TABS = {
 FIRST_TAB = next(iter(TABS))
 UPLOAD = "upload:"
 TIME_LIMIT, LONGER = 60.0, 600.0  # seconds for each guess, at first and on request
-GRACE = 20.0  # seconds that a comparison may take beyond its own time limit
+SECONDS_BEYOND_COMPARING = 20.0  # seconds that a comparison may take beyond its own time limit
 MOST_KEPT = 8  # comparisons of lasting models that are kept for other sessions
 
 ROWS: Input[tuple[Upload, ...]] = Input("rows", uploads, ())
@@ -389,7 +389,7 @@ class State:
             self.comparing.drop()
             return
         limit = LONGER if again else TIME_LIMIT
-        seconds = limit * len(missing) + GRACE
+        seconds = limit * len(missing) + SECONDS_BEYOND_COMPARING
         self.comparing.start(true.key, true.model, missing, limit, seconds=seconds)
 
     def keep_results(self) -> None:

@@ -11,7 +11,7 @@ from shiny import reactive, req, ui
 from contextwise.comparison.question import Pair
 from contextwise.explorer import controls
 from contextwise.explorer.computations import shares_in
-from contextwise.explorer.job import Background, Done, Outcome, Working
+from contextwise.explorer.job import SECONDS_BEYOND_LIMIT, Background, Done, Outcome, Working
 from contextwise.explorer.state import Context, State, View, context_in, context_text
 from contextwise.models.box import Box
 from contextwise.models.domain import Domain
@@ -31,8 +31,7 @@ from contextwise.report.pictures import (
 )
 from contextwise.support.formatting import capitalized, plural
 
-LIMIT = 20.0  # seconds for the shares in a context
-GRACE = 10.0  # seconds that they may take beyond that
+SECONDS_PER_CONTEXT = 20.0  # seconds for the shares in a context
 MOST_SELECTORS = 12  # variables that all have a selector
 MOST_DIFFERENCES, MOST_EDGES = 40, 100  # edges that are drawn
 RANKED = 20  # differences that are listed
@@ -211,7 +210,14 @@ def _serve_shares(state: State) -> Callable[[], Outcome[Shares]]:
                 if comparing.key() == key():
                     return
             roles = guess.shares.roles
-            comparing.start(key(), guess.comparison, roles, context, LIMIT, seconds=LIMIT + GRACE)
+            comparing.start(
+                key(),
+                guess.comparison,
+                roles,
+                context,
+                SECONDS_PER_CONTEXT,
+                seconds=SECONDS_PER_CONTEXT + SECONDS_BEYOND_LIMIT,
+            )
 
     def outcome() -> Outcome[Shares]:
         return comparing.outcome(key()) if state.context() else Done(state.shown().shares)

@@ -44,7 +44,7 @@ from contextwise.support.formatting import as_csv
 WORST = 10  # pairs and variables that are listed
 MOST_CLAIMS = 200  # claims that are listed
 TESTING = 300.0  # seconds to test the claims of a model
-GRACE = 30.0  # seconds that they may take beyond that
+SECONDS_BEYOND_TESTING = 30.0  # seconds that they may take beyond that
 FIRST_NOTES = ("verdict", "summary", "open")
 KEYS = (
     "Arrow keys move from cell to cell, Enter shows the pair, plus and minus zoom, 0 shows "
@@ -245,7 +245,9 @@ def _serve_testing(state: State) -> Callable[[], Outcome[Analysis]]:
         with reactive.isolate():
             if testing.key() == (entry, rows):
                 return
-        testing.start((entry, rows), entry.model, rows, TESTING, seconds=TESTING + GRACE)
+        testing.start(
+            (entry, rows), entry.model, rows, TESTING, seconds=TESTING + SECONDS_BEYOND_TESTING
+        )
 
     return tested
 

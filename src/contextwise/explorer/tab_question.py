@@ -11,15 +11,14 @@ from contextwise.errors import ContextwiseError
 from contextwise.explorer import controls
 from contextwise.explorer.computations import answers
 from contextwise.explorer.controls import Input, clicks, follow, on, show, texts
-from contextwise.explorer.job import Background, Done, Outcome
+from contextwise.explorer.job import SECONDS_BEYOND_LIMIT, Background, Done, Outcome
 from contextwise.explorer.state import State, context_in, context_text
 from contextwise.independence.queries import Answer, Statement, parse_statement
 from contextwise.models.domain import Domain
 from contextwise.report.analysis_page import evidence_table
 from contextwise.support.formatting import capitalized
 
-LIMIT = 30.0  # seconds for each model
-GRACE = 10.0  # seconds that it may take beyond that
+SECONDS_PER_MODEL = 30.0  # seconds for each model
 
 LEFT, RIGHT, GIVEN, WHEN = LISTS = [
     Input[tuple[str, ...]](f"asked_{part}", texts, ())
@@ -112,7 +111,13 @@ def serve(state: State) -> None:
         tested = state.tested()
         model = tested.value.model if isinstance(tested, Done) else true.model
         models = [model, *([] if guess is None else [guess.model])]
-        asking.start(key(), models, question, LIMIT, seconds=len(models) * LIMIT + GRACE)
+        asking.start(
+            key(),
+            models,
+            question,
+            SECONDS_PER_MODEL,
+            seconds=len(models) * SECONDS_PER_MODEL + SECONDS_BEYOND_LIMIT,
+        )
 
     def content() -> TagChild:
         guess = state.guess()

@@ -15,8 +15,8 @@ with the best trees of its parts. Each split costs ln(n - 1), the choice among t
     best tree. All other variables are candidates if there are at most `CANDIDATES`, otherwise those
     that gain most alone or together with one of the best three.
 2.  **Order.** Find the order of the variables that allows the best families: exactly, by dynamic
-    programming over sets, for up to `EXACT` variables; otherwise by moving variables within random
-    orders until nothing improves.
+    programming over sets, for up to `MOST_VARIABLES_IN_EXACT_ORDER` variables; otherwise by moving
+    variables within random orders until nothing improves.
 
 The paths of the trees are features, as in `contextwise.learning.trees`. The variables of a path
 depend on each other, so parents of a common effect are joined in the contexts where they act.
@@ -46,7 +46,7 @@ from contextwise.support.effort import Deadline
 
 CANDIDATES = 10
 """The most candidate parents of a variable if there are more variables than this."""
-EXACT = 16
+MOST_VARIABLES_IN_EXACT_ORDER = 16
 """The most variables for which the best order is found exactly."""
 RESTARTS = 50
 """Random orders from which the search starts if there are more variables."""
@@ -54,15 +54,15 @@ MOST_STATES = 8
 """A variable with more states is only split into all of them."""
 MOST_SPLITS, FEWEST_ROWS = 64, 5
 """A variable with more states, or fewer rows per state, is not a parent."""
-CELLS = 20_000
+MOST_CELLS_OF_A_FAMILY = 20_000
 """The most cells of a family, over all its contexts; larger families are left out."""
-BATCH = 2**22
+NUMBERS_IN_MEMORY = 2**22
 """The most numbers of an array that counts many families at once."""
 IMPOSSIBLE = -1e300
 """The score of a family without a required parent."""
 AT_LAST = 1.0
 """Seconds to find an order after Ctrl-C."""
-TINY = 1e-9
+SMALLEST_GAIN = 1e-9
 """A smaller gain of a move is rounding."""
 Family = tuple[int, tuple[int, ...]]
 """A variable and the parents that its tree may test."""
@@ -246,12 +246,14 @@ class Scores:
             ordered = self._by_size(parents)
             shape = self._shape(child, ordered)
             if not parents or (
-                shape[-1] > 1 and all(self.can_split[v] for v in parents) and _cells(shape) <= CELLS
+                shape[-1] > 1
+                and all(self.can_split[v] for v in parents)
+                and _cells(shape) <= MOST_CELLS_OF_A_FAMILY
             ):
                 shapes.setdefault(shape, {})[child, ordered] = None
         batches = []
         for shape, members in shapes.items():
-            step = max(1, BATCH // max(len(self.table.rows), _cells(shape), 1))
+            step = max(1, NUMBERS_IN_MEMORY // max(len(self.table.rows), _cells(shape), 1))
             listed = list(members)
             batches += [(shape, listed[k : k + step]) for k in range(0, len(listed), step)]
         for shape, batch in run.steps(batches, "scoring trees"):
@@ -408,7 +410,7 @@ def best_parents(
     families: Sequence[Mapping[int, float]], limits: Limits, run: Run
 ) -> list[list[int]]:
     """Return the parents of each variable in the network with the best sum of scores."""
-    search = _exact if len(families) <= EXACT else _moves
+    search = _exact if len(families) <= MOST_VARIABLES_IN_EXACT_ORDER else _moves
     masks = search(
         [_pruned(f, r) for f, r in zip(families, limits.required, strict=True)], limits, run
     )
@@ -522,9 +524,9 @@ def _descend(order: list[int], local: Local, run: Run) -> float:
             own[-1] = local(v, seen)[0]
             values = own + np.cumsum(before)[:-1] + np.cumsum(after[::-1])[::-1]
             place = int(np.argmax(values))
-            if values[place] > value + TINY:
+            if values[place] > value + SMALLEST_GAIN:
                 value = float(values[place])
                 order[:] = [*others[:place], v, *others[place:]]
-        if value <= start + TINY:
+        if value <= start + SMALLEST_GAIN:
             break
     return value

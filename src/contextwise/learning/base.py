@@ -43,7 +43,7 @@ T = TypeVar("T")
 L = TypeVar("L", bound="Learner")
 version_of = cache(version)
 
-GRACE = 1.0
+SECONDS_FOR_TESTS = 1.0
 """Seconds after the time limit in which claims are tested."""
 
 
@@ -456,7 +456,7 @@ def learn(
         chosen = fresh(chosen, parameters)
     deadline = Deadline.after(time_limit)
     chosen.fit(data, domain=domain, time_limit=time_limit, show_progress=show_progress)
-    return chosen.judge(deadline.later(GRACE)) if len(chosen._data) else chosen
+    return chosen.judge(deadline.later(SECONDS_FOR_TESTS)) if len(chosen._data) else chosen
 
 
 def learner_configuration(learner: Learner) -> dict[str, Any]:

@@ -27,9 +27,9 @@ from contextwise.support.arrays import FloatArray, IntArray
 
 Edge = tuple[int, int]
 
-CELLS = 2**24
+CELLS_IN_MEMORY = 2**24
 """The most cells of pairwise tables held at once."""
-EXACT = 2**24
+ROWS_COUNTED_IN_FLOAT32 = 2**24
 """Below this number of rows, 32-bit floats count exactly."""
 
 
@@ -120,7 +120,7 @@ def mutual_information(data: Data, prior: float = 1.0) -> FloatArray:
     cards = np.array(data.domain.cardinalities, dtype=np.int64)
     total = len(data) + prior
     starts = np.concatenate([[0], np.cumsum(cards)])
-    kind = np.float32 if len(data) < EXACT else np.float64
+    kind = np.float32 if len(data) < ROWS_COUNTED_IN_FLOAT32 else np.float64
     states = np.zeros((len(data.rows), int(starts[-1])), dtype=kind)  # which states each row has
     np.put_along_axis(states, data.rows + starts[:-1], 1, axis=1)
     counted = states if data.multiplicity is None else states * data.weights[:, None].astype(kind)
@@ -140,8 +140,8 @@ def mutual_information(data: Data, prior: float = 1.0) -> FloatArray:
 
 
 def _blocks(starts: IntArray) -> Iterator[Edge]:
-    """Yield ranges of variables whose tables with all others fit into `CELLS`."""
-    first, most = 0, max(1, CELLS // max(1, int(starts[-1])))
+    """Yield ranges of variables whose tables with all others fit into `CELLS_IN_MEMORY`."""
+    first, most = 0, max(1, CELLS_IN_MEMORY // max(1, int(starts[-1])))
     for last in range(1, len(starts)):
         if last + 1 == len(starts) or starts[last + 1] - starts[first] > most:
             yield first, last

@@ -26,7 +26,7 @@ from contextwise.support.arrays import BoolArray, IntArray
 
 LEAST = 1e-9
 """Gains up to this are rounding errors."""
-TINY = 1e-300
+SMALLEST_CELL_WEIGHT = 1e-300
 """The smallest weight of a cell; there may be more cells than numbers of this size can count."""
 
 
@@ -129,7 +129,7 @@ class Scores:
         """Return Σ ln Γ(start + n) - ln Γ(start) over the counts n, in units of 1 / `scale`."""
         from scipy.special import gammaln
 
-        first = max(start, TINY)
+        first = max(start, SMALLEST_CELL_WEIGHT)
         exact = (gammaln(first + counts) - gammaln(first)) * self.scale
         return int(np.rint(exact).astype(np.int64).sum())
 
@@ -146,5 +146,5 @@ def scale_of(table: CountedRows) -> float:
     tables have equal scores.
     """
     rows = float(table.counts.sum())
-    largest = (rows + 1) * (log(rows + 1) + 710)  # 710 > -ln(TINY)
+    largest = (rows + 1) * (log(rows + 1) + 710)  # 710 > -ln(SMALLEST_CELL_WEIGHT)
     return 2.0 ** (62 - ceil(log2(largest)))

@@ -43,7 +43,7 @@ Tables = Sequence[npt.ArrayLike | None]
 
 NEAR = 0.02
 """The largest distance from 1 of the sum of a row: files have rounded digits."""
-EXACT = 1e-9
+EQUAL_SUMS = 1e-9
 """A row whose sum is this close to 1 is not rescaled."""
 
 
@@ -293,9 +293,9 @@ def _conditional(
         raise TableError(f"a row of {owner} has the sum {bad:g}, not 1", child)
     if np.isnan(sums).any():
         return None
-    if (distance > EXACT).any():
+    if (distance > EQUAL_SUMS).any():
         # Rows that already add up to 1 keep their digits.
-        table = np.where(distance > EXACT, table / sums, table)
+        table = np.where(distance > EQUAL_SUMS, table / sums, table)
     return _read_only(table)
 
 

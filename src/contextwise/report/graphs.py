@@ -40,7 +40,7 @@ NEAR = 7.0  # labels farther from their node than this get a line to it
 LONGEST = 16  # the most characters of a name
 STEPS = 100  # the most steps for many points; few points may take more
 TOLERANCE = 1e-4  # stop when a step improves the stress by a smaller share
-EXACT = 1e-9  # the relative stress that counts as none
+NO_STRESS = 1e-9  # the relative stress that counts as none
 STRETCH = 2.2  # the largest ratio of the two stretches of a layout
 
 
@@ -86,7 +86,7 @@ def planar(distances: FloatArray) -> FloatArray:
     laplacian = np.diag(w.sum(axis=1)) - w
     inverse = np.linalg.inv(laplacian + 1.0 / n)  # on centred points, the pseudoinverse
     points = _start(distances)
-    stress, nothing = np.inf, EXACT * float((w * distances**2).sum())
+    stress, nothing = np.inf, NO_STRESS * float((w * distances**2).sum())
     for _ in range(max(STEPS, 20_000 // n)):
         between = _between(points)
         before, stress = stress, float((w * (between - distances) ** 2).sum())

@@ -62,10 +62,10 @@ def digits_of(value: int) -> str:
     # Counts are often small multiples of the same power of two, which is written once: writing
     # takes the square of the number of digits, multiplying their number.
     zeros = max(0, (value & -value).bit_length() - 1) // 64 * 64
-    return str(EXACT.multiply(Decimal(value >> zeros), _power_of_two(zeros)))
+    return str(EXACT_DECIMALS.multiply(Decimal(value >> zeros), _power_of_two(zeros)))
 
 
-EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX)
+EXACT_DECIMALS = Context(prec=MAX_PREC, Emax=MAX_EMAX)
 
 
 @lru_cache(64)

@@ -29,7 +29,7 @@ R = TypeVar("R")
 TRIES = 3
 WINDOW = 4
 """The number of items per worker that are submitted ahead of time."""
-GRACE = 1.0
+SECONDS_TO_END_ALONE = 1.0
 """Seconds after the deadline in which running items may end by themselves."""
 PATIENCE = 5.0
 """Seconds to wait for a cluster to answer, and for its first worker."""
@@ -177,7 +177,7 @@ def _windowed(
     """Submit a few items at a time; resubmit an item whose worker died."""
     waiting = iter(items)
     running: dict[Future[Done[T, R]], tuple[T, int]] = {}
-    end = deadline.later(GRACE)
+    end = deadline.later(SECONDS_TO_END_ALONE)
 
     def submit(item: T, deaths: int) -> None:
         with _interrupts_blocked():

@@ -27,7 +27,7 @@ from contextwise.models.structure import LogLinear, Model
 from contextwise.support.arrays import IntArray
 from contextwise.support.effort import Progress, progress_of
 
-CELLS = 2**22
+CELLS_AT_ONCE = 2**22
 """The most (feature, variable) cells processed at once."""
 
 
@@ -106,7 +106,7 @@ def generate(
     # The smallest signed type, which also has room for -1.
     codes = rows.astype(np.min_scalar_type(-int(rows.max(initial=1)) - 1))
     pool = np.concatenate([codes, np.full((count, width), -1, dtype=codes.dtype)])
-    step = max(1, CELLS // max(1, width))
+    step = max(1, CELLS_AT_ONCE // max(1, width))
     done = 0
     with progress_of(show_progress, "generalising rows") as progress:
         # A generation needs only earlier ones, so all of it is computed at once.

@@ -58,9 +58,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LABELS = 40  # the most labels along a side
-CELLS = 125  # with more variables, several pairs share a dot of the printer
+MOST_CELLS_IN_DOTS = 125  # with more variables, several pairs share a dot of the printer
 LEGEND_ROW, LEGEND_COLUMNS = 0.14, 2  # the height of a row in inches, and the columns
-FEW = 12  # up to this many variables a graph fits into one column; more need the width of a page
+MOST_NODES_IN_A_COLUMN = (
+    12  # up to this many variables a graph fits into one column; more need the width of a page
+)
 FONTS = (7.0, 6.5, 6.0, 5.5, 5.0, 4.5, 4.0)
 """Sizes of labels, the first for which all of them find a place."""
 HEAD, FOOT = 0.52, 0.24  # room for the title and for the legend, in inches
@@ -99,7 +101,9 @@ def plot_pairs(
     )
     axes.imshow(
         colours[heat.codes if len(heat.names) else np.zeros((1, 1), dtype=np.uint8)],
-        interpolation="nearest" if n <= CELLS else "antialiased",  # a dot has the mean of its pairs
+        interpolation="nearest"
+        if n <= MOST_CELLS_IN_DOTS
+        else "antialiased",  # a dot has the mean of its pairs
     )
     axes.plot([-0.5, n - 0.5], [-0.5, n - 0.5], color="#bbbbbb", linewidth=0.5)
     axes.set_anchor("N")  # what a square leaves free is below it, where the legend is
@@ -274,7 +278,7 @@ def _in_context(selection: Selection, edges: Sequence[Edge]) -> Selection:
 def _draw_panels(title: str, panels: Sequence[tuple[str, Graph, Box]]) -> Figure:
     """Draw graphs, each with its text above, side by side if they are small."""
     nodes = max(len(graph.positions) for _, graph, _ in panels)
-    wide = nodes > FEW
+    wide = nodes > MOST_NODES_IN_A_COLUMN
     across = 1 if wide else len(panels)
     width, height = (2 * COLUMN, 1.35 * COLUMN) if wide else (COLUMN, 0.8 * COLUMN)
     down = len(panels) // across

@@ -1,0 +1,50 @@
+"""Constants: a module defines each name once, and a name of a number does not recur everywhere."""
+
+import ast
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import contextwise
+
+MODULES = sorted(Path(contextwise.__file__).parent.rglob("*.py"))
+MOST_HOMES = 3
+"""Modules that may define a number of one name; with more of them the name says too little."""
+
+
+def assigned(module: Path) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the names that a module assigns at its top, and their values."""
+    for node in ast.parse(module.read_text(encoding="utf-8")).body:
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, ast.AnnAssign):
+            targets = [node.target]
+        value = getattr(node, "value", None)
+        for name in (part for target in targets for part in ast.walk(target)):
+            if isinstance(name, ast.Name) and value is not None:
+                yield name.id, value
+
+
+def is_number(value: ast.expr) -> bool:
+    try:
+        return isinstance(eval(ast.unparse(value), {"__builtins__": {}}), int | float)
+    except NameError:
+        return False
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: f"{m.parent.name}/{m.stem}")
+def test_a_module_assigns_a_name_once(module: Path) -> None:
+    counts = Counter(name for name, _ in assigned(module))
+    assert [name for name, count in counts.items() if count > 1] == []
+
+
+def test_the_name_of_a_number_says_what_it_limits() -> None:
+    homes = defaultdict(list)
+    for module in MODULES:
+        for name, value in assigned(module):
+            if name.isupper() and name != "TYPE_CHECKING" and is_number(value):
+                homes[name].append(module.stem)
+    assert {name: found for name, found in homes.items() if len(found) > MOST_HOMES} == {}
