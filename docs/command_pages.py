@@ -21,16 +21,16 @@ from contextwise.cli.commands import sections
 from contextwise.learning import LEARNERS, learner_groups
 
 QUESTIONS = {
-    "analyse": "What do my rows say? Everything at once, on one page.",
-    "learn": "Which variables depend on each other, and where?",
-    "check": "Do the rows support a model?",
-    "stability": "Would half of the rows give the same structure?",
-    "groups": "Is an association the same in all groups of rows?",
     "compare": "How far is a guess from the true model? Which of several learners is nearer?",
     "explain": "What does a model claim? Where do two models differ, and why?",
     "query": "Are A and B independent, given C and D=yes?",
     "matrix": "How far apart are many models? Which one is nearest?",
     "study": "Which learner is best for which truths?",
+    "analyse": "What do my rows say? Everything at once, on one page.",
+    "learn": "Which variables depend on each other, and where?",
+    "check": "Do the rows support a model?",
+    "stability": "Would half of the rows give the same structure?",
+    "groups": "Is an association the same in all groups of rows?",
     "report": "Can I have everything on one page?",
     "explore": "Can I look at a model in the browser?",
     "plot": "Can I have a figure for a paper?",

@@ -35,7 +35,7 @@ from contextwise.models.structure import structure_of
 from contextwise.support.effort import Effort
 from contextwise.support.store import Store, Unit, run_units
 from contextwise.truths.named import strong_weights
-from studies.errors import Side, with_errors
+from contextwise.truths.planted import Side, most_errors, plant
 
 FloatArray = npt.NDArray[np.float64]
 SIDES: tuple[Side, ...] = ("fp", "fn")
@@ -64,8 +64,7 @@ class Experiment:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.model = structure_of(cw.examples.load("six"))
-        nothing = cw.compare(self.model, cw.Structure(self.model.domain))
-        self.most = {"fp": int(nothing.tn), "fn": int(nothing.fn)}
+        self.most = most_errors(self.model)
         sets = range(settings.parameter_sets)
         self.weighted = [strong_weights(self.model, self.rng(_WEIGHTS, p)) for p in sets]
         self.data_sets = [(p, size) for p in sets for size in settings.sizes]
@@ -96,7 +95,7 @@ class Experiment:
         """Draw the structure of this number; the errors of all are spread evenly over the range."""
         wanted = 1 + round((self.most[side] - 1) * (number + 0.5) / self.settings.structures)
         rng = self.rng(_STRUCTURE, SIDES.index(side), number)
-        return with_errors(self.model, side, wanted, rng)
+        return plant(self.model, side, wanted, rng)
 
     def records(self, side: Side, number: int) -> list[dict[str, Any]]:
         """Fit a structure to every data set and measure KL from the truth."""
@@ -307,4 +306,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    from studies import kl  # workers can import the functions of a module, not those of __main__
+
+    kl.main()

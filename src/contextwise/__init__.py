@@ -1,6 +1,7 @@
 """Compare the independence structures of log-linear models, context by context, exactly.
 
 `compare` measures how far a guess is from the true model, and `explain` shows where they differ.
+`contextwise.paper` has the definitions behind it (Strappa and Bromberg), executable as printed.
 Models come from files (`read`), data (`learn`), other packages (`convert`), or features
 (`Structure`).
 """
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         independence,
         learning,
         models,
+        paper,
         report,
         studies,
         support,

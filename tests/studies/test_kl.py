@@ -7,15 +7,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
-from studies.errors import with_errors
 from studies.kl import Experiment, Settings, basis_of, effects, fit
 
-from contextwise import Domain, Structure, compare, examples
+from contextwise import Domain, examples
 from contextwise.distributions import probabilities
 from contextwise.models.structure import structure_of
-from contextwise.testing import random_structure
+from contextwise.truths.planted import plant
 
 ROOT = Path(__file__).parents[2]
 
@@ -55,7 +53,7 @@ def test_false_positives_do_not_show_when_fitted_to_the_exact_distribution(
 ) -> None:
     for truth in experiment.truths[:: len(experiment.settings.sizes)]:
         for errors in (8, 24, 48, 80):
-            structure, _ = with_errors(SIX, "fp", errors, rng(errors))
+            structure, _ = plant(SIX, "fp", errors, rng(errors))
             fitted = fit(basis_of(structure), truth, 0.0)
             assert float((truth * (np.log(truth) - fitted)).sum()) < 1e-8
 
@@ -92,38 +90,3 @@ def test_effects_of_made_up_records() -> None:
     assert flat["slope"] == pytest.approx(0, abs=1e-9)
     assert rising["rank"] == pytest.approx(1)
     assert rising["slope"] == pytest.approx(0.002)
-
-
-@given(domains, seeds, st.integers(0, 6), st.integers(0, 40))
-@settings(max_examples=40, deadline=None)
-def test_false_positives_only(domain: Domain, seed: int, features: int, wanted: int) -> None:
-    model = random_structure(domain, features=features, set_literals=0.4, rng=seed)
-    made, errors = with_errors(model, "fp", wanted, rng(seed))
-    found = compare(model, made)
-    assert found.fn == 0
-    assert found.fp == errors
-    assert set(model.features.rows) <= set(made.features.rows)
-
-
-@given(domains, seeds, st.integers(0, 6), st.integers(0, 40))
-@settings(max_examples=40, deadline=None)
-def test_false_negatives_only(domain: Domain, seed: int, features: int, wanted: int) -> None:
-    model = random_structure(domain, features=features, set_literals=0.4, rng=seed)
-    made, errors = with_errors(model, "fn", wanted, rng(seed))
-    found = compare(model, made)
-    assert found.fp == 0
-    assert found.fn == errors
-
-
-def test_the_smallest_number_of_false_positives_is_eight() -> None:
-    model = SIX
-    assert compare(model, Structure(model.domain)).fn == 160
-    reached = {with_errors(model, "fp", k, rng(k))[1] for k in range(1, 13)}
-    assert min(reached - {0}) == 8
-
-
-def test_every_multiple_of_eight_and_the_ends_are_reached() -> None:
-    model = SIX
-    for wanted in range(0, 81, 16):
-        assert with_errors(model, "fp", wanted, rng(1))[1] == wanted
-    assert with_errors(model, "fn", 160, rng(1))[1] == 160

@@ -24,19 +24,19 @@ from contextwise.cli.commands import SuggestingGroup
 from contextwise.errors import ContextwiseError, OpenResult
 
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
-    "Learn": {
-        "analyse": ("analyse", "Find out which variables of a file go together; write a page."),
-        "learn": ("learn", "Learn a structure from data."),
-        "check": ("data", "Test the claims of a model against data."),
-        "stability": ("learn", "Measure how stable a learner's result is."),
-        "groups": ("analyse", "Test whether associations are the same in groups of rows."),
-    },
     "Compare": {
         "compare": ("compare", "Compare guesses with the true model."),
         "explain": ("claims", "List the claims of a model, or show where two models differ."),
         "query": ("claims", "Ask whether variables are independent, and why."),
         "matrix": ("compare", "Compute all pairwise distances, or find the nearest models."),
         "study": ("analyse", "Compare learners on rows drawn from known truths."),
+    },
+    "Learn": {
+        "analyse": ("analyse", "Find out which variables of a file go together; write a page."),
+        "learn": ("learn", "Learn a structure from data."),
+        "check": ("data", "Test the claims of a model against data."),
+        "stability": ("learn", "Measure how stable a learner's result is."),
+        "groups": ("analyse", "Test whether associations are the same in groups of rows."),
     },
     "Look": {
         "report": ("report", "Write a page about one model, or about guesses."),
@@ -104,7 +104,10 @@ class Commands(SuggestingGroup):
 @click.version_option(package_name="contextwise")
 @click.pass_context
 def contextwise(ctx: click.Context) -> None:
-    """Find where categorical variables depend, and compare such structures exactly.
+    """Measure how far apart independence structures are, context by context, exactly.
+
+    The structures are those of log-linear models: of a truth and a guess, of two learners, or
+    learned from rows, to find out which variables depend, and where.
 
     A MODEL is a file (Libra's .mn, .json and others, also .gz), the name of a bundled example
     (contextwise info lists them), or - for standard input.
@@ -113,9 +116,9 @@ def contextwise(ctx: click.Context) -> None:
 
     \b
     Examples:
-      contextwise analyse survey.csv
-      contextwise explain lung
       contextwise compare true.mn first.mn second.mn
+      contextwise explain lung
+      contextwise analyse survey.csv
       contextwise COMMAND --help
     """
     if ctx.invoked_subcommand is None:
