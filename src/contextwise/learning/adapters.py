@@ -1,8 +1,8 @@
 """Learners of other packages, through `contextwise.convert`: pgmpy, pyAgrum, cstrees.
 
 All but cstrees learn graphs, which are the same in every context. Each class passes the data in the
-form its package expects and turns the result into a structure. They do not look at our deadline:
-with a time limit they run in a process of their own, which is ended in time. Other methods take one
+form its package expects and turns the result into a structure. They run in a process of their own:
+it can be ended in time, and its fixed hash seed makes the result repeatable. Other methods take one
 line::
 
     as_learner(lambda frame: from_pgmpy(ExpertInLoop().fit(frame).causal_graph_, domain=frame))
@@ -11,17 +11,12 @@ line::
 from __future__ import annotations
 
 import logging
-import os
-import pickle
-import subprocess
-import sys
-import threading
-import time
 from collections.abc import Callable
 from contextlib import redirect_stderr
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -32,10 +27,14 @@ from contextwise.evidence.independence_test import check_level
 from contextwise.learning.base import Learner, Run, check_prior
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 from contextwise.support.effort import Progress
+from contextwise.support.other_process import TimeIsUp, call_elsewhere, is_repeatable
 
 
 class OtherPackage(Learner):
-    """A learner that does not look at a deadline."""
+    """A learner that does not look at a deadline and may depend on the hash seed of its process."""
+
+    package: ClassVar[str] = ""
+    """The module to import before the time limit starts."""
 
     def _within(
         self,
@@ -43,55 +42,16 @@ class OtherPackage(Learner):
         show_progress: bool | Progress,
         learn: Callable[[Run], Model],
     ) -> Model:
-        if time_limit is None:
+        if time_limit is None and is_repeatable():
             return super()._within(None, show_progress, learn)
         self.finished_ = True
-        return call_in_process(learn, time_limit, self.name)
-
-
-def call_in_process(learn: Callable[[Run], Model], seconds: float, name: str) -> Model:
-    """Call a function in another process, which ends with this one or when the time is up."""
-    command = "from contextwise.learning.adapters import answer; answer()"
-    process = subprocess.Popen(
-        [sys.executable, "-c", command, str(os.getpid())],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        start_new_session=True,  # Ctrl-C is for this process, which ends the other
-    )
-    with process:
         try:
-            result, _ = process.communicate(pickle.dumps(learn), timeout=seconds)
-        except subprocess.TimeoutExpired:
-            text = f"{name} found no structure within the time limit; allow more time"
+            return call_elsewhere(
+                partial(learn, Run()), seconds=time_limit, package=self.package
+            )
+        except TimeIsUp:
+            text = f"{self.name} found no structure within the time limit; allow more time"
             raise OpenResult(text) from None
-        finally:
-            process.kill()
-    if not result:
-        raise ContextwiseError(f"{name} ended without a result (exit code {process.returncode})")
-    learned: Any = pickle.loads(result)
-    if isinstance(learned, Exception):
-        raise learned
-    model: Model = learned
-    return model
-
-
-def answer() -> None:
-    """Learn in the process that `call_in_process` starts; packages may print on standard output."""
-    threading.Thread(target=_end_with, args=(int(sys.argv[1]),), daemon=True).start()
-    with os.fdopen(os.dup(1), "wb") as out:
-        os.dup2(2, 1)
-        try:
-            result: Any = pickle.load(sys.stdin.buffer)(Run())
-        except Exception as problem:
-            result = problem
-        pickle.dump(result, out)
-
-
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -113,6 +73,7 @@ class Pgmpy(OtherPackage):
     Pgmpy(method='pc', alpha=0.05)
     """
 
+    package = "pgmpy.causal_discovery"
     method: Literal["hill-climb", "ges", "pc"] = "hill-climb"
     scoring: Literal["bic-d", "aic-d", "bdeu", "k2", "bds"] = "bic-d"
     alpha: float = 0.01
@@ -159,6 +120,7 @@ class PyAgrum(OtherPackage):
     PyAgrum(method='miic')
     """
 
+    package = "pyagrum"
     method: Literal["greedy", "tabu", "miic"] = "greedy"
     scoring: Literal["BIC", "AIC"] = "BIC"
     prior: float = 1.0
@@ -205,6 +167,7 @@ class CStrees(OtherPackage):
     CStrees(max_cvars=1)
     """
 
+    package = "cstrees.learning"
     max_cvars: int = 2
     prior: float = 1.0
 
