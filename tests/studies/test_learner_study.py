@@ -17,7 +17,8 @@ from contextwise.errors import ContextwiseError
 from contextwise.learning import ChowLiu, Trees
 from contextwise.models.structure import LogLinear
 from contextwise.report.studies import study_figure, study_parts, verdict
-from contextwise.studies.learner_study import Study
+from contextwise.studies.learner_study import ChangedStudy, Study
+from contextwise.studies.units import compute
 
 SMALL: dict[str, Any] = {"rows": [50, 200], "repeats": 2}
 
@@ -36,7 +37,7 @@ def test_records_are_what_compare_counts() -> None:
     result = study("lung", {"tree": "chow-liu"}, rows=80, repeats=1, rng=3)
     (made,) = result.results
     assert (made["truth"], made["rows"], made["learner"]) == ("lung", 80, "tree")
-    drawn = np.random.default_rng([3, crc32(b"lung"), 80, 0])
+    drawn = np.random.default_rng([3, crc32(b"lung"), 0, 80, 0, 0])
     rows = sample("lung", 80, rng=drawn, array=True)
     true = examples.load("lung")
     learned = ChowLiu().fit(rows, domain=true.domain)
@@ -55,15 +56,12 @@ def test_two_processes_give_the_same_records() -> None:
 
 def test_a_study_resumes_and_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     computed: list[str] = []
-    from contextwise.studies import learner_study as module
-
-    real = module.learn_and_compare
 
     def noted(task: Any) -> Any:
-        computed.append(f"{task.label} {task.size} {task.repeat}")
-        return real(task)
+        computed.append(f"{task.source.label} {task.data.place}")
+        return compute(task)
 
-    monkeypatch.setattr(module, "learn_and_compare", noted)
+    monkeypatch.setattr("contextwise.studies.learner_study.compute", noted)
     first = study("six", "chow-liu", **SMALL, out=tmp_path)
     assert len(computed) == 4
     assert study("six", "chow-liu", **SMALL, out=tmp_path).results == first.results
@@ -71,7 +69,8 @@ def test_a_study_resumes_and_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     more = study("six", ["chow-liu", "mpl"], rows=[50, 200], repeats=3, out=tmp_path)
     assert len(computed) == 12
     assert [r for r in first.results if r not in more.results] == []
-    other = study("six", {"chow-liu": Trees(penalty=9.0)}, **SMALL, out=tmp_path)
+    with pytest.warns(ChangedStudy, match=r"learner was chow-liu and is trees.*4 units of 4 are"):
+        other = study("six", {"chow-liu": Trees(penalty=9.0)}, **SMALL, out=tmp_path)
     assert len(computed) == 16, "other parameters under the same label are other units"
     assert {r["learner"] for r in other.results} == {"chow-liu"}
     with pytest.raises(ContextwiseError, match="seed is 0 there and 1 here"):
@@ -95,9 +94,16 @@ def test_a_learner_that_fails_or_is_too_slow_has_a_record() -> None:
     assert done["status"] == "done"
     assert result.ranking(50) == ["mpl"]
     assert "broken: failed on 1 of 1 data set, first on six with 50 rows" in str(result)
-    slow = study("six", "pair-blocks", rows=50, repeats=1, time_limit=0)
+    slow = study("six", ["pair-blocks", "independent"], rows=50, repeats=1, time_limit=0)
     assert slow.results[0]["status"] == "too slow"
-    assert str(slow).startswith("No learner finished on every data set at 50 rows")
+
+
+def test_a_study_in_which_all_fail_is_an_error_with_the_reason(tmp_path: Path) -> None:
+    with pytest.raises(
+        ContextwiseError, match="no learner finished: pair-blocks on 50 rows of six: too slow"
+    ):
+        study("six", "pair-blocks", rows=50, repeats=1, time_limit=0, out=tmp_path)
+    assert "too slow" in (tmp_path / "results.csv").read_text()
 
 
 def test_means_and_errors_are_over_truths_and_repeats() -> None:
@@ -131,7 +137,7 @@ def test_the_command_prints_the_answer_and_writes_four_files(tmp_path: Path) -> 
     assert result.exit_code == 0, result.output
     assert " is nearest to the truth: it is wrong in " in " ".join(result.stdout.split())
     names = {path.name for path in out.iterdir()}
-    assert names == {"results.csv", "results.sqlite", "study.html", "study.png"}
+    assert names == {"results.csv", "results.sqlite", "study.html", "study.json", "study.png"}
     with open(out / "results.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 16

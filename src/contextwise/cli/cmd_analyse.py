@@ -191,12 +191,17 @@ def _numbers(ctx: click.Context, param: click.Parameter, text: str) -> list[int]
     "--rows", default="200,1000", metavar="N,...", callback=_numbers, help="Rows of a data set."
 )
 @options.number("--repeats", default=5, help="Number of data sets per truth and number of rows.")
+@options.number("--weight-sets", default=1, help="Sets of random weights of each truth.")
+@click.option("--keep-models", is_flag=True, help="Keep every learned model, in FOLDER/models.")
 @options.path("--out", required=True, metavar="FOLDER", help="Write the results to this folder.")
 @options.seed
 @options.time_limit(help="Limit for each learner and data set.")
 @options.parallel
 @options.output("json", "csv")
-def study(truths: tuple[str, ...], out: str, output: str, **settings: Any) -> None:
+@click.pass_context
+def study(
+    ctx: click.Context, /, truths: tuple[str, ...], out: str, output: str, **settings: Any
+) -> None:
     """Compare learners on rows drawn from models whose structure is known.
 
     A TRUTH is a model file, or a name that contextwise info lists, such as six, random-10 or
@@ -204,8 +209,12 @@ def study(truths: tuple[str, ...], out: str, output: str, **settings: Any) -> No
     strong random ones. Every learner gets the same rows; the distance is that of contextwise
     compare.
 
-    The folder gets results.csv, study.html and study.png. Repeat the command to resume an
-    interrupted study, or to add truths, learners, rows and repeats.
+    The folder gets results.csv, study.html, study.png, and study.json with the command, the seed,
+    parameters and versions. Repeat the command to resume an interrupted study, or to add truths,
+    learners, rows and repeats. Equal commands give equal results, whatever the number of processes.
+    What belongs to a changed learner is computed again, and the command says so.
+
+    Exit codes: 0 done, 2 error, such as no learner that finished.
 
     \b
     Examples:
@@ -214,7 +223,8 @@ def study(truths: tuple[str, ...], out: str, output: str, **settings: Any) -> No
         --out runs/mine --jobs 2 --time-limit 60
     """
     with printing.resumable(out):
-        result = cw.study(list(truths), out=out, show_progress=True, **settings)
+        command = options.command_line(ctx)
+        result = cw.study(list(truths), out=out, command=command, show_progress=True, **settings)
     if output == "text":
         click.echo(result)
         click.echo(f"page, figure and results are in {out}", err=True)

@@ -46,9 +46,7 @@ class OtherPackage(Learner):
             return super()._within(None, show_progress, learn)
         self.finished_ = True
         try:
-            return call_elsewhere(
-                partial(learn, Run()), seconds=time_limit, package=self.package
-            )
+            return call_elsewhere(partial(learn, Run()), seconds=time_limit, package=self.package)
         except TimeIsUp:
             text = f"{self.name} found no structure within the time limit; allow more time"
             raise OpenResult(text) from None

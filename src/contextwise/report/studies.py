@@ -16,7 +16,7 @@ from contextwise.report.parts import Cell, Note, Part, Style, table
 from contextwise.report.plots.of_guesses import MARKERS, SERIES
 from contextwise.report.plots.style import COLUMN, encoded, new_figure, save, styled
 from contextwise.support.files import write_bytes
-from contextwise.support.formatting import as_csv, listed, percent, plural
+from contextwise.support.formatting import as_csv, as_json, listed, percent, plural
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,11 +25,15 @@ if TYPE_CHECKING:
 
 
 def publish(study: Study, folder: str | os.PathLike[str]) -> None:
-    """Write ``results.csv``, ``study.html`` and ``study.png`` into a folder."""
-    from contextwise.studies.learner_study import COLUMNS
-
+    """Write results, models, provenance, the page and the figure of a study into a folder."""
     place = Path(folder)
-    write_bytes(place / "results.csv", as_csv(study.results, COLUMNS).encode())
+    write_bytes(place / "results.csv", as_csv(study.results).encode())
+    write_bytes(place / "study.json", f"{as_json(study.provenance)}\n".encode())
+    for path, text in study.models.items():
+        (place / "models" / path).parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(place / "models" / path, text.encode())
+    if all(record["status"] != "done" for record in study.results):
+        return
     figure = study_figure(study)
     save(figure, place / "study.png")
     write_bytes(place / "study.html", _page(study, figure).encode())

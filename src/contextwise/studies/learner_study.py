@@ -1,43 +1,59 @@
-"""Run a study of learners: draw rows from known truths, learn from them, compare with the truth.
+"""Run a study: draw rows from known truths, learn from them, and compare with the truth.
 
-A **unit** of a study is a learner on one data set: rows of a truth, of a size and a repeat. All
-learners get the same rows. Every data set has a seed of its own, so a result does not depend on the
-other learners, on workers or on interruptions. The key of a unit has a hash of the truth and of the
-learner's parameters: a study can be given more truths, learners, sizes and repeats, and computes
-only what is new.
+The key of a unit has a hash of its truth, its columns, and its learner: parameters, source and the
+versions of its packages. So a study can be given more truths, learners, sizes and repeats, and
+computes only what is new; if something changed, it tells what, and computes that again.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from hashlib import sha256
+import platform
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
 from math import sqrt
 from statistics import mean, variance
 from typing import Any, NamedTuple
-from zlib import crc32
 
 import numpy as np
 
-from contextwise.comparison.two_models import compare
-from contextwise.data.rows import Data
-from contextwise.distributions.sampling import Seed, draw
-from contextwise.errors import ContextwiseError, OpenResult, require
+from contextwise.distributions.sampling import Seed
+from contextwise.errors import ContextwiseError, require
 from contextwise.formats import encode
-from contextwise.learning.base import Learner, as_learner, fresh, learner_configuration
+from contextwise.learning.base import as_learner
 from contextwise.models.structure import Model, numbers_of, structure_of
+from contextwise.studies.identity import (
+    changes,
+    short_hash,
+    source_hash,
+    versions_of,
+)
+from contextwise.studies.units import (
+    MODEL,
+    Columns,
+    DataSet,
+    Learned,
+    Source,
+    Task,
+    compute,
+    user_modules,
+)
 from contextwise.support.effort import Effort, Progress
-from contextwise.support.formatting import Printed, plural, renderers
+from contextwise.support.formatting import Printed, as_json, plural, renderers
+from contextwise.support.other_process import sent_by_value
 from contextwise.support.store import Store, Unit, run_units
 from contextwise.truths import named
 
-COLUMNS = (
-    *("truth", "rows", "repeat", "learner", "status", "error", "seconds", "features"),
-    *("assertions", "distance", "normalized", "fp", "fn", "rows_from"),
-)
-"""The columns of a record, in order; ``status`` is done, failed or too slow."""
+PACKAGES = {"contextwise", "numpy", "scipy"}
+"""The packages whose versions are recorded for every study."""
+
+
+class ChangedStudy(UserWarning):
+    """Something that results in the folder depend on has changed."""
 
 
 class Score(NamedTuple):
@@ -59,7 +75,11 @@ class Study(Printed):
     Attributes
     ----------
     results : list of dict
-        One record per truth, number of rows, repeat and learner.
+        One record per truth, set of weights, number of rows, repeat and guess.
+    provenance : dict
+        The command, the seed, versions, parameters, truths, rows and repeats.
+    models : dict
+        The learned models as JSON texts, by the paths of their files; see ``keep_models``.
 
     Examples
     --------
@@ -71,6 +91,8 @@ class Study(Printed):
     """
 
     results: list[dict[str, Any]]
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record per truth, number of rows, repeat and learner."""
@@ -178,7 +200,11 @@ def study(
     *,
     rows: int | Sequence[int] = (200, 1000),
     repeats: int = 5,
+    weight_sets: int = 1,
+    columns: Sequence[Columns] = (),
+    keep_models: bool = False,
     out: str | os.PathLike[str] | None = None,
+    command: str = "",
     rng: Seed = 0,
     time_limit: float | None = None,
     n_jobs: int = 1,
@@ -193,12 +219,18 @@ def study(
         A name is that of an example, the path of a model file, or one that
         `contextwise.truths.named` lists. A structure without weights gets strong random ones.
     learners : name or Learner, or several; or a mapping from labels to learners
+        Learners of others run in a process with a fixed hash seed. Functions get a DataFrame.
     rows : number of rows of a data set, or several
-    repeats : number of data sets per truth and number of rows
+    repeats : number of data sets per truth, set of weights and number of rows
+    weight_sets : number of sets of random weights of each truth
+    columns : further numbers to measure; see `contextwise.studies.units`
+    keep_models : bool
+        Keep every learned model, in the folder ``models`` of ``out``.
     out : folder, optional
-        Where to keep the results and to write ``results.csv``, ``study.html`` and ``study.png``.
-        An interrupted study resumes with the same call; a finished one can be given more truths,
-        learners, rows and repeats.
+        Where to keep the results and to write ``results.csv``, ``study.json``, ``study.html`` and
+        ``study.png``. An interrupted study resumes with the same call; a finished one can be given
+        more truths, learners, rows and repeats.
+    command : how the study was started, for ``study.json``
     rng : generator or seed
     time_limit : seconds for each learner and data set; a learner that takes longer is too slow
     n_jobs : number of processes; -1 means one per core
@@ -209,6 +241,16 @@ def study(
     -------
     Study
 
+    Raises
+    ------
+    ContextwiseError
+        If no guess was made in any unit; the message has the first reason.
+
+    Warns
+    -----
+    ChangedStudy
+        If results in the folder are of another version of a learner or truth.
+
     Examples
     --------
     >>> result = study(["lung", "six"], ["chow-liu", "mpl"], rows=[100, 1000], repeats=2)
@@ -218,34 +260,187 @@ def study(
     sizes = [rows] if isinstance(rows, int) else list(dict.fromkeys(rows))
     if not sizes or min(sizes) < 2:
         raise ContextwiseError(f"rows must be numbers >= 2, got {sizes or 'none'}")
-    if repeats < 1:
-        raise ContextwiseError(f"repeats must be >= 1, got {repeats}")
+    for name, count in (("repeats", repeats), ("weight_sets", weight_sets)):
+        if count < 1:
+            raise ContextwiseError(f"{name} must be >= 1, got {count}")
     seed = rng if isinstance(rng, int) else int(rng.integers(2**31))
-    known = {label: _truth(model) for label, model in _labelled(truths, "truth").items()}
     chosen = {label: as_learner(item) for label, item in _labelled(learners, "learner").items()}
+    plan = _Plan(
+        {
+            (label, number): _truth(model, number)
+            for label, model in _labelled(truths, "truth").items()
+            for number in range(weight_sets)
+        },
+        [Learned.of(label, learner) for label, learner in chosen.items()],
+        sizes,
+        repeats,
+        tuple(columns),
+        keep_models,
+        seed,
+        time_limit,
+    )
     effort = Effort.of(n_jobs=n_jobs, cluster=cluster, show_progress=show_progress)
     if out is not None:
         require("matplotlib", "studies")  # now, not after the work
-    hashes = {label: _hash_of_truth(truth) for label, truth in known.items()}
-    hashes_of_learners = {label: _hash_of_learner(item) for label, item in chosen.items()}
-    units = [
-        Unit(
-            f"{truth} {size:07} {repeat:03} {label} {hashes[truth]} {hashes_of_learners[label]}",
-            Task(truth, known[truth], label, learner, size, repeat, seed, time_limit),
-        )
-        for repeat in range(repeats)
-        for truth in known
-        for size in sizes
-        for label, learner in chosen.items()
-    ]
-    with Store(out, {"study": "learners", "seed": seed, "time_limit": time_limit}) as store:
-        outcome = run_units(store, units, learn_and_compare, effort)
+    plan.check()
+    with ExitStack() as stack:
+        for module in user_modules(list(chosen.values())):
+            stack.enter_context(sent_by_value(module))
+        configuration = {"study": "learners", "seed": seed, "time_limit": time_limit}
+        store = stack.enter_context(Store(out, configuration))
+        plan.tell_changes(store)
+        outcome = run_units(store, plan.units, compute, effort)
         if outcome.failed:
             raise ContextwiseError(f"{outcome}; finished work is kept, run the same to resume")
-        result = Study(list(store.records([unit.key for unit in units])))
+        records = list(store.records(plan.keys))
+    result = plan.result(records, command)
     if out is not None:
         renderers("studies").publish(result, out)
+    failed = [record for record in records if record["status"] != "done"]
+    if len(failed) == len(records):
+        raise ContextwiseError(f"no learner finished: {_reason(failed[0])}")
     return result
+
+
+def _reason(record: Mapping[str, Any]) -> str:
+    where = f"{record['learner']} on {record['rows']:,} rows of {record['truth']}"
+    return f"{where}: {record['error'] or record['status']}"
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """Everything that determines the results of a study."""
+
+    truths: Mapping[tuple[str, int], Model]
+    sources: Sequence[Source]
+    sizes: Sequence[int]
+    repeats: int
+    columns: tuple[Columns, ...]
+    keep_models: bool
+    seed: int
+    time_limit: float | None
+
+    def data_sets(self) -> Iterator[DataSet]:
+        """Yield the data sets, one of each kind first."""
+        for repeat in range(self.repeats):
+            for (truth, number), model in self.truths.items():
+                for size in self.sizes:
+                    yield DataSet(truth, model, number, size, repeat, self.seed)
+
+    def check(self) -> None:
+        """Raise, before the work, if some columns cannot be measured."""
+        for data in self.data_sets():
+            if data.repeat == 0:
+                for columns in self.columns:
+                    columns.check(data)
+
+    @cached_property
+    def identities(self) -> dict[str, Any]:
+        """Return what the results depend on, by what it is about."""
+        truths = {
+            label if not number else f"{label}, weights {number}": {"its content": _hash(model)}
+            for (label, number), model in self.truths.items()
+        }
+        measured = {repr(columns): source_hash(columns) for columns in self.columns}
+        more = {"columns": measured, "models": self.keep_models}
+        return {
+            **truths,
+            **{source.label: dict(source.identity) for source in self.sources},
+            **({"measured": more} if measured or self.keep_models else {}),
+        }
+
+    @cached_property
+    def units(self) -> list[Unit]:
+        """Return the units of work; the learners of a data set follow each other."""
+        known = self.identities
+        more = as_json(known.get("measured", {}))
+        parts = {source.label: as_json(known[source.label]) for source in self.sources}
+        truths = {place: _hash(model) for place, model in self.truths.items()}
+        return [
+            Unit(
+                f"{data.place} {source.label} {truths[data.truth, data.weights]} "
+                f"{short_hash((parts[source.label] + more).encode())}",
+                Task(data, source, self.columns, self.keep_models, self.time_limit),
+            )
+            for data in self.data_sets()
+            for source in self.sources
+        ]
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """Return the keys of the units in the order of the results."""
+        truths, labels = list(self.truths), [source.label for source in self.sources]
+
+        def place(unit: Unit) -> tuple[int, int, int, int]:
+            data = unit.parameters.data
+            where = truths.index((data.truth, data.weights))
+            return where, data.size, data.repeat, labels.index(unit.parameters.source.label)
+
+        return [unit.key for unit in sorted(self.units, key=place)]
+
+    def tell_changes(self, store: Store) -> None:
+        """Warn if something changed since the results in the store were computed."""
+        before, now = store.remembered("identities") or {}, self.identities
+        texts = [
+            text
+            for label in now
+            for text in changes(label, before.get(label, now[label]), now[label])
+        ]
+        if texts:
+            keys = set(self.keys)
+            kept = len(keys & store.done())
+            warnings.warn(
+                f"{'; '.join(texts)}: {plural(len(keys) - kept, 'unit')} of {len(keys)} "
+                f"{'is' if len(keys) - kept == 1 else 'are'} computed, {kept} kept",
+                ChangedStudy,
+                stacklevel=3,
+            )
+        store.remember("identities", {**before, **now})
+
+    def result(self, records: list[dict[str, Any]], command: str) -> Study:
+        """Return the study of these records, with its models apart."""
+        models = {}
+        for record in records:
+            text = record.pop(MODEL, None)
+            if text is not None:
+                models[_path_of(record)] = text
+        if self.keep_models:
+            for (label, number), model in self.truths.items():
+                models[f"{_folder_of(label, number)}/truth.json"] = encode(model, "json").decode()
+        return Study(records, self._provenance(command), models)
+
+    def _provenance(self, command: str) -> dict[str, Any]:
+        known = self.identities
+        learners = {source.label: known[source.label] for source in self.sources}
+        names = {name for each in learners.values() for name in each.get("versions", ())}
+        return {
+            "command": command or None,
+            "seed": self.seed,
+            "rows": list(self.sizes),
+            "repeats": self.repeats,
+            "time_limit": self.time_limit,
+            "truths": {key: known[key] for key in known if key not in (*learners, "measured")},
+            "learners": learners,
+            "measured": known.get("measured", {}),
+            "versions": {
+                "Python": platform.python_version(),
+                "platform": sys.platform,
+                **versions_of(names | PACKAGES),
+            },
+        }
+
+
+def _folder_of(truth: str, weights: int) -> str:
+    name = "".join(c if c.isalnum() or c in "-_." else "-" for c in os.path.basename(truth))
+    return f"{name}-weights-{weights}" if weights else name
+
+
+def _path_of(record: Mapping[str, Any]) -> str:
+    """Return the path of a learned model below the folder of models."""
+    label = "".join(c if c.isalnum() or c in "-_.=" else "-" for c in record["learner"])
+    number = "" if record["structure"] is None else f"-{record['structure']}"
+    folder = _folder_of(record["truth"], record["weights"])
+    return f"{folder}/{record['rows']}/{record['repeat']}/{label}{number}.json"
 
 
 def _labelled(items: Any, noun: str) -> dict[str, Any]:
@@ -266,73 +461,26 @@ def _labelled(items: Any, noun: str) -> dict[str, Any]:
     return labelled
 
 
-def _truth(model: str | Model) -> Model:
-    """Return a truth from which rows can be drawn."""
+def _truth(model: str | Model, number: int) -> Model:
+    """Return a truth from which rows can be drawn, with the set of weights of this number."""
     if isinstance(model, str):
-        return named.truth(model)
+        if not number:
+            return named.truth(model)
+        drawn, first = named.truth(f"{model}#{number}"), named.truth(model)
+        if structure_of(drawn) != structure_of(first):
+            raise ContextwiseError(
+                f"{model!r} draws structure and weights together, so it has no sets of weights; "
+                f"name {model}#0 {model}#1 … as truths"
+            )
+        return drawn
     if numbers_of(model):
+        if number:
+            raise ContextwiseError("a truth has its own weights; leave out weight_sets")
         return model
-    return named.strong_weights(structure_of(model), np.random.default_rng(1))
+    place = [1, number] if number else 1
+    return named.strong_weights(structure_of(model), np.random.default_rng(place))
 
 
-# -- a unit ----------------------------------------------------------------------------------------
-
-
-class Task(NamedTuple):
-    """The parameters of a unit."""
-
-    truth: str
-    model: Model
-    label: str
-    learner: Any
-    size: int
-    repeat: int
-    seed: int
-    time_limit: float | None
-
-
-def _hash_of_truth(truth: Model) -> str:
+def _hash(truth: Model) -> str:
     models = [truth, numbers_of(truth) or truth]
-    return sha256(b"".join(encode(model, "json") for model in models)).hexdigest()[:8]
-
-
-def _hash_of_learner(learner: Learner) -> str:
-    return sha256(json.dumps(learner_configuration(learner), sort_keys=True).encode()).hexdigest()[
-        :8
-    ]
-
-
-def learn_and_compare(task: Task) -> list[dict[str, Any]]:
-    """Learn from the rows of a unit and compare with the truth; return one record."""
-    rows, how = _rows(task.truth, task.model, task.size, task.repeat, task.seed)
-    record: dict[str, Any] = dict.fromkeys(COLUMNS)
-    record |= {"truth": task.truth, "rows": task.size, "repeat": task.repeat}
-    record |= {"learner": task.label, "rows_from": how}
-    began = _processor_time()
-    try:
-        fitted = fresh(task.learner).fit(rows, domain=rows.domain, time_limit=task.time_limit)
-    except OpenResult:
-        return [record | {"status": "too slow"}]
-    except Exception as problem:  # whatever a learner raises is a result of the study
-        return [record | {"status": "failed", "error": f"{type(problem).__name__}: {problem}"}]
-    record["seconds"] = _processor_time() - began
-    if not fitted.finished_:
-        return [record | {"status": "too slow"}]
-    comparison = compare(task.model, fitted.structure_)
-    record |= {"status": "done", "features": len(fitted.structure_)}
-    record |= {"assertions": int(comparison.total), "normalized": comparison.normalized}
-    for key in ("distance", "fp", "fn"):
-        record[key] = int(getattr(comparison, key))
-    return [record]
-
-
-def _processor_time() -> float:
-    """Return the processor time of this process and of those that it started, in seconds."""
-    return sum(os.times()[:4])
-
-
-def _rows(truth: str, model: Model, size: int, repeat: int, seed: int) -> tuple[Data, str]:
-    """Draw the rows of a data set, the same for all learners; return also how."""
-    rng = np.random.default_rng([seed, crc32(truth.encode()), size, repeat])
-    drawn = draw(model, size, rng=rng)
-    return Data(model.domain, np.ascontiguousarray(drawn.positions)), drawn.how
+    return short_hash(b"".join(encode(model, "json") for model in models))

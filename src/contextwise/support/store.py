@@ -159,12 +159,26 @@ class Store:
         self._keys.add(key)
 
     def records(self, keys: Collection[str] | None = None) -> Iterator[dict[str, Any]]:
-        """Yield the records of these units, by default of all, in the order of their keys."""
-        wanted = self._keys if keys is None else self._keys & set(keys)
+        """Yield the records of these units in their order, by default of all, sorted by key."""
         with _explained(self.path):
-            for key, text in self._db.execute("SELECT key, records FROM units ORDER BY key"):
-                if key in wanted:
+            for key in sorted(self._keys) if keys is None else keys:
+                if key in self._keys:
+                    query = "SELECT records FROM units WHERE key = ?"
+                    (text,) = self._db.execute(query, (key,)).fetchone()
                     yield from json.loads(text)
+
+    def remember(self, key: str, value: object) -> None:
+        """Keep a JSON value under a name."""
+        with _explained(self.path), self._transaction() as db:
+            row = (f"note {key}", json.dumps(value, default=_plain))
+            db.execute("INSERT OR REPLACE INTO about (key, value) VALUES (?, ?)", row)
+
+    def remembered(self, key: str) -> Any:
+        """Return the value that was kept under a name; None if there is none."""
+        with _explained(self.path):
+            query = "SELECT value FROM about WHERE key = ?"
+            row = self._db.execute(query, (f"note {key}",)).fetchone()
+        return json.loads(row[0]) if row else None
 
     def close(self) -> None:
         """Close the file, for another process to open."""

@@ -1,0 +1,180 @@
+"""Identify what a result depends on: source, package versions and parameters.
+
+A study computes again what has another identity than before, and tells which part of it changed.
+The source of a module is its file. The source of a function or class of a notebook or a script is
+its compiled code, with that of the functions and classes that it uses.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache, partial
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from contextwise.learning.base import FromFunction, Learner, learner_configuration
+
+HASH = 8
+"""The length of a hash in hexadecimal digits."""
+
+Identity = Mapping[str, Any]
+"""JSON values under their names."""
+
+
+def short_hash(data: bytes) -> str:
+    """Return the first digits of a hash."""
+    return sha256(data).hexdigest()[:HASH]
+
+
+def identity_of_learner(learner: Learner) -> dict[str, Any]:
+    """Return name, parameters, source and package versions of a learner.
+
+    >>> from contextwise.learning import Trees
+    >>> identity_of_learner(Trees(penalty=5))["parameters"]["penalty"]
+    5
+    """
+    defined = learner.function if isinstance(learner, FromFunction) else type(learner)
+    configuration = learner_configuration(learner)
+    if isinstance(learner, FromFunction):
+        configuration = {"learner": getattr(defined, "__name__", "function"), "parameters": {}}
+    packages = {"contextwise", *imported_packages(defined)}
+    packages |= {getattr(learner, "package", "").partition(".")[0]} - {""}
+    return {**configuration, "source": source_hash(defined), "versions": versions_of(packages)}
+
+
+def versions_of(packages: set[str]) -> dict[str, str]:
+    """Return the versions of those packages that are installed as such, by name.
+
+    >>> sorted(versions_of({"numpy", "no_such_package"}))
+    ['numpy']
+    """
+    versions = {package: _version(package) for package in sorted(packages)}
+    return {package: release for package, release in versions.items() if release}
+
+
+@cache
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # the distribution may have another name
+        names = _distributions().get(package, ())
+        return version(names[0]) if names else None
+
+
+_distributions = cache(packages_distributions)
+
+
+def imported_packages(thing: Any) -> set[str]:
+    """Return the packages that the module of a function or class imports, and its own."""
+    module = module_of(thing)
+    if module is None or module.__name__.startswith("contextwise."):
+        return set()
+    names = {module.__name__}
+    for value in list(vars(module).values()):
+        names.add(value.__name__ if isinstance(value, ModuleType) else _home(value))
+    found = {name.partition(".")[0] for name in names} - {"__main__", ""}
+    return found - sys.stdlib_module_names
+
+
+def _home(value: Any) -> str:
+    home = getattr(value, "__module__", None)
+    return home if isinstance(home, str) else ""
+
+
+def module_of(thing: Any) -> ModuleType | None:
+    """Return the module that defines a function, a class or an object's class."""
+    if isinstance(thing, partial):
+        return module_of(thing.func)
+    home = _home(thing) or _home(type(thing))
+    return sys.modules.get(home)
+
+
+def is_of_user(thing: Any) -> bool:
+    """Check for what a notebook, a script or a file of the user's defines: not installed."""
+    module = module_of(thing)
+    if module is None or module.__name__ == "__main__":
+        return True
+    file = getattr(module, "__file__", None) or ""
+    top = module.__name__.partition(".")[0]
+    return not (
+        top == "contextwise"
+        or top in sys.stdlib_module_names
+        or "site-packages" in Path(file).parts
+    )
+
+
+def source_hash(thing: Any) -> str:
+    """Return a hash of the source of a function, a class or an object's class."""
+    module = module_of(thing)
+    file = getattr(module, "__file__", None)
+    if module is not None and module.__name__ != "__main__" and file and Path(file).is_file():
+        return short_hash(Path(file).read_bytes())
+    return short_hash("\n".join(_parts(thing, set())).encode())
+
+
+def _parts(thing: Any, seen: set[int]) -> Iterator[str]:
+    """Yield texts that change when the source of something in a notebook or script changes."""
+    if id(thing) in seen:
+        return
+    seen.add(id(thing))
+    if isinstance(thing, partial):
+        yield from _parts((thing.func, *thing.args, sorted(thing.keywords.items())), seen)
+    elif isinstance(thing, FunctionType):
+        yield from _parts(thing.__code__, seen)
+        cells = [cell.cell_contents for cell in thing.__closure__ or ()]
+        used = [thing.__globals__.get(name) for name in _names(thing.__code__)]
+        mine = [each for each in used if _home(each) == thing.__module__]
+        for part in (*cells, *(thing.__defaults__ or ()), *mine):
+            yield from _parts(part, seen)
+    elif isinstance(thing, CodeType):
+        yield thing.co_code.hex() + repr(thing.co_names)
+        for constant in thing.co_consts:
+            yield from _parts(constant, seen)
+    elif isinstance(thing, type):
+        for name, value in sorted(vars(thing).items()):
+            if name not in ("__dict__", "__weakref__", "__module__", "__doc__"):
+                yield name
+                yield from _parts(getattr(value, "__func__", value), seen)
+    elif isinstance(thing, list | tuple):
+        for part in thing:
+            yield from _parts(part, seen)
+    elif isinstance(thing, set | frozenset | dict):
+        yield repr(sorted(map(repr, thing.items() if isinstance(thing, dict) else thing)))
+    elif thing is None or isinstance(thing, bool | int | float | complex | str | bytes):
+        yield repr(thing)
+    else:
+        yield type(thing).__qualname__
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """Yield the names that a function uses, with those of the functions inside it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def changes(label: str, before: Identity, now: Identity) -> list[str]:
+    """Describe the differences of two identities, one sentence each.
+
+    >>> changes("trees", {"parameters": {"penalty": 5}}, {"parameters": {"penalty": 9}})
+    ['trees: penalty was 5 and is 9']
+    """
+    texts = []
+    for key in dict.fromkeys((*before, *now)):
+        old, new = before.get(key), now.get(key)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            for name in sorted({*old, *new}):
+                was, is_ = old.get(name, "not there"), new.get(name, "not there")
+                texts += [f"{label}: {name} was {was} and is {is_}"] if was != is_ else []
+        elif old != new:
+            texts.append(
+                f"{label}: its {key} has changed"
+                if key == "source"
+                else f"{label}: {key} was {old} and is {new}"
+            )
+    return texts

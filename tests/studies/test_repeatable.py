@@ -1,0 +1,130 @@
+"""The same study gives the same results: here, over processes, on Dask, after an interruption."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contextwise import Structure, study
+from contextwise.learning import Pgmpy, PyAgrum, Trees
+from contextwise.studies.identity import changes, identity_of_learner, source_hash
+from contextwise.studies.learner_study import ChangedStudy
+
+# At these sizes two hash seeds give two results of PC if it runs without a fixed one.
+STUDY: dict[str, Any] = {"truths": "bnlearn-asia", "rows": [100, 300], "repeats": 1}
+LEARNERS = {"pc": Pgmpy(method="pc"), "miic": PyAgrum(method="miic"), "trees": Trees(penalty=5.0)}
+SCRIPT = """
+import sys
+from contextwise.learning import Pgmpy, PyAgrum, Trees
+from contextwise import study
+learners = {"pc": Pgmpy(method="pc"), "miic": PyAgrum(method="miic"), "trees": Trees(penalty=5.0)}
+study("bnlearn-asia", learners, rows=[100, 300], repeats=1, n_jobs=2, out=sys.argv[1])
+"""
+
+
+def results(folder: Path) -> str:
+    """Return ``results.csv`` without its column of seconds."""
+    lines = [line.split(",") for line in (folder / "results.csv").read_text().splitlines()]
+    at = lines[0].index("seconds")
+    return "\n".join(",".join((*line[:at], *line[at + 1 :])) for line in lines)
+
+
+class Stopped(Exception):
+    pass
+
+
+@pytest.mark.filterwarnings("ignore")  # of the packages
+def test_four_ways_to_run_a_study_give_one_file(tmp_path: Path) -> None:
+    pytest.importorskip("pgmpy")
+    pytest.importorskip("pyagrum")
+    distributed = pytest.importorskip("distributed")
+    folders = [tmp_path / name for name in ("here", "processes", "dask", "interrupted")]
+    here, processes, dask, interrupted = folders
+    study(**STUDY, learners=LEARNERS, out=here)
+    other_seed = {**os.environ, "PYTHONHASHSEED": "5"}
+    subprocess.run([sys.executable, "-c", SCRIPT, processes], env=other_seed, check=True)
+    local: dict[str, Any] = {"n_workers": 1, "threads_per_worker": 1, "processes": False}
+    with (
+        distributed.LocalCluster(**local, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        study(**STUDY, learners=LEARNERS, out=dask, cluster=client)
+
+    def stop(done: int, total: int) -> None:
+        if done == 4:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        study(**STUDY, learners=LEARNERS, out=interrupted, show_progress=stop)
+    assert not (interrupted / "results.csv").exists()
+    study(**STUDY, learners=LEARNERS, out=interrupted)
+    first, *others = map(results, folders)
+    assert len(first.splitlines()) == 1 + 6
+    assert others == [first] * 3
+
+
+def test_the_provenance_has_command_seed_versions_and_parameters(tmp_path: Path) -> None:
+    study("lung", Trees(penalty=5.0), rows=50, repeats=1, rng=3, out=tmp_path, command="typed")
+    made = json.loads((tmp_path / "study.json").read_text())
+    assert (made["command"], made["seed"], made["rows"]) == ("typed", 3, [50])
+    assert made["learners"]["trees"]["parameters"]["penalty"] == 5.0
+    assert {"Python", "contextwise", "numpy", "scipy"} <= made["versions"].keys()
+
+
+def test_models_are_kept(tmp_path: Path) -> None:
+    import contextwise as cw
+
+    result = study("lung", "chow-liu", rows=80, repeats=2, keep_models=True, out=tmp_path)
+    for record in result.results:
+        file = tmp_path / f"models/lung/80/{record['repeat']}/chow-liu.json"
+        assert cw.compare(tmp_path / "models/lung/truth.json", file).distance == record["distance"]
+
+
+OLD = "from contextwise import Structure\ndef mine(rows):\n    return Structure({'A': 2, 'B': 2})\n"
+
+
+def test_a_changed_learner_is_computed_again_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "mylib_of_test.py"
+    monkeypatch.syspath_prepend(str(tmp_path))
+    truth = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
+    distances = []
+    for body in (OLD, OLD.replace("})", "}, ['A=1 & B=1'])")):
+        file.write_text(body)
+        monkeypatch.delitem(sys.modules, "mylib_of_test", raising=False)
+        from mylib_of_test import mine  # type: ignore[import-not-found]
+
+        learners = {"mine": mine, "mpl": "mpl"}
+        run: dict[str, Any] = {"rows": 50, "repeats": 2, "out": tmp_path / "run"}
+        if body is OLD:
+            result = study(truth, learners, **run)
+        else:
+            with pytest.warns(ChangedStudy, match="mine: its source has changed: 2 units of 4 are"):
+                result = study(truth, learners, **run)
+        distances.append([r["distance"] for r in result.results if r["learner"] == "mine"])
+        sys.dont_write_bytecode = True
+    assert distances == [[1, 1], [0, 0]]
+
+
+def test_what_an_identity_tells() -> None:
+    first, second = (identity_of_learner(Trees(penalty=p)) for p in (5.0, 9.0))
+    assert changes("trees", first, first) == []
+    assert changes("trees", first, second) == ["trees: penalty was 5.0 and is 9.0"]
+    assert "pgmpy" in identity_of_learner(Pgmpy())["versions"]
+
+
+def test_the_source_of_a_notebook_is_what_a_function_uses() -> None:
+    def notebook(constant: int) -> Any:
+        names: dict[str, Any] = {"__name__": "__main__"}
+        exec(f"def used(): return {constant}\ndef learn(rows): return used()", names)
+        return names["learn"]
+
+    assert source_hash(notebook(1)) == source_hash(notebook(1))
+    assert source_hash(notebook(1)) != source_hash(notebook(2))
