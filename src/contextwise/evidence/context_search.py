@@ -1,0 +1,148 @@
+"""Does an association differ between the states of a third variable? Search all of them.
+
+Under independence the sums of residual products are zero in each state of the third variable c.
+`search_contexts` compares their differences between states with their covariance. This finds
+associations that cancel on average. It is a test against independence; `same_association` tests
+that an association, which may exist, is the same in all states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from contextwise.evidence.coded_rows import CodedRows
+from contextwise.evidence.logits import contrasts
+from contextwise.evidence.residual_products import (
+    Side,
+    chi_square_tail,
+    rao_scott,
+    squares_of,
+    sums_by_cluster,
+    unpacked,
+    variances_of,
+)
+from contextwise.support.arrays import FloatArray, IntArray
+
+LEAST_ROWS = 20.0
+"""Rows of a state of the third variable that can take part."""
+MOST_CONTRASTS = 3
+"""Contrasts per variable: states beyond the four most frequent are one."""
+LEAST_INFORMATION = 0.5
+
+
+class Contexts:
+    """The states of all variables as columns of zeros and ones."""
+
+    def __init__(self, rows: CodedRows) -> None:
+        self.rows = rows
+        ends = np.cumsum(rows.cards)
+        self.starts = ends - rows.cards
+        self.states = np.zeros((len(rows.counts), int(ends[-1])), dtype=np.float64)
+        places = self.starts + rows.codes
+        np.put_along_axis(self.states, places, 1.0, axis=1)
+        self.sizes = rows.counts @ self.states
+
+    def search(
+        self, sides: tuple[Side, Side], is_score: tuple[bool, bool], others: Sequence[int]
+    ) -> tuple[float, int | None]:
+        """Return the smallest p-value times the number of third variables, and the variable."""
+        scores = tuple(
+            few_scores(side.shares, rows_score, self.rows.counts)
+            for side, rows_score in zip(sides, is_score, strict=True)
+        )
+        xa, xb = (side.residuals(u) for side, u in zip(sides, scores, strict=True))
+        widths = xa.shape[1], xb.shape[1]
+        shrink = max(0.2, 1 - max(side.columns for side in sides) / self.rows.total)
+        s, half = self._sums(sides, scores, xa, xb)
+        covariance = unpacked(half.transpose(1, 2, 0), *widths).transpose(2, 0, 1) / shrink
+        p_values = []
+        for c in others:
+            inside = np.arange(self.starts[c], self.starts[c] + self.rows.cards[c])
+            inside = inside[self.sizes[inside] >= LEAST_ROWS]
+            if len(inside) > 1:
+                information = np.linalg.eigvalsh(covariance[inside])[:, 0]
+                inside = inside[information >= LEAST_INFORMATION]
+            if len(inside) < 2:
+                p_values.append(1.0)
+                continue
+            p_values.append(self._difference(s[inside], covariance[inside], inside, xa, xb, shrink))
+        if not p_values or min(p_values) >= 1.0:
+            return 1.0, None
+        best = int(np.argmin(p_values))
+        return min(1.0, p_values[best] * len(p_values)), others[best]
+
+    def _sums(
+        self,
+        sides: tuple[Side, Side],
+        scores: tuple[FloatArray, ...],
+        xa: FloatArray,
+        xb: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the sums of products and of their half-empirical variances, by state."""
+        rows = self.rows
+        products = (xa[:, :, None] * xb[:, None, :]).reshape(len(xa), -1)
+        va, vb = (variances_of(side.shares, u) for side, u in zip(sides, scores, strict=True))
+        oa, ob = squares_of(xa), squares_of(xb)
+        half = oa[:, :, None] * vb[:, None, :] + va[:, :, None] * ob[:, None, :]
+        half = half.reshape(len(xa), -1) * (0.5 * rows.mass * rows.weights)[:, None]
+        sums = self.states.T @ np.hstack([products * rows.mass[:, None], half])
+        width = products.shape[1]
+        return sums[:, :width], sums[:, width:].reshape(len(sums), oa.shape[1], ob.shape[1])
+
+    def _difference(
+        self,
+        s: FloatArray,
+        covariance: FloatArray,
+        inside: IntArray,
+        xa: FloatArray,
+        xb: FloatArray,
+        shrink: float,
+    ) -> float:
+        """Return the p-value that the sums, weighed by information, are alike in some states."""
+        inverse = np.linalg.inv(covariance)
+        total = np.linalg.inv(covariance.sum(axis=0))
+        sum_all = s.sum(axis=0)
+        statistic = float(np.einsum("gi,gij,gj->", s, inverse, s) - sum_all @ total @ sum_all)
+        freedom = (len(s) - 1) * s.shape[1]
+        if self.rows.is_simple:
+            return chi_square_tail(statistic, freedom)
+        units, spread = self._spread(inside, xa, xb)
+        form = -np.tile(total, (len(s), len(s)))
+        for g in range(len(s)):
+            block = slice(g * s.shape[1], (g + 1) * s.shape[1])
+            form[block, block] += inverse[g]
+        values, vectors = np.linalg.eigh(form)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        return rao_scott(statistic, root.T @ (spread / shrink) @ root, units)[0]
+
+    def _spread(self, inside: IntArray, xa: FloatArray, xb: FloatArray) -> tuple[int, FloatArray]:
+        """Return the covariance of the sums of some states, from sums over subjects."""
+        rows = self.rows
+        products = (xa[:, :, None] * xb[:, None, :]).reshape(len(xa), -1)
+        width = products.shape[1]
+        if rows.clusters is None:  # each state has rows of its own
+            weight = rows.mass * rows.weights
+            result = np.zeros((len(inside) * width,) * 2)
+            for g, state in enumerate(inside):
+                part = products * (weight * self.states[:, state])[:, None]
+                result[g * width : (g + 1) * width, g * width : (g + 1) * width] = part.T @ products
+            return max(2, int(rows.total)), result
+        own = (self.states[:, inside, None] * products[:, None, :]).reshape(len(xa), -1)
+        sums = sums_by_cluster(rows.clusters, own * rows.mass[:, None])
+        sums = sums - sums.mean(axis=0)
+        return len(sums), sums.T @ sums * (len(sums) / max(len(sums) - 1, 1))
+
+
+def few_scores(shares: FloatArray, is_score: bool, counts: FloatArray) -> FloatArray:
+    """Return scores of the states: their order, or contrasts of the most frequent ones."""
+    states = shares.shape[1]
+    if is_score:
+        return np.arange(states, dtype=np.float64)[:, None] / (states - 1)
+    if states <= MOST_CONTRASTS + 1:
+        return contrasts(states)
+    often = np.argsort(-(counts @ shares), kind="stable")[:MOST_CONTRASTS]
+    group = np.full(states, MOST_CONTRASTS)
+    group[often] = np.arange(MOST_CONTRASTS)
+    return contrasts(MOST_CONTRASTS + 1)[group]
