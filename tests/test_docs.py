@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import re
 import sys
+from collections import Counter
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -229,3 +230,9 @@ Returns
 int
 """
     assert "\n".join(sections_as_lists(written.split("\n"))) == shown
+
+
+def test_file_names_of_tests_are_unique() -> None:
+    """Pytest imports test files by their name alone."""
+    names = Counter(path.name for path in Path(__file__).parent.rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
