@@ -86,7 +86,7 @@ def test_every_learner_writes_what_it_learned(name: str, train: str, tmp_path: P
     expected = learner_named(name)().fit(train)
     assert model.domain == cw.Domain({name: ["no", "yes"] for name in "ABCD"})
     assert model == expected.model_
-    assert model.info["description"] == expected.structure_.info["description"]
+    assert model.origin.learned == expected.structure_.origin.learned
 
 
 def test_options_are_parameters(train: str, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_options_are_parameters(train: str, tmp_path: Path) -> None:
     run(train, "--learner", "trees", "--out", str(out), *options, "--jobs", "2")
     expected = Trees(penalty=1, min_count=4, refit="l1", l1=2.0).fit(train)
     assert cw.read(out) == expected.model_
-    assert "refit=l1" in str(cw.read(out).info["description"])
+    assert "refit=l1" in cw.read(out).origin.words
 
 
 def test_the_domain_of_a_model_and_rows_from_standard_input(train: str, tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_values_that_a_parameter_cannot_have(
 def test_the_default_learner_needs_no_name(train: str, tmp_path: Path) -> None:
     out = tmp_path / "learned.json"
     assert run(train, "--out", str(out)).exit_code == 0
-    assert f"learned by {DEFAULT_LEARNER}(" in str(cw.read(out).info["description"])
+    assert f"learned by {DEFAULT_LEARNER}(" in cw.read(out).origin.words
     assert cw.learn(train).name == DEFAULT_LEARNER
 
 
@@ -231,5 +231,5 @@ def test_a_time_limit_stops_the_learner_and_is_recorded(train: str, tmp_path: Pa
     assert result.exit_code == 3
     assert "unfinished: the learner was stopped" in result.stderr
     structure = structure_of(cw.read(out))
-    assert "unfinished" in structure.info["description"]
+    assert "unfinished" in structure.origin.words
     assert structure.pairs() == []

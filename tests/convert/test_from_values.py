@@ -95,7 +95,8 @@ def test_table_by_table_contains_every_dependence(
         with pytest.raises(TooLargeError, match="more than 0 regions after"):
             by_values(model, tolerance=tolerance)
     assert cw.compare(exact, wider).fn == 0
-    assert wider.info["by_values"]["pairs_by_table"] == len({*model.structure.pairs()})
+    assert wider.origin.by_values is not None
+    assert wider.origin.by_values.pairs_by_table == len({*model.structure.pairs()})
 
 
 def random_network(rng: np.random.Generator) -> LogLinear:
@@ -189,7 +190,7 @@ def test_json_keeps_how_claims_were_read(tolerance: float) -> None:
     made = by_values(random_network(np.random.default_rng(3)), tolerance=tolerance)
     read = read_stream(BytesIO(encode(made, "json")))
     assert read == made
-    assert read.info["by_values"] == made.info["by_values"]
+    assert read.origin.by_values == made.origin.by_values
     assert isinstance(read, Structure)
     assert read.separation_holds == made.separation_holds
 

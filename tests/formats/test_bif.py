@@ -233,7 +233,7 @@ def test_comments_before_the_first_word_are_read_once(comment: str) -> None:
     """A pattern that tries every way to split the comments would not end."""
     text = comment * 2_000 + "network n { }\nvariable A { type discrete [ 2 ] { a, b }; }\n"
     text += "probability ( A ) { table 0.5, 0.5; }\n"
-    assert read_stream(io.StringIO(text)).info["format"] == "bif"
+    assert read_stream(io.StringIO(text)).origin.file.format == "bif"
     with pytest.raises(ContextwiseError, match="unknown kind of model"):
         read_stream(io.StringIO(comment * 2_000 + "something else"))
 
@@ -244,7 +244,7 @@ def test_a_bif_file_with_unobserved_rows_gives_a_structure() -> None:
     with pytest.warns(FormatWarning, match="1 variable without some probabilities"):
         model = read_stream(io.StringIO(text), format="bif")
     assert isinstance(model, Structure)
-    assert model.info["zero_weights"] == 0
+    assert model.origin.file.zero_weights == 0
     whole = from_text(text.replace("NaN, NaN", "0.5 0.5"), "bif")
     assert model == structure_of(whole)
     assert model.pairs() == [("A", "B")]

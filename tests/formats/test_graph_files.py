@@ -48,7 +48,7 @@ def test_a_collider_in_each_format(format: str) -> None:
     assert arcs(model) == [("A", "B"), ("C", "B")]
     assert isinstance(model, Structure)
     assert sorted(map(sorted, model.pairs())) == [["A", "B"], ["A", "C"], ["B", "C"]]
-    assert model.info["unknown_states"]
+    assert model.origin.unknown_states
 
 
 @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ def test_a_graph_takes_the_states_of_the_model_it_is_compared_with(tmp_path: Pat
 @pytest.mark.parametrize("format", ["modelstring", "tetrad", "edges"])
 def test_formats_that_share_a_suffix_are_told_by_their_content(format: str) -> None:
     model = read_stream(io.StringIO(COLLIDER[format]), name="upload.txt")
-    assert model.info["format"] == format
+    assert model.origin.file.format == format
 
 
 def test_graphs_of_other_packages_are_models() -> None:

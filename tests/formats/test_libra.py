@@ -9,6 +9,7 @@ import pytest
 from contextwise import LogLinear, Structure, read
 from contextwise.formats import encode, libra, read_stream
 from contextwise.formats.reading import Source
+from contextwise.models.origin import ModelFile
 from contextwise.models.structure import ContradictionWarning, Model
 
 DOMAIN = {"v0": 2, "v1": 3, "v2": 2}
@@ -116,15 +117,15 @@ def test_info_says_what_the_file_held(tmp_path: Path) -> None:
     path.write_text("2,3,2\nMN {\n0 +v0_1\n1 -v0_0\n0 +v2_1\n1 +v1_0 +v1_1\n}\n")
     with pytest.warns(ContradictionWarning, match=r"model\.mn: dropped 1 feature that can never"):
         model = read(path)
-    assert model.info == {
-        "file": str(path),
-        "format": "mn",
-        "lines": 7,
-        "raw_features": 4,
-        "duplicates": 1,
-        "contradictory": 1,
-        "zero_weights": 2,
-    }
+    assert model.origin.file == ModelFile(
+        name=str(path),
+        format="mn",
+        lines=7,
+        raw_features=4,
+        duplicates=1,
+        contradictory=1,
+        zero_weights=2,
+    )
 
 
 def test_zero_weights_can_be_dropped(tmp_path: Path) -> None:
@@ -177,4 +178,4 @@ def test_only_single_tests_are_written() -> None:
 
 def test_a_last_line_without_an_end_counts() -> None:
     for end in (b"", b"\n"):
-        assert libra.read(Source(b"2\nMN {\n}" + end, "x"), "MN").info["lines"] == 3
+        assert libra.read(Source(b"2\nMN {\n}" + end, "x"), "MN").origin.file.lines == 3

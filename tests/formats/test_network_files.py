@@ -82,7 +82,7 @@ def test_the_same_network_in_each_format(format: str) -> None:
     assert model == wanted
     assert model.directions is not None
     assert model.directions.parents == ((), (), (0, 1))
-    assert read_stream(io.StringIO(TEXTS[format])).info["format"] == format
+    assert read_stream(io.StringIO(TEXTS[format])).origin.file.format == format
 
 
 def test_the_content_decides_where_the_suffix_is_wrong(tmp_path: Path) -> None:

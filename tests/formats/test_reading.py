@@ -351,7 +351,7 @@ def test_a_deep_tree_that_tests_few_variables(tmp_path: Path) -> None:
     path = tmp_path / "x.mn"
     path.write_text("2,3,2\nMN {\ntree {\n" + "(v1_0 1" * DEEP + " 2" + ")" * DEEP + "\n}\n}\n")
     with pytest.warns(UserWarning, match="dropped 99999 features that can never hold"):
-        assert read(path).info["raw_features"] == DEEP + 1
+        assert read(path).origin.file.raw_features == DEEP + 1
 
 
 def test_a_deep_tree_that_tests_many_variables_is_too_large(tmp_path: Path) -> None:

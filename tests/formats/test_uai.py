@@ -63,8 +63,8 @@ def test_uai_is_found_by_its_suffix_and_by_its_first_word(tmp_path: Path) -> Non
     (tmp_path / "m.uai").write_text(text)
     model = read(tmp_path / "m.uai")
     assert model == read_stream(io.StringIO(text))
-    assert model.info["format"] == "uai"
-    assert model.info["zero_weights"] == 1
+    assert model.origin.file.format == "uai"
+    assert model.origin.file.zero_weights == 1
     write(model, tmp_path / "again.uai.gz")
     assert read(tmp_path / "again.uai.gz") == model
 

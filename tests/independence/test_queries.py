@@ -19,6 +19,7 @@ from contextwise.independence.model_claims import explain_model
 from contextwise.independence.queries import Answer, Statement, parse_statement
 from contextwise.models.domain import Domain
 from contextwise.models.notation import quoted
+from contextwise.models.origin import Origin
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.testing import claims, domains, names, structures
 from hard import ends, pigeons
@@ -260,7 +261,7 @@ def test_the_answer_of_a_partly_directed_graph_without_a_dag_says_so() -> None:
     """Features cannot express that A and B are independent while their child is unobserved."""
     domain = Domain({"A": 2, "B": 2, "C": 2})
     features = from_ldag([("A", "C"), ("B", "C")], domain).features
-    model = Structure(domain, features, info={"directed": True})
+    model = Structure(domain, features, origin=Origin(directed=True))
     answer = query(model, "A _||_ B")
     assert "features cannot express" in str(answer)
     assert "features cannot express" not in str(query("six", "X1 _||_ X2"))

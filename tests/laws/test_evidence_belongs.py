@@ -40,7 +40,7 @@ CHANGES: dict[str, Callable[[Structure], Model]] = {
     "renamed": lambda m: m.renamed({m.domain.names[0]: "other"}),
     "restrict": lambda m: m.restrict({m.domain.names[0]: m.domain.states[0][0]}),
     "fewer features": lambda m: Structure(
-        m.domain, m.features.take(np.arange(len(m)) != 0), info=m.info
+        m.domain, m.features.take(np.arange(len(m)) != 0), origin=m.origin, tested=m.tested
     ),
     "without zero weights": lambda m: LogLinear(m, np.arange(len(m)) != 0).without_zero_weights(),
 }

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from contextwise import LogLinear, Structure, distance, read, write
 from contextwise.errors import ContextwiseError
 from contextwise.formats import FORMATS, Format, encode, read_stream
+from contextwise.models.origin import Origin
 from contextwise.models.structure import Model
 from contextwise.testing import domains, log_linear_models, structures
 from format_samples import SAMPLES
@@ -45,7 +46,7 @@ def test_the_example_of_every_format(known: Format, tmp_path: Path) -> None:
     sample = SAMPLES[known.name].file
     model = read_stream(io.StringIO(sample), format=known.name)
     assert len(model) > 0
-    assert read_stream(io.StringIO(sample)).info["format"] == known.name
+    assert read_stream(io.StringIO(sample)).origin.file.format == known.name
     if known.writer:
         path = tmp_path / f"model{known.suffixes[0]}"
         write(model, path)
@@ -109,8 +110,8 @@ def test_what_is_written_as_mn_is_in_the_grammar_of_libra(model: Model) -> None:
 
 def test_a_description_stays_in_json(tmp_path: Path) -> None:
     path = tmp_path / "model.json"
-    write(Structure({"A": 2}, info={"description": 'a "small" one\nfor tests: é'}), path)
-    assert read(path).info["description"] == 'a "small" one\nfor tests: é'
+    write(Structure({"A": 2}, origin=Origin(description='a "small" one\nfor tests: é')), path)
+    assert read(path).origin.description == 'a "small" one\nfor tests: é'
 
 
 def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:

@@ -29,11 +29,12 @@ def learner(request: pytest.FixtureRequest) -> Learner:
 
 def test_fit_returns_the_learner_and_says_where_the_result_comes_from(learner: Learner) -> None:
     assert learner.fit(ROWS) is learner
-    info = learner.structure_.info
-    assert LEARNERS[info["learner"]].class_name == type(learner).__name__
-    assert info["fingerprint"] == as_data(ROWS).fingerprint
-    assert info["version"] == cw.__version__
-    assert info["rows"] == 60
+    origin = learner.structure_.origin
+    assert LEARNERS[origin.learner].class_name == type(learner).__name__
+    assert origin.saw(as_data(ROWS).fingerprint)
+    assert not origin.saw(as_data(ROWS[1:]).fingerprint)
+    assert origin.learned is not None
+    assert (origin.learned.rows, origin.learned.version) == (60, cw.__version__)
     assert learner.model_.structure == learner.structure_
     assert learner.domain_ == as_data(ROWS).domain
     assert math.isfinite(learner.score(ROWS))
@@ -73,8 +74,10 @@ def test_one_row_and_one_variable_are_enough(learner: Learner) -> None:
 @pytest.mark.filterwarnings("ignore:.*found too little")
 def test_a_time_limit_gives_the_best_structure_so_far(learner: Learner) -> None:
     stopped = fresh(learner).fit(ROWS, time_limit=0)
-    assert stopped.structure_.info.get("unfinished", False) is not stopped.finished_
-    assert stopped.finished_ == ("time limit" not in stopped.structure_.info["description"])
+    origin = stopped.structure_.origin
+    assert origin.learned is not None
+    assert origin.learned.finished is stopped.finished_
+    assert stopped.finished_ == ("time limit" not in origin.words)
     assert math.isfinite(stopped.score(ROWS))
     assert pickle.loads(pickle.dumps(stopped)).structure_ == stopped.structure_
     enough = fresh(learner).fit(ROWS, time_limit=600)

@@ -46,7 +46,9 @@ def test_the_moral_graph_is_learned(package: str, learner: Learner, data: Data) 
     assert learner.domain_ == data.domain
     assert set(learner.structure_.pairs()) == MORAL
     assert learner.score(data) > -2.5  # each variable alone: -3.7
-    assert learner.structure_.info["parameters"]["method"] == learner.get_params()["method"]
+    learned = learner.structure_.origin.learned
+    assert learned is not None
+    assert learned.parameters["method"] == learner.get_params()["method"]
 
 
 @pytest.mark.parametrize("learner", [Pgmpy, PyAgrum])

@@ -235,7 +235,7 @@ def test_an_interrupt_keeps_the_best_so_far() -> None:
         learner.fit(_rows(3000), domain=DOMAIN, show_progress=interrupt)
     assert not learner.finished_
     assert ("A", "D") in learner.structure_.pairs()
-    assert learner.structure_.info["unfinished"]
+    assert "unfinished" in learner.structure_.origin.words
 
 
 def test_unseen_and_many_states() -> None:

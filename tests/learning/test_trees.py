@@ -230,7 +230,7 @@ def test_threads_do_not_change_the_trees() -> None:
     rows = np.random.default_rng(0).integers(0, 2, (500, 30))
     one, two = (Trees(penalty=1, n_jobs=n).fit(rows) for n in (1, -1))
     assert one.trees_ == two.trees_
-    assert one.structure_.info["parameters"] == two.structure_.info["parameters"]
+    assert one.structure_.origin.learned == two.structure_.origin.learned
 
 
 # -- long work -------------------------------------------------------------------------------------

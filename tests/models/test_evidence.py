@@ -57,7 +57,7 @@ def test_a_file_with_evidence_of_an_older_form_loses_it(tmp_path: Path) -> None:
         lambda m: m.renamed({"A": "D"}),
         lambda m: m | cw.Structure(m.domain, ["A=1 & C=x"]),
         lambda m: m.aligned_to(cw.Structure({"C": ["x", "y"], "B": 2, "A": 2}).domain),
-        lambda m: cw.Structure(m.domain, m.features.take(np.array([True, False])), info=m.info),
+        lambda m: cw.Structure(m.domain, m.features.take(np.array([True, False])), tested=m.tested),
         lambda m: cw.LogLinear(m, [1.0, 0.0]).without_zero_weights(),
     ],
 )

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from contextwise import Domain, LogLinear, Structure, compare
 from contextwise.errors import DomainError, ParseError
+from contextwise.models.origin import Origin
 from contextwise.models.structure import ContradictionWarning
 from contextwise.testing import (
     assignments,
@@ -143,16 +144,16 @@ def test_a_structure_is_no_other_thing() -> None:
     assert model != "A"
     assert model != LogLinear(model, [])
     assert model != Structure({"B": 2})
-    assert model == Structure({"A": 2}, info={"path": "elsewhere"})
+    assert model == Structure({"A": 2}, origin=Origin(description="elsewhere"))
 
 
 def test_structures_are_frozen_and_can_be_pickled() -> None:
-    model = Structure(SURVEY, ["smoker=yes & ill=1"], info={"features": 3})
+    model = Structure(SURVEY, ["smoker=yes & ill=1"], origin=Origin(directed=True))
     with pytest.raises(AttributeError):
         model.domain = SURVEY  # type: ignore[misc]
     copy = pickle.loads(pickle.dumps(model))
     assert copy == model
-    assert copy.info == {"features": 3}
+    assert copy.origin == Origin(directed=True)
 
 
 @given(structures())

@@ -16,7 +16,7 @@ from contextwise.testing import brute_force
 @pytest.mark.parametrize("name", examples.names())
 def test_every_example_loads_and_says_what_it_is(name: str) -> None:
     model = examples.load(name)
-    assert model.info["contradictory"] == model.info["duplicates"] == 0
+    assert model.origin.file.contradictory == model.origin.file.duplicates == 0
     assert examples.describe(name).endswith(".")
     assert name in str(examples.__doc__)
 

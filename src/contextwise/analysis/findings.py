@@ -544,7 +544,7 @@ def analysis_of(model: Model, data: Data, title: str, effort: Effort) -> Analysi
         data=data,
         model=structure.with_evidence(evidence),
         evidence=evidence,
-        learner=str(structure.info.get("learner", "")),
+        learner=structure.origin.learner,
         held_out=0 if evidence.seen_by_learner else evidence.count,
         given=True,
         findings=tuple(findings_of(data, structure, evidence)) if few else (),

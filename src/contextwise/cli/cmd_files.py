@@ -156,16 +156,16 @@ def _record(name: str, model: Model) -> dict[str, object]:
     structure = cw.models.structure.structure_of(model)
     return {
         "model": name,
-        "format": model.info.get("format"),
+        "format": model.origin.file.format or None,
         "given_by": "its claims" if structure.given_by_claims else "features",
         "by_values": structure.rule or None,
         **structure.statistics(),
         **_arcs(model),
         "smallest_cardinality": min(cardinalities, default=0),
         "largest_cardinality": max(cardinalities, default=0),
-        "states": "unknown: 2 assumed" if model.info.get("unknown_states") else None,
+        "states": "unknown: 2 assumed" if model.origin.unknown_states else None,
         "zero_weights": zeros,
-        **{key: model.info.get(key) for key in OF_THE_FILE},
+        **{key: getattr(model.origin.file, key) for key in OF_THE_FILE},
     }
 
 
@@ -209,7 +209,7 @@ def _one_model(record: Mapping[str, object], model: Model) -> str:
         del shown["scopes"]
     rows = [(_label(key), _cell(value)) for key, value in shown.items() if value is not None]
     rows = [(label, structure.rule if label == "by values" else cell) for label, cell in rows]
-    description = printable(str(model.info.get("description") or ""))
+    description = printable(model.origin.words)
     blocks = [click.wrap_text(description, 78)] if description else []
     blocks.append(columns(rows, "<<"))
     if model.directions is not None and 0 < len(model.directions.arcs) <= MOST_ARCS:
@@ -319,7 +319,7 @@ def convert(
         only_one_from_stdin([source, names_from])
         with cw.models.structure.named(names_from, source):
             domain = load(names_from).domain
-            if model.info.get("unknown_states"):
+            if model.origin.unknown_states:
                 model = model.aligned_to(domain)
             else:
                 model = model.aligned_to(domain, align="position")

@@ -294,13 +294,13 @@ def _over_one_domain(
     if not models:
         raise ContextwiseError("no model to compare; give at least one")
     read = [as_model(model, zero_weights=zero_weights) for model in models]
-    called = [str(model.info.get("file", "")) for model in read] if names is None else names
-    if all(model.info.get("unknown_states") for model in read):
+    called = [model.origin.file.name for model in read] if names is None else names
+    if all(model.origin.unknown_states for model in read):
         warnings.warn(
             "the graphs have no states; every variable is taken to have two", stacklevel=4
         )
     for model in read[1:]:  # the true model may be a graph without states
-        if isinstance(read[0], Structure) and not model.info.get("unknown_states"):
+        if isinstance(read[0], Structure) and not model.origin.unknown_states:
             read[0] = read[0].with_states_of(model.domain, align=align)
     domain, aligned = read[0].domain, read[:1]
     for place, model in enumerate(read[1:], 1):

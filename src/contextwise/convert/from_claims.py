@@ -149,7 +149,7 @@ def model_for(
     """Return the model that makes exactly these claims: with features if they are found in time.
 
     ``dependent`` has the same claims the other way round, if they are known: for each pair the
-    cubes where it depends. ``about`` are ``info`` and ``directions`` of the model.
+    cubes where it depends. ``about`` are ``origin`` and ``directions`` of the model.
     """
     features = features_for(wanted, deadline)
     if features is not None:

@@ -18,6 +18,7 @@ by more than its share of the tolerance. That contains every dependence, too.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from math import prod
 from typing import Any
@@ -31,7 +32,8 @@ from contextwise.models.claims import claims_of_cubes
 from contextwise.models.domain import Domain
 from contextwise.models.factors import Factor, factors_of, log_odds_ratio, spread
 from contextwise.models.features import PairIndex
-from contextwise.models.structure import ROUNDING, LogLinear, Structure
+from contextwise.models.origin import ROUNDING, ByValues
+from contextwise.models.structure import LogLinear, Structure
 from contextwise.support.effort import Deadline
 
 MOST_CELLS_OF_A_PAIR = 10**7
@@ -48,9 +50,8 @@ def by_values(
     """Return what the numbers of a model claim: where each pair interacts.
 
     The result is a `Structure` if features make exactly these claims, and `Claims` otherwise. Its
-    ``info["by_values"]`` has the ``tolerance``, whether there are ``zeros``, and the number of
-    ``pairs_by_table``: those whose tables are too large to add up; ``info["numbers"]`` is the
-    model.
+    ``origin.by_values`` has the tolerance, whether there are zeros, the number of pairs whose
+    tables are too large to add up, and the model.
 
     Parameters
     ----------
@@ -109,13 +110,16 @@ def by_values(
                 f"{len(dependent):,} of {len(together):,} pairs; give a larger "
                 "tolerance, or compare the features"
             )
-    about = {
-        "tolerance": tolerance,
-        "zeros": bool(np.isneginf(model.weights).any()),
-        "pairs_by_table": pairs_by_table,
+    about = ByValues(
+        tolerance=tolerance,
+        zeros=bool(np.isneginf(model.weights).any()),
+        pairs_by_table=pairs_by_table,
+        numbers=model,
+    )
+    kept: Any = {
+        "origin": replace(model.origin, by_values=about),
+        "directions": model.directions,
     }
-    info = {**model.info, "by_values": about, "numbers": model}
-    kept: Any = {"info": info, "directions": model.directions}
     if pairs_by_table:
         return claims_of_cubes(domain, dependent, **kept)
     wanted = WantedIndependence(domain, independent)

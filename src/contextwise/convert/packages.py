@@ -20,6 +20,7 @@ from contextwise.models.directions import bayesian_network, moral_pairs
 from contextwise.models.domain import Domain, listed
 from contextwise.models.factors import Factor, log_linear
 from contextwise.models.factors import tables as cells
+from contextwise.models.origin import Origin
 from contextwise.models.structure import LogLinear, Structure, structure_of
 
 
@@ -200,7 +201,9 @@ def _from_pdag(
         return structure_of(bayesian_network(domain, parents, undirected=undirected))
     except DomainError:  # a learner can return a graph with cycles or contradictory arrows
         pairs = {(min(edge), max(edge)) for edge in (*moral_pairs(parents), *undirected)}
-        return Structure(domain, cells(domain, sorted(pairs)).features, info={"directed": True})
+        return Structure(
+            domain, cells(domain, sorted(pairs)).features, origin=Origin(directed=True)
+        )
 
 
 # -- packages of R --------------------------------------------------------------------------------

@@ -51,6 +51,7 @@ from contextwise.data.text import text_table
 from contextwise.errors import ContextwiseError, DomainError, ParseError, TooLargeError, require
 from contextwise.formats import FORMATS
 from contextwise.models.domain import Domain, State, listed
+from contextwise.models.origin import NOT_RECORDED
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.support import files
 from contextwise.support.arrays import BoolArray, IntArray
@@ -337,8 +338,8 @@ def infer_domain(data: DataLike) -> Domain:
 
 def following(model: Any, options: RowOptions | None = None) -> RowOptions:
     """Return options that read rows as those that a model was learned from."""
-    learned = getattr(model, "info", {}).get("data")
-    return (options or RowOptions())._replace(learned=learned)
+    origin = getattr(model, "origin", NOT_RECORDED)
+    return (options or RowOptions())._replace(learned=origin.reading or None)
 
 
 def _source_table(data: DataLike, how: RowOptions) -> Sheet:

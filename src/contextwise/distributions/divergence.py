@@ -56,7 +56,7 @@ def kl_divergence(p: ModelLike, q: ModelLike, *, rng: Seed = 0) -> Estimate:
     Estimate(0.117993, exact)
     """
     p, q = as_log_linear(p), as_log_linear(q)
-    with named(str(p.info.get("file", "")), str(q.info.get("file", ""))):
+    with named(p.origin.file.name, q.origin.file.name):
         q = q.aligned_to(p.domain)
     if prod(p.domain.cardinalities) <= STATES:
         return Estimate(_enumerated(p, q))

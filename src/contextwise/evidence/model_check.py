@@ -7,7 +7,6 @@ independence, compared with data sets drawn from the fitted structure.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -167,7 +166,7 @@ def check(
     model = as_model(model)
     whole = structure_of(model)
     data = as_data(rows, whole.domain, following(whole))
-    seen = _learned_from(whole, data)
+    seen = whole.origin.saw(data.fingerprint)
     question = pose([model], pairs=pairs, variables=variables, context=context, data=data)
     (structure,) = question.structures
     if question.box and data.subjects is not None:
@@ -180,13 +179,13 @@ def check(
         why = "no row agrees with the context" if context else "there are no rows"
         raise DomainError(f"{why}, so there is nothing to check")
     if context:  # a context may open trails of a network
-        structure = Structure(structure.domain, structure.features, info=structure.info)
+        structure = Structure(structure.domain, structure.features, origin=structure.origin)
     chosen = None if pairs is None and variables is None else question.asked_pairs.tolist()
     test = partial(judge, structure, level=alpha, pairs=chosen, regions=regions)
     evidence = test(
         data,
         seen_by_learner=seen,
-        used_by_learner=seen and _decides_by_test(whole),
+        used_by_learner=seen and whole.origin.learner in DECIDE_BY_TEST,
         deadline=effort.deadline,
         dependencies=dependencies,
     )
@@ -198,17 +197,6 @@ def check(
             result, overall=_overall(simulated, structure, data, evidence, rng, overall, effort)
         )
     return result
-
-
-def _learned_from(structure: Structure, data: Data) -> bool:
-    """Return whether the structure records these rows as those it was learned from."""
-    return f"fingerprint {data.fingerprint}" in str(structure.info.get("description", ""))
-
-
-def _decides_by_test(structure: Structure) -> bool:
-    """Return whether the learner of a structure decides by the test of `judge`."""
-    found = re.match(r"learned by ([\w-]+)\(", str(structure.info.get("description", "")))
-    return bool(found and found[1] in DECIDE_BY_TEST)
 
 
 # -- the structure as a whole ----------------------------------------------------------------------

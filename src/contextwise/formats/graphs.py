@@ -1,6 +1,6 @@
 """Read graphs without tables: model strings, Tetrad, DOT, GML, lists of edges, Boolean networks.
 
-Such a file has no states, so two are assumed, and ``info["unknown_states"]`` is true; a comparison
+Such a file has no states, so two are assumed, and ``origin.unknown_states`` is true; a comparison
 takes the states of the other model. An arc ``A --> B`` makes A a parent of B; the graph of all arcs
 must be a DAG. A graph of edges alone is undirected. Arcs and edges together are an equivalence
 class of DAGs (a CPDAG), which all make the same claims. Edges with circles or two heads are
@@ -26,6 +26,7 @@ from contextwise.formats.reading import (
 )
 from contextwise.models.domain import Domain
 from contextwise.models.features import PairIndex
+from contextwise.models.origin import Origin
 from contextwise.models.structure import Model
 
 
@@ -77,7 +78,7 @@ class Graph:
             else:
                 for parent, child in [(a, b)] * (">" in heads) + [(b, a)] * ("<" in heads):
                     parents[child].append(parent)
-        about = {"unknown_states": True}
+        about = Origin(unknown_states=True)
         if edges and not any(parents):
             return model_of_factors(domain, edges, None, source, about=about)
         return model_of_network(domain, parents, None, source, undirected=edges, about=about)

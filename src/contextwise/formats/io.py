@@ -2,9 +2,7 @@
 
 `read` and `write` choose the format by the suffix of the file name, or by ``format=``. A ``.gz``
 after any suffix compresses the file. A file with weights gives a `LogLinear`, any other a
-`Structure`. Its ``info`` has ``file``, ``format`` and ``lines``; ``raw_features``, the number of
-features as listed (a table line or a tree leaf is one); ``duplicates``, ``contradictory`` (can
-never hold, dropped) and ``zero_weights``, the numbers of such features.
+`Structure`. Its ``origin.file`` is a `contextwise.models.origin.ModelFile`.
 
 Functions that take a model also take the path of a file, the name of a bundled example, or a fitted
 learner: they call `as_model`, `as_structure` or `as_log_linear`.
@@ -207,11 +205,11 @@ def encode(model: Model, format: str) -> bytes:
     structure = structure_of(model)
     if "claims" not in chosen.holds:
         require_features(structure, f"a {chosen.suffixes[0]} file")
-    is_directed = structure.directions is not None or structure.info.get("directed")
+    is_directed = structure.directions is not None or structure.origin.directed
     facts = (
-        ("unknown states", structure.info.get("unknown_states"), "that the states are unknown"),
+        ("unknown states", structure.origin.unknown_states, "that the states are unknown"),
         ("directions", is_directed, "that the model is directed"),
-        ("data", structure.info.get("data"), "how rows are read (bins, missing values)"),
+        ("data", structure.origin.reading, "how rows are read (bins, missing values)"),
     )
     lost = [text for fact, holds, text in facts if holds and fact not in chosen.holds]
     if lost:

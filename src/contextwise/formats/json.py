@@ -26,12 +26,11 @@ from contextwise.models.directions import Directions, TableError, directions_of
 from contextwise.models.domain import Domain, literals_of
 from contextwise.models.evidence import KINDS, VERDICTS, ClaimEvidence, Effect, Evidence
 from contextwise.models.features import PairIndex, members, words_of
+from contextwise.models.origin import ByValues, Learned, ModelFile, Origin
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 from contextwise.support.arrays import IntArray, WordArray
 
 VERSION = 1
-_ABOUT = ("description", "directed", "unknown_states", "by_values", "data")
-"""Keys whose values become the ``info`` of the model."""
 _BLANK = " \t\n\r"
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
@@ -43,27 +42,31 @@ def read(source: Source) -> Model:
     """Read a ``.json`` file."""
     document = _document(source)
     domain = _domain(source, document["variables"])
-    about = {key: document[key] for key in _ABOUT if key in document}
-    if "evidence" in document:
-        about["evidence"] = _evidence(source, domain, document["evidence"])
+    about = _origin(document)
+    tested = _evidence(source, domain, document["evidence"]) if "evidence" in document else None
     directions = None
     if "directions" in document:
         directions = _directions(source, domain, document["directions"])
     if "claims" in document:
-        info = {"file": source.name, "format": "json", "lines": source.text.count("\n")} | about
-        return _claims(source, domain, document["claims"], info=info, directions=directions)
-    lengths, variables, values = _literals(source, domain, document["features"])
-    weights = None
-    if "weights" in document:
-        weights = _weights(source, document["weights"], len(lengths))
-    return model_of(domain, lengths, variables, values, weights, source, about, directions)
+        file = ModelFile(name=source.name, format="json", lines=source.text.count("\n"))
+        kept = {"origin": replace(about, file=file), "directions": directions}
+        model: Model = _claims(source, domain, document["claims"], **kept)
+    else:
+        lengths, variables, values = _literals(source, domain, document["features"])
+        weights = None
+        if "weights" in document:
+            weights = _weights(source, document["weights"], len(lengths))
+        model = model_of(domain, lengths, variables, values, weights, source, about, directions)
+    if tested and tested.features == structure_of(model).fingerprint:
+        return model.with_evidence(tested)
+    return model
 
 
 def write(model: Model) -> bytes:
     """Write a model as a ``.json`` file, one line per variable and per feature."""
     structure, evidence = structure_of(model), model.evidence
-    domain, info = structure.domain, structure.info
-    parts = {key: _dumped(info[key]) for key in _ABOUT if info.get(key)}
+    domain = structure.domain
+    parts = {key: _dumped(value) for key, value in _of_origin(structure.origin).items() if value}
     variables = zip(domain.names, domain.states, strict=True)
     parts["variables"] = _lines(_dumped({"name": n, "states": s}) for n, s in variables)
     if structure.directions is not None:
@@ -120,6 +123,31 @@ def _direction_texts(domain: Domain, directions: Directions) -> Iterator[str]:
 
 
 _MEASURES: dict[str, Literal["odds ratio", "V"]] = {"odds_ratio": "odds ratio", "v": "V"}
+
+
+def _of_origin(origin: Origin) -> dict[str, Any]:
+    """Return the keys of a file about the origin, but for the facts of the file itself."""
+    by_values = origin.by_values and replace(origin.by_values, numbers=None)
+    return {
+        "description": origin.description,
+        "learned": origin.learned and vars(origin.learned),
+        "directed": origin.directed,
+        "unknown_states": origin.unknown_states,
+        "by_values": by_values and {k: v for k, v in vars(by_values).items() if k != "numbers"},
+        "data": dict(origin.reading),
+    }
+
+
+def _origin(document: dict[str, Any]) -> Origin:
+    """Return the origin that a file records."""
+    return Origin(
+        description=document.get("description", ""),
+        learned=Learned(**document["learned"]) if "learned" in document else None,
+        reading=document.get("data", {}),
+        unknown_states=document.get("unknown_states", False),
+        directed=document.get("directed", False),
+        by_values=ByValues(**document["by_values"]) if "by_values" in document else None,
+    )
 
 
 def _evidence_text(evidence: Evidence) -> str:
@@ -224,6 +252,14 @@ _DOCUMENT = {
     "directed?": _FLAG,
     "unknown_states?": _FLAG,
     "by_values?": {"tolerance": _NUMBER, "zeros": _FLAG, "pairs_by_table": _WHOLE},
+    "learned?": {
+        "learner": _TEXT,
+        "parameters": {"*": Any},
+        "rows": _WHOLE,
+        "fingerprint": _TEXT,
+        "version": _TEXT,
+        "finished": _FLAG,
+    },
     "data?": {
         "dropped?": [_TEXT],
         "bins?": (dict,),

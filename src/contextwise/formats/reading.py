@@ -13,11 +13,11 @@ from __future__ import annotations
 import re
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from unicodedata import normalize
 
 import numpy as np
@@ -41,6 +41,7 @@ from contextwise.models.factors import (
     numbers,
 )
 from contextwise.models.features import PairIndex, normalized, words_of
+from contextwise.models.origin import NOT_RECORDED, ModelFile, Origin
 from contextwise.models.structure import (
     LogLinear,
     Model,
@@ -141,32 +142,31 @@ def model_of(
     values: WordArray,
     weights: FloatArray | None,
     source: Source,
-    about: Mapping[str, Any] | None = None,
+    about: Origin = NOT_RECORDED,
     directions: Directions | None = None,
 ) -> Model:
     """Make the model of features as a file lists them: a LogLinear if they have weights.
 
     ``lengths`` has the number of literals of each feature, ``variables`` and ``values`` those of
     each literal. Features that can never hold are dropped with a warning; the weights of equal ones
-    add up. ``about`` is added to the ``info`` of the model.
+    add up. ``about`` is the origin of the model, but for the file.
     """
     count, data = len(lengths), source.data
     owners = np.repeat(np.arange(count), lengths)
     features, places = normalized(domain.cardinalities, owners, variables, values, count)
     contradictory = int((places < 0).sum())
-    info: dict[str, Any] = {
-        "file": source.name,
-        "format": source.format,
+    file = ModelFile(
+        name=source.name,
+        format=source.format,
         # the last line may have no line end
-        "lines": data.count(b"\n") + (not data.endswith(b"\n") and bool(data)),
-        "raw_features": count,
-        "duplicates": count - contradictory - len(features),
-        "contradictory": contradictory,
-        "zero_weights": 0 if weights is None else int((weights == 0).sum()),
-    }
-    info |= about or {}
+        lines=data.count(b"\n") + (not data.endswith(b"\n") and bool(data)),
+        raw_features=count,
+        duplicates=count - contradictory - len(features),
+        contradictory=contradictory,
+        zero_weights=0 if weights is None else int((weights == 0).sum()),
+    )
     warn_of_contradictions(contradictory, f"{source.name}: ", stacklevel=6)
-    structure = Structure(domain, features, info=info, directions=directions)
+    structure = Structure(domain, features, origin=replace(about, file=file), directions=directions)
     if weights is None:
         return structure
     try:
@@ -188,7 +188,7 @@ def model_of_factors(
     logs: Sequence[FloatArray] | None,
     source: Source,
     directions: Directions | None = None,
-    about: Mapping[str, Any] | None = None,
+    about: Origin = NOT_RECORDED,
 ) -> Model:
     """Make the model of the tables of a file: each cell is a feature, its log the weight."""
     try:
@@ -210,7 +210,7 @@ def model_of_network(
     *,
     undirected: Iterable[PairIndex] = (),
     lines: Sequence[int] | None = None,
-    about: Mapping[str, Any] | None = None,
+    about: Origin = NOT_RECORDED,
 ) -> Model:
     """Make the model of the Bayesian network in a file, with its directions.
 

@@ -509,7 +509,7 @@ class _Query:
                 for v, state in sorted(assignment.items())
                 if v in tested
             ),
-            directed=bool(self.structure.info.get("directed")),
+            directed=self.structure.origin.directed,
         )
 
     def _blocking(self, links: Links) -> list[int]:

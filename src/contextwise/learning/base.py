@@ -34,6 +34,7 @@ from contextwise.evidence.verdicts import judge
 from contextwise.learning import DEFAULT_LEARNER, LEARNERS, learner_named
 from contextwise.models.domain import Domain
 from contextwise.models.evidence import Evidence
+from contextwise.models.origin import Learned, Origin
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 from contextwise.support.effort import NEVER, Deadline, Progress, check_jobs, progress_of
 from contextwise.support.formatting import plural
@@ -112,7 +113,7 @@ class Learner:
     Attributes
     ----------
     structure_ : Structure
-        The learned structure. Its ``info`` records the learner, its parameters, a fingerprint of
+        The learned structure. Its ``origin`` records the learner, its parameters, a fingerprint of
         the data and the version, and whether the learner was stopped early.
     model_ : LogLinear
         The structure with weights. A learner without weights fits them on first access.
@@ -235,11 +236,9 @@ class Learner:
     def _keep(self, learned: Model, data: Data) -> Self:
         structure = structure_of(learned)
         self.domain_ = structure.domain
-        info = self._info(data)
-        if structure.info.get("directed"):
-            info["directed"] = True
+        origin = self._origin(data, structure.origin.directed)
         self.structure_ = Structure(
-            self.domain_, structure.features, info=info, directions=structure.directions
+            self.domain_, structure.features, origin=origin, directions=structure.directions
         )
         self._model: LogLinear | None = None
         self._evidence: Evidence | None = None
@@ -248,21 +247,15 @@ class Learner:
             self._model = LogLinear(self.structure_, learned.weights)
         return self
 
-    def _info(self, data: Data) -> dict[str, Any]:
-        name, parameters = learner_configuration(self).values()
-        release = version_of("contextwise")
-        arguments = ", ".join(f"{key}={value}" for key, value in parameters.items())
-        return {
-            "learner": name,
-            "parameters": parameters,
-            "rows": len(data),
-            "fingerprint": data.fingerprint,
-            **({"data": dict(data.decisions)} if data.decisions else {}),
-            "version": release,
-            "description": f"learned by {name}({arguments}) of contextwise {release} from "
-            f"{len(data)} rows (fingerprint {data.fingerprint})"
-            + ("" if self.finished_ else ", unfinished: stopped by the time limit or by Ctrl-C"),
-        } | ({} if self.finished_ else {"unfinished": True})
+    def _origin(self, data: Data, directed: bool) -> Origin:
+        learned = Learned(
+            **learner_configuration(self),
+            rows=len(data),
+            fingerprint=data.fingerprint,
+            version=version_of("contextwise"),
+            finished=self.finished_,
+        )
+        return Origin(learned=learned, reading=dict(data.decisions), directed=directed)
 
     @property
     def model_(self) -> LogLinear:

@@ -18,6 +18,7 @@ from contextwise.errors import DomainError
 from contextwise.models.domain import Domain, State, value_sets_of
 from contextwise.models.features import Features, PairIndex, by_pairs, no_features, normalized
 from contextwise.models.notation import between, write_literals
+from contextwise.models.origin import NOT_RECORDED, Origin
 from contextwise.models.structure import (
     Feature,
     Model,
@@ -29,6 +30,7 @@ from contextwise.models.structure import (
 
 if TYPE_CHECKING:
     from contextwise.models.directions import Directions
+    from contextwise.models.evidence import Evidence
 
 Region = bool | Iterable[Feature]
 """Everywhere (True), nowhere (False), or a list of contexts such as ``["C=0 & D=1", "E=2"]``."""
@@ -48,7 +50,7 @@ class Claims(Structure):
         A region is True (everywhere), False (nowhere), or a list of contexts over the *other*
         variables, as texts or mappings; the pair depends where any of them holds. A pair that is
         not listed is independent everywhere.
-    info : mapping, optional
+    origin : Origin, optional
         The origin of the claims; ignored by ``==``.
     directions : Directions, optional
         The arcs and tables, if these are claims of a Bayesian network; ignored by ``==``.
@@ -77,13 +79,14 @@ class Claims(Structure):
         domain: Domain | Mapping[str, Sequence[State] | int],
         regions: Features | Mapping[tuple[str, str], Region] | None = None,
         *,
-        info: Mapping[str, Any] | None = None,
+        origin: Origin = NOT_RECORDED,
         directions: Directions | None = None,
+        tested: Evidence | None = None,
     ) -> None:
         domain = domain if isinstance(domain, Domain) else Domain(domain)
         if not isinstance(regions, Features):
             regions = _rows_of(domain, {} if regions is None else regions)
-        super().__init__(domain, regions, info=info, directions=directions)
+        super().__init__(domain, regions, origin=origin, directions=directions, tested=tested)
 
     @classmethod
     def of(cls, model: Model) -> Claims:
@@ -95,7 +98,7 @@ class Claims(Structure):
         structure = structure_of(model)
         if isinstance(structure, Claims):
             return structure
-        return cls(structure.domain, by_pairs(structure.features), info=structure.info)
+        return cls(structure.domain, by_pairs(structure.features), origin=structure.origin)
 
     def feature_text(self, feature: int) -> str:
         """Return one row as text: ``A–B where C=0``."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import combinations
@@ -39,6 +39,7 @@ from contextwise.models.features import (
     words_of,
 )
 from contextwise.models.notation import write_literals
+from contextwise.models.origin import NOT_RECORDED, ROUNDING, Origin
 from contextwise.support.arrays import IntArray, WordArray
 from contextwise.support.formatting import plural, printable, renderers
 
@@ -49,8 +50,6 @@ if TYPE_CHECKING:
 Feature = Assignment
 """A mapping such as ``{"smoker": "yes"}`` or a text such as ``"smoker=yes & age!=young"``."""
 Align = Literal["names", "position"]
-ROUNDING = 1e-9
-"""A log odds ratio up to this is rounding error."""
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -62,8 +61,8 @@ class Structure:
     domain : Domain, or a mapping that makes one
     features : iterable of features, or Features
         A feature is a mapping from names to a state or a list of states, or a text.
-    info : mapping, optional
-        The origin of the structure; ignored by ``==``.
+    origin : Origin, optional
+        Where it comes from: a file, a learner, numbers; ignored by ``==``.
     directions : Directions, optional
         The arcs and tables, if this is the structure of a Bayesian network; ignored by ``==``.
 
@@ -82,8 +81,9 @@ class Structure:
 
     domain: Domain
     features: Features
-    info: Mapping[str, Any] = field(default_factory=dict)
+    origin: Origin = NOT_RECORDED
     directions: Directions | None = None
+    tested: Evidence | None = None  # `evidence` returns it if it is of these features
     given_by_claims: ClassVar[bool] = False  # True for `Claims`
     unit: ClassVar[str] = "feature"  # what `len` counts
 
@@ -92,8 +92,9 @@ class Structure:
         domain: Domain | Mapping[str, Sequence[State] | int],
         features: Features | Iterable[Feature] = (),
         *,
-        info: Mapping[str, Any] | None = None,
+        origin: Origin = NOT_RECORDED,
         directions: Directions | None = None,
+        tested: Evidence | None = None,
     ) -> None:
         domain = domain if isinstance(domain, Domain) else Domain(domain)
         if isinstance(features, str):
@@ -106,8 +107,9 @@ class Structure:
             raise DomainError("rows that cover one pair each make Claims, not a Structure")
         object.__setattr__(self, "domain", domain)
         object.__setattr__(self, "features", features)
-        object.__setattr__(self, "info", dict(info or {}))
+        object.__setattr__(self, "origin", origin)
         object.__setattr__(self, "directions", directions)
+        object.__setattr__(self, "tested", tested)
 
     @classmethod
     def from_literals(
@@ -153,16 +155,15 @@ class Structure:
     @property
     def evidence(self) -> Evidence | None:
         """The verdicts of rows about the claims; None if these features were never tested."""
-        evidence: Evidence | None = self.info.get("evidence")
-        return evidence if evidence and evidence.features == self.fingerprint else None
+        tested = self.tested
+        return tested if tested and tested.features == self.fingerprint else None
 
     def with_evidence(self, evidence: Evidence | None) -> Structure:
         """Return the same structure with this evidence; raise if it is of other features."""
         if evidence and evidence.features != self.fingerprint:
             raise DomainError("this evidence is about another structure; test this one")
-        info = {key: value for key, value in self.info.items() if key != "evidence"}
-        info |= {"evidence": evidence} if evidence else {}
-        return type(self)(self.domain, self.features, info=info, directions=self.directions)
+        kept: Any = {"origin": self.origin, "directions": self.directions, "tested": evidence}
+        return type(self)(self.domain, self.features, **kept)
 
     def __iter__(self) -> Iterator[dict[str, tuple[str, ...]]]:
         """Yield each feature as a mapping from the names of its scope to the allowed states."""
@@ -220,8 +221,8 @@ class Structure:
         It does not hold for claims read from numbers with zeros or with a tolerance (see
         `contextwise.convert.by_values`): each is about one pair given all other variables.
         """
-        about = self.info.get("by_values")
-        return about is None or not (about["zeros"] or about["tolerance"] > ROUNDING)
+        about = self.origin.by_values
+        return about is None or about.is_exact
 
     @property
     def weaker_than(self) -> float | None:
@@ -229,8 +230,8 @@ class Structure:
 
         Such pairs are weaker than that in these contexts, not independent.
         """
-        tolerance = self.info["by_values"]["tolerance"] if "by_values" in self.info else 0
-        return float(tolerance) if tolerance > ROUNDING else None
+        about = self.origin.by_values
+        return about.tolerance if about and about.tolerance > ROUNDING else None
 
     def size_text(self, count: int | None = None) -> str:
         """Write the number of features or regions, and how claims were read from numbers.
@@ -243,11 +244,11 @@ class Structure:
     @property
     def rule(self) -> str:
         """How claims were read from numbers, in words; empty if they were not."""
-        about = self.info.get("by_values")
+        about = self.origin.by_values
         if about is None:
             return ""
         words = f"dependent where a log odds ratio exceeds {self.weaker_than or 0:g}"
-        tables = about["pairs_by_table"]
+        tables = about.pairs_by_table
         return f"{words}; {plural(tables, 'pair')} taken table by table" if tables else words
 
     def restrict(self, context: Assignment | Box) -> Structure:
@@ -258,14 +259,15 @@ class Structure:
         """
         box = Box.of(self.domain, context)
         features, _ = restrict(self.features, box.allowed)
-        return type(self)(box.inside, features, info=_of_numbers(self))
+        return type(self)(box.inside, features, origin=self.origin.restricted())
 
     def union(self, other: Structure | LogLinear) -> Structure:
         """Return the features of both structures, aligned by name; also written ``a | b``."""
         aligned = structure_of(other).aligned_to(self.domain)
         features, _ = concatenated(self.features, aligned.features)
         kind = type(aligned if self.features.pairs is None else self)
-        return kind(self.domain, features, info=_of_numbers(self) or _of_numbers(aligned))
+        read = self if self.origin.by_values else aligned
+        return kind(self.domain, features, origin=read.origin.restricted())
 
     __or__ = union
 
@@ -306,7 +308,7 @@ class Structure:
 
         Any other structure, and one whose variables do not match, is returned unchanged.
         """
-        if not self.info.get("unknown_states"):
+        if not self.origin.unknown_states:
             return self
         matching = list(range(len(domain)))
         if align == "names":
@@ -317,17 +319,18 @@ class Structure:
 
         names = self.domain.names
         renamed = Domain({name: domain.states[v] for name, v in zip(names, matching, strict=True)})
-        info = {key: value for key, value in self.info.items() if key != "unknown_states"}
+        origin = replace(self.origin, unknown_states=False)
         features = tables(renamed, sorted(self.features.scopes())).features
-        return Structure(renamed, features, info=info, directions=self.directions)
+        return Structure(renamed, features, origin=origin, directions=self.directions)
 
     def _realigned(self, over: Alignment) -> tuple[Structure, IntArray]:
         features, places = realigned(self.features, over)
         directions = self.directions and self.directions.aligned(over)
-        info, numbers = self.info, self.info.get("numbers")
-        if numbers is not None:
-            info = {**info, "numbers": numbers._realigned(over)}
-        return type(self)(over.target, features, info=info, directions=directions), places
+        origin, about = self.origin, self.origin.by_values
+        if about and about.numbers is not None:
+            about = replace(about, numbers=about.numbers._realigned(over))
+            origin = replace(origin, by_values=about)
+        return type(self)(over.target, features, origin=origin, directions=directions), places
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -378,9 +381,9 @@ class LogLinear:
         return self.structure.domain
 
     @property
-    def info(self) -> Mapping[str, Any]:
-        """The origin of the model; ignored by ``==``."""
-        return self.structure.info
+    def origin(self) -> Origin:
+        """Where the structure comes from; ignored by ``==``."""
+        return self.structure.origin
 
     @property
     def directions(self) -> Directions | None:
@@ -466,8 +469,9 @@ class LogLinear:
         kept = Structure(
             self.domain,
             self.structure.features.take(keep),
-            info=self.info,
+            origin=self.origin,
             directions=self.directions,
+            tested=self.structure.tested,
         )
         return LogLinear(kept, self.weights[keep])
 
@@ -491,8 +495,8 @@ def numbers_of(model: Model) -> LogLinear | None:
     """Return a model with weights, or the one that claims were read from; None if there is none."""
     if isinstance(model, LogLinear):
         return model
-    numbers: LogLinear | None = model.info.get("numbers")
-    return numbers
+    about = model.origin.by_values
+    return about.numbers if about else None
 
 
 def require_features(model: Model, what: str) -> Structure:
@@ -506,11 +510,6 @@ def require_features(model: Model, what: str) -> Structure:
             f"{what} needs features, and this model is given by its claims about pairs"
         )
     return structure
-
-
-def _of_numbers(structure: Structure) -> dict[str, Any]:
-    """Return the part of ``info`` that says how the claims were read from numbers."""
-    return {key: structure.info[key] for key in ("by_values",) if key in structure.info}
 
 
 def _repr(kind: str, model: Model, shown: list[str]) -> str:

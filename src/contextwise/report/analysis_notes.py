@@ -250,7 +250,8 @@ def methods(analysis: Analysis, release: str) -> str:
         tested = f"on the {analysis.held_out:,} rows held out"
     start = f"The structure was given; {rows} served to test it with contextwise {release}"
     if analysis.learner and not analysis.given:
-        settings = dict(analysis.model.info.get("parameters", {})).items()
+        learned = analysis.model.origin.learned
+        settings = learned.parameters.items() if learned else ()
         parameters = ", ".join(f"{key} {value}" for key, value in settings if value != "()")
         variables = f"{len(data.domain)} categorical variables"
         start = f"We learned {kind} of {variables} from {rows} with the learner {analysis.learner}"

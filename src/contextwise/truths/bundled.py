@@ -72,4 +72,4 @@ def describe(name: str) -> str:
     >>> describe("survey-learned")
     'A guess at the model survey that ignores the role of gender: ...'
     """
-    return str(load(name).info["description"])
+    return load(name).origin.description
