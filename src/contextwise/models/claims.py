@@ -54,6 +54,8 @@ class Claims(Structure):
         The origin of the claims; ignored by ``==``.
     directions : Directions, optional
         The arcs and tables, if these are claims of a Bayesian network; ignored by ``==``.
+    tested : Evidence, optional
+        The verdicts of rows; `evidence` returns them if they are about these claims.
 
     Attributes
     ----------

@@ -65,6 +65,8 @@ class Structure:
         Where it comes from: a file, a learner, numbers; ignored by ``==``.
     directions : Directions, optional
         The arcs and tables, if this is the structure of a Bayesian network; ignored by ``==``.
+    tested : Evidence, optional
+        The verdicts of rows; `evidence` returns them if they are about these features.
 
     Examples
     --------
