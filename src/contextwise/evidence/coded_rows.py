@@ -169,8 +169,6 @@ def code_rows(
     rows = _reordered(rows, orders)._without_empty_states()
     constant = tuple(n for n, s in zip(rows.names, rows.states, strict=True) if len(s) < 2)
     rows, folded = _folded(rows.only([v for v, s in enumerate(rows.states) if len(s) > 1]))
-    if not rows.names:
-        rows = replace(rows, clusters=rows.clusters)
     maybe = [
         name
         for name, states in zip(rows.names, rows.states, strict=True)
@@ -212,28 +210,37 @@ def _reordered(rows: CodedRows, orders: dict[str, tuple[str, ...]]) -> CodedRows
 
 
 def _folded(rows: CodedRows) -> tuple[CodedRows, tuple[Folded, ...]]:
-    """Leave at most `MOST_STATES` states and "other" of each variable; merge ordered neighbours."""
-    codes, states, folded = rows.codes.copy(), list(rows.states), []
+    """Leave at most `MOST_STATES` states and "other" of each variable."""
+    folded = []
     for v, labels in enumerate(rows.states):
-        if len(labels) <= MOST_STATES + 1:
-            continue
-        counts = np.bincount(codes[:, v], rows.counts, minlength=len(labels))
-        if rows.ordered[v]:
-            middle = (np.cumsum(counts) - counts / 2) / counts.sum()
-            place = _numbered(np.floor(middle * MOST_STATES))
-            parts = [np.flatnonzero(place == k) for k in range(place.max() + 1)]
-            states[v] = tuple(
-                labels[p[0]] if len(p) == 1 else f"{labels[p[0]]} to {labels[p[-1]]}" for p in parts
-            )
-        else:
-            kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_STATES])
-            place = np.full(len(labels), MOST_STATES)
-            place[kept] = np.arange(MOST_STATES)
-            other = OTHER if OTHER not in labels else "all others"
-            states[v] = (*(labels[k] for k in kept.tolist()), other)
-        codes[:, v] = place[codes[:, v]]
-        folded.append(Folded(rows.names[v], len(labels), len(states[v])))
-    return replace(rows, codes=codes, states=tuple(states)), tuple(folded)
+        if len(labels) > MOST_STATES + 1:
+            rows = folded_to(rows, v, MOST_STATES + 1)
+            folded.append(Folded(rows.names[v], len(labels), len(rows.states[v])))
+    return rows, tuple(folded)
+
+
+def folded_to(rows: CodedRows, v: int, most: int) -> CodedRows:
+    """Leave at most ``most`` states of a variable: the rarest are one, ordered neighbours merge."""
+    labels = rows.states[v]
+    if len(labels) <= most:
+        return rows
+    counts = np.bincount(rows.codes[:, v], rows.counts, minlength=len(labels))
+    if rows.ordered[v]:
+        middle = (np.cumsum(counts) - counts / 2) / counts.sum()
+        place = _numbered(np.floor(middle * most))
+        parts = [np.flatnonzero(place == k) for k in range(place.max() + 1)]
+        states = tuple(
+            labels[p[0]] if len(p) == 1 else f"{labels[p[0]]} to {labels[p[-1]]}" for p in parts
+        )
+    else:
+        kept = np.sort(np.argsort(-counts, kind="stable")[: most - 1])
+        place = np.full(len(labels), most - 1)
+        place[kept] = np.arange(most - 1)
+        other = OTHER if OTHER not in labels else "all others"
+        states = (*(labels[k] for k in kept.tolist()), other)
+    codes = rows.codes.copy()
+    codes[:, v] = place[codes[:, v]]
+    return replace(rows, codes=codes, states=(*rows.states[:v], states, *rows.states[v + 1 :]))
 
 
 # -- what is ordered -------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,8 @@ except ImportError:  # not compiled
 STEPS = 40
 CONVERGED = 1e-9
 """The Newton decrement, in squared standard errors of the coefficients, at which a fit ends."""
+FRESH = 6
+"""Newton steps that use a new Hessian; later ones only if they converge slowly."""
 NEAR = 1e-6
 """The same where variables are left out of a fit."""
 DEAREST_HESSIAN = 4e8
@@ -152,24 +154,23 @@ class Logit:
         )
         return np.asarray(self.expand.T @ by_code @ self.expand + np.diag(self.ridge))
 
-    def fit(self, out: IntArray | None = None) -> FloatArray:
-        """Fit by Newton's method; return the shares. Coefficients ``out`` stay at zero."""
+    def fit(self) -> FloatArray:
+        """Fit all coefficients by Newton's method; return the shares."""
+        self.theta, shares, self.inverse = self.maximum(np.zeros(0, dtype=np.int64))
+        return shares
+
+    def maximum(self, out: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return coefficients, shares and inverse Hessian if coefficients ``out`` are zero."""
         keep = np.ones(len(self.theta), dtype=bool)
-        if out is not None:
-            keep[out] = False
+        keep[out] = False
         theta = np.where(keep, self.theta, 0.0)
         shares, value, gradient = self.evaluate(theta)
-        inverse, decrement = None, np.inf
-        for step_number in range(STEPS):
-            if inverse is None or step_number < 6:
-                inverse = np.linalg.inv(self.hessian(shares)[np.ix_(keep, keep)])
-            step = np.zeros(len(theta))
-            step[keep] = inverse @ gradient[keep]
+        inverse, decrement = self._inverse(shares, keep), np.inf
+        for number in range(STEPS):
+            step = inverse @ np.where(keep, gradient, 0.0)
             last, decrement = decrement, float(gradient @ step)
             if decrement < CONVERGED:
                 break
-            if decrement > 0.5 * last:
-                inverse = None  # it is old
             size = 1.0
             while True:
                 moved = theta + size * step
@@ -178,11 +179,16 @@ class Logit:
                     break
                 size /= 2
             theta, shares, value, gradient = moved, new_shares, new, new_gradient
-        if out is None:
-            assert inverse is not None or STEPS
-            self.theta = theta
-            self.inverse = np.linalg.inv(self.hessian(shares)) if inverse is None else inverse
-        return shares
+            if number < FRESH or decrement > 0.5 * last:
+                inverse = self._inverse(shares, keep)
+        return theta, shares, inverse
+
+    def _inverse(self, shares: FloatArray, keep: BoolArray) -> FloatArray:
+        """Return the inverse Hessian of some coefficients, with zeros for the others."""
+        inverse = np.zeros((len(keep), len(keep)))
+        places = np.flatnonzero(keep)
+        inverse[np.ix_(places, places)] = np.linalg.inv(self.hessian(shares)[np.ix_(keep, keep)])
+        return inverse
 
     def without(self, out: IntArray) -> FloatArray:
         """Return the shares of the logit without some coefficients.
@@ -209,7 +215,45 @@ class Logit:
             if not decrement < 0.6 * last:
                 break  # the Hessian changed too much
             theta, last = theta + step, decrement
-        return self.fit(out)
+        return self.maximum(out)[1]
+
+    # -- what each row contributes -----------------------------------------------------------------
+
+    @cached_property
+    def code_starts(self) -> IntArray:
+        """Where the codes of each term begin in a row of `incidence`, and where they end."""
+        sizes = [len(term.basis) for term in self.terms]
+        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    @cached_property
+    def incidence(self) -> Any:
+        """A sparse matrix of ones: rows by the codes of all terms."""
+        from scipy.sparse import csr_array
+
+        codes = self.layout.codes + self.code_starts[:-1]
+        rows, terms = codes.shape
+        parts = np.ones(rows * terms), codes.ravel(), np.arange(0, rows * terms + 1, terms)
+        return csr_array(parts, shape=(rows, int(self.code_starts[-1])))
+
+    def tables(self, theta: FloatArray) -> list[FloatArray]:
+        """Return the values of each term at each of its codes, by slope."""
+        tables = []
+        for k, term in enumerate(self.terms):
+            own = theta[self.places[k] : self.places[k + 1]]
+            table = np.zeros((len(term.basis), self.slopes.shape[1]))
+            table[:, term.low : term.high] = term.basis @ own.reshape(term.basis.shape[1], -1)
+            tables.append(table)
+        return tables
+
+    def scores_of_rows(self, directions: FloatArray, residuals: FloatArray) -> FloatArray:
+        """Return the score of each row in some directions of the coefficients.
+
+        ``residuals`` has the slopes of each row's state minus their expectation.
+        """
+        stacked = np.stack([np.vstack(self.tables(theta)) for theta in directions], axis=1)
+        sums = self.incidence @ stacked.reshape(len(stacked), -1)
+        sums = sums.reshape(len(residuals), len(directions), -1)
+        return np.asarray(np.einsum("nft,nt->nf", sums, residuals))
 
 
 # -- the sums by code, readable --------------------------------------------------------------------
@@ -285,8 +329,3 @@ def curvature_in_python(
                     block.transpose(0, 2, 1),
                 )
     return result
-
-
-def varying(codes: IntArray) -> BoolArray:
-    """Mask the columns that have two states or more."""
-    return np.asarray(np.ptp(codes, axis=0) > 0) if len(codes) else np.zeros(0, dtype=bool)

@@ -169,7 +169,7 @@ class _Effects:
     def _share_of(self, j: int) -> tuple[FloatArray, FloatArray]:
         """Return the shares if all rows had state j, and the influence of each row on them."""
         rows, logit = self.rows, self.logit
-        moved = self._sums - self._own_sums + self._tables(logit.theta)[self.term][j]
+        moved = self._sums - self._own_sums + logit.tables(logit.theta)[self.term][j]
         eta = moved @ logit.slopes.T
         shares = np.exp(eta - eta.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
@@ -179,13 +179,13 @@ class _Effects:
         away = logit.slopes[None] - (shares @ logit.slopes)[:, None, :]
         change = (rows.mass[:, None, None] * shares[:, :, None] * away) / total
         count, width = logit.slopes.shape
-        by_code = (self._incidence.T @ change.reshape(len(change), -1)).reshape(-1, count, width)
+        by_code = (logit.incidence.T @ change.reshape(len(change), -1)).reshape(-1, count, width)
         gradient = np.zeros((count, len(logit.theta)))
         for k, term in enumerate(logit.terms):
             if k == self.term:
                 block = term.basis[j][:, None, None] * change.sum(axis=0)[None]
             else:
-                part = by_code[self._starts[k] : self._starts[k] + len(term.basis)]
+                part = by_code[logit.code_starts[k] : logit.code_starts[k] + len(term.basis)]
                 block = np.einsum("cd,cks->dks", term.basis, part)
             block = block[:, :, term.low : term.high].transpose(1, 0, 2)
             gradient[:, logit.places[k] : logit.places[k + 1]] = block.reshape(count, -1)
@@ -196,56 +196,20 @@ class _Effects:
 
     def _influence(self, chosen: FloatArray) -> FloatArray:
         """Return the influence of each row on some linear functions of the coefficients."""
-        logit = self.logit
-        moved = chosen @ logit.inverse
-        width = logit.slopes.shape[1]
-        stacked = np.zeros((len(chosen), self._incidence.shape[1], width))
-        for number, theta in enumerate(moved):
-            for k, table in enumerate(self._tables(theta)):
-                stacked[number, self._starts[k] : self._starts[k] + len(table)] = table
-        flat = stacked.transpose(1, 0, 2).reshape(self._incidence.shape[1], -1)
-        sums = (self._incidence @ flat).reshape(len(self.rows.counts), len(chosen), width)
-        return np.asarray(np.einsum("nft,nt->nf", sums, self.residuals))
+        return self.logit.scores_of_rows(chosen @ self.logit.inverse, self.residuals)
 
     def _variance(self, own: FloatArray) -> float:
         """Return the variance of an estimate from the influence of each observation."""
         return variance_of_sum(self.rows, own) * self.correction
 
-    def _tables(self, theta: FloatArray) -> list[FloatArray]:
-        """Return the values of each term at each of its codes, by slope."""
-        logit, width = self.logit, self.logit.slopes.shape[1]
-        tables = []
-        for k, term in enumerate(logit.terms):
-            own = theta[logit.places[k] : logit.places[k + 1]]
-            table = np.zeros((len(term.basis), width))
-            table[:, term.low : term.high] = term.basis @ own.reshape(term.basis.shape[1], -1)
-            tables.append(table)
-        return tables
-
-    @cached_property
-    def _starts(self) -> FloatArray:
-        """Where the codes of each term begin in a row of `_incidence`."""
-        sizes = [len(term.basis) for term in self.logit.terms]
-        return np.concatenate([[0], np.cumsum(sizes)])
-
-    @cached_property
-    def _incidence(self):
-        """A sparse matrix of ones: rows by the codes of all terms."""
-        from scipy.sparse import csr_array
-
-        codes = self.logit.layout.codes + self._starts[:-1]
-        rows, terms = codes.shape
-        parts = np.ones(rows * terms), codes.ravel(), np.arange(0, rows * terms + 1, terms)
-        return csr_array(parts, shape=(rows, int(self._starts[-1])))
-
     @cached_property
     def _sums(self) -> FloatArray:
-        return np.asarray(self._incidence @ np.vstack(self._tables(self.logit.theta)))
+        return np.asarray(self.logit.incidence @ np.vstack(self.logit.tables(self.logit.theta)))
 
     @cached_property
     def _own_sums(self) -> FloatArray:
         """The part of the sums that comes from ``by``."""
-        return self._tables(self.logit.theta)[self.term][self.rows.codes[:, self.by]]
+        return self.logit.tables(self.logit.theta)[self.term][self.rows.codes[:, self.by]]
 
 
 def constant_odds(fits: Fits, of: int, by: int) -> Logit:

@@ -105,6 +105,9 @@ class PairEvidence:
         return asdict(self)
 
 
+InteractionVerdict = Literal["differs", "suggestive", "no difference shown", "could not be tested"]
+
+
 @dataclass(frozen=True)
 class StateEffects:
     """The association of a pair among the rows with one state of a third variable."""
@@ -123,7 +126,7 @@ class Interaction:
 
     pair: tuple[str, str]
     by: str
-    verdict: Literal["differs", "suggestive", "no difference shown", "could not be tested"]
+    verdict: InteractionVerdict
     p: float | None
     adjusted: float | None  #: by Holm's correction within ``family``
     family: str

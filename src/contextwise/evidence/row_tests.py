@@ -28,6 +28,8 @@ from contextwise.evidence.independence_test import check_level
 from contextwise.evidence.logits import contrasts
 from contextwise.evidence.pair_effects import effects_of
 from contextwise.evidence.pair_records import (
+    Interaction,
+    InteractionVerdict,
     PairEffect,
     PairEvidence,
     PairsTested,
@@ -36,6 +38,7 @@ from contextwise.evidence.pair_records import (
 )
 from contextwise.evidence.partial_v import partial_v
 from contextwise.evidence.residual_products import compare_products
+from contextwise.evidence.same_association import same_association
 from contextwise.evidence.variable_fits import Fits, columns_to_hold
 from contextwise.models.domain import Assignment, value_sets_of
 from contextwise.models.notation import Literal as Literals
@@ -254,6 +257,78 @@ class RowTests:
             tested = replace(tested, effects=tester.effects(0, 1, None))
         return corrected([tested], "1 pair", 1, self.level)[0]
 
+    def same(
+        self,
+        pair: Pair,
+        by: str,
+        given: Sequence[str] | None = None,
+        where: Assignment | Sequence[Literals] | None = None,
+        *,
+        effects: bool = True,
+    ) -> Interaction:
+        """Test that the association of a pair is the same in all states of ``by``.
+
+        The test is symmetric in the two variables; each state of ``by`` has its own main effects.
+        The p-value is not corrected.
+        """
+        if by in pair:
+            raise DomainError(f"{quoted(by)} is one of the pair; choose a third variable")
+        rows = self._rows_where(where)
+        for name in (*pair, by, *(given or ())):
+            self.data.domain.position(name)
+        if lacking := [name for name in (*pair, by) if name not in rows.names]:
+            reason = f"{quoted(lacking[0])} does not vary there"
+            unknown = Interaction(pair, by, "could not be tested", None, None, "1 test")
+            return replace(unknown, reason=reason)
+        others = (n for n in rows.names if n not in (*pair, by))
+        held = [n for n in others if given is None or n in given]
+        part = rows.only([rows.names.index(name) for name in (*pair, by, *held)])
+        tested = same_association(part, 0, 1, 2, effects=effects, level=self.level)
+        return _corrected_interactions([tested], "1 test", 1, self.level)[0]
+
+    def interactions(
+        self,
+        questions: Sequence[tuple[Pair, str]],
+        family: str,
+        *,
+        effects: bool = True,
+        effort: Effort = QUIET,
+    ) -> tuple[Interaction, ...]:
+        """Ask `same` for several pairs and third variables, corrected as one family by Holm.
+
+        "Does colour by year matter for release" and "year by colour" are one question: three
+        variables have one test and one p-value, whichever of them is ``by``. At a time limit or
+        Ctrl-C the answers found are returned, corrected for all questions.
+        """
+        found: list[Interaction] = []
+        asked: dict[frozenset[str], list[tuple[Pair, str]]] = {}
+        for pair, by in questions:
+            asked.setdefault(frozenset((*pair, by)), []).append((pair, by))
+        with effort.showing("interactions") as shown:
+            try:
+                for number, forms in enumerate(asked.values()):
+                    effort.deadline.check()
+                    found += self._one_question(forms, effects)
+                    shown.report(number + 1, len(asked))
+            except (*effort.deadline.out_of_time, KeyboardInterrupt):
+                pass
+        return _corrected_interactions(found, family, len(asked), self.level)
+
+    def _one_question(self, forms: Sequence[tuple[Pair, str]], effects: bool) -> list[Interaction]:
+        """Answer several forms of one question with the p-value of that with most states."""
+        states = dict(zip(self.rows.names, self.rows.cards.tolist(), strict=True))
+        ranked = sorted(forms, key=lambda form: (-states.get(form[1], 0), form[1]))
+        first = self.same(*ranked[0], effects=effects)
+        shown = effects and first.p is not None and first.p <= self.level
+        answers = [first]
+        for pair, by in ranked[1:]:
+            other = self.same(pair, by, effects=shown)
+            if other.p is not None or first.p is not None:
+                kept = {"p": first.p, "freedom": first.freedom, "method": first.method}
+                other = replace(other, **kept, reason=first.reason)
+            answers.append(other)
+        return answers
+
     def _rows_where(self, where: Assignment | Sequence[Literals] | None) -> CodedRows:
         """Return the rows of a region, without variables that do not vary there."""
         if not where:
@@ -427,6 +502,30 @@ def corrected(
         _judged(replace(each, adjusted=None if each.p is None else p, family=family), level)
         for each, p in zip(tested, adjusted[: len(p_values)], strict=True)
     )
+
+
+def _corrected_interactions(
+    tested: Sequence[Interaction], family: str, size: int, level: float
+) -> tuple[Interaction, ...]:
+    """Correct the p-values of several interactions as one family, and decide their verdicts."""
+    of_triple: dict[frozenset[str], float] = {}
+    for each in tested:
+        of_triple[frozenset((*each.pair, each.by))] = 1.0 if each.p is None else each.p
+    rest = [1.0] * (size - len(of_triple))
+    adjusted = dict(zip(of_triple, holm([*of_triple.values(), *rest]), strict=False))
+    corrected_ones = []
+    for each in tested:
+        p = adjusted[frozenset((*each.pair, each.by))]
+        if each.p is None:
+            corrected_ones.append(replace(each, family=family))
+            continue
+        verdict: InteractionVerdict = "no difference shown"
+        if p <= level:
+            verdict = "differs"
+        elif each.p <= level:
+            verdict = "suggestive"
+        corrected_ones.append(replace(each, adjusted=p, family=family, verdict=verdict))
+    return tuple(corrected_ones)
 
 
 def _judged(tested: PairEvidence, level: float) -> PairEvidence:

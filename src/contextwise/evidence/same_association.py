@@ -1,0 +1,263 @@
+"""Test whether the association of two variables is the same in all states of a third one.
+
+The two variables a and b are one response whose states are the pairs of theirs. Its logit given the
+third variable g and the others R has, for each state of g, main effects of a and of b, and of all R
+on both::
+
+    log p(a, b | R, g) = association(a, b) + main(a, g) + main(b, g) + R·(a, g) + R·(b, g) + const
+
+A score test asks whether the association must differ by g as well. a and b have the same place in
+the model, so the test is symmetric. The association of ordered variables is the product of their
+scores (one degree of freedom); two states count as ordered. An ordered g is tested for a linear
+change, too, and p is twice the smaller.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import exp, sqrt
+
+import numpy as np
+
+from contextwise.evidence.coded_rows import CodedRows, folded_to
+from contextwise.evidence.logits import FIXED, Logit, Term, contrasts, score_contrasts
+from contextwise.evidence.pair_effects import Z, effects_of, variance_of_sum
+from contextwise.evidence.pair_records import Interaction, StateEffects
+from contextwise.evidence.residual_products import chi_square_tail, rao_scott, sums_by_cluster
+from contextwise.evidence.variable_fits import COLUMN_SHARE, RIDGE, Fits, columns_to_hold
+from contextwise.support.arrays import FloatArray
+
+LEAST_ROWS = 20
+"""Rows of a state of g that takes part."""
+MOST_STATES = 7
+"""States of a and b; the rarest are one, and neighbours of ordered ones merge."""
+WEAK = 0.01
+"""Ridge of the main effects of groups."""
+LEAST_INFORMATION = 0.25
+
+
+def same_association(
+    rows: CodedRows, a: int, b: int, by: int, *, effects: bool = True, level: float = 0.05
+) -> Interaction:
+    """Test that a and b have the same association in all states of ``by``, all others held fixed.
+
+    The effects within states are measured if p is at most ``level``.
+    """
+    names = rows.names
+    found = Interaction((names[a], names[b]), names[by], "could not be tested", None, None, "")
+    part = _usable(rows, a, b, by)
+    if part is None:
+        states = f"{LEAST_ROWS} rows in which both vary"
+        return replace(found, reason=f"fewer than two states of {names[by]} have {states}")
+    place = {name: k for k, name in enumerate(part.names)}
+    first, second = sorted((a, b), key=lambda v: names[v])
+    others = [k for k, name in enumerate(part.names) if name not in (names[a], names[b], names[by])]
+    triple = place[names[first]], place[names[second]], place[names[by]]
+    model = _Model(part, *triple, others)
+    p, trend, freedom, method = model.test()
+    if not freedom:
+        return replace(found, reason=f"too little varies within the states of {names[by]}")
+    ratio = model.ratio() if model.is_single else (None, None, None)
+    states = ()
+    if effects and p <= level:
+        states = _states(rows, a, b, by)
+    return replace(
+        found,
+        p=p,
+        freedom=freedom,
+        trend_p=trend,
+        states=states,
+        ratio=ratio[0],
+        ratio_low=ratio[1],
+        ratio_high=ratio[2],
+        given=tuple(part.names[k] for k in model.held),
+        left_out=tuple(n for n in names if n not in (names[a], names[b], names[by])
+                       and n not in {part.names[k] for k in model.held}),
+        method=method,
+    )  # fmt: skip
+
+
+def _usable(rows: CodedRows, a: int, b: int, by: int) -> CodedRows | None:
+    """Return the rows of the states of ``by`` that have enough rows in which a and b vary."""
+    good = []
+    for state in range(int(rows.cards[by])):
+        inside = rows.codes[:, by] == state
+        varies = all(np.ptp(rows.codes[inside, v]) > 0 for v in (a, b)) if inside.any() else False
+        if varies and rows.counts[inside].sum() >= LEAST_ROWS:
+            good.append(state)
+    if len(good) < 2:
+        return None
+    part = rows.where(np.isin(rows.codes[:, by], good))
+    kept = [v for v, states in enumerate(part.states) if len(states) > 1]
+    part = part.only(kept)
+    for v in (a, b):
+        part = folded_to(part, part.names.index(rows.names[v]), MOST_STATES)
+    return part.merged()
+
+
+def _states(rows: CodedRows, a: int, b: int, by: int) -> tuple[StateEffects, ...]:
+    """Return the effects of the pair within each state of ``by``."""
+    found, names = [], rows.names
+    of, other = sorted((a, b), key=lambda v: (rows.cards[v], names[v]))
+    for state, label in enumerate(rows.states[by]):
+        inside = rows.codes[:, by] == state
+        size = float(rows.counts[inside].sum())
+        measured = ()
+        if size >= LEAST_ROWS:
+            part = rows.where(inside)
+            part = part.only([v for v, states in enumerate(part.states) if len(states) > 1])
+            if {names[of], names[other]} <= {*part.names}:
+                x, y = part.names.index(names[of]), part.names.index(names[other])
+                others = [v for v in range(len(part.names)) if v not in (x, y)]
+                fits = Fits(part, products=False)
+                held = columns_to_hold(part, x, y, fits.widths, fits.slopes(x), others)
+                fits = Fits(part.only([x, y, *held]), products=False)
+                measured = effects_of(fits, 0, 1)
+        found.append(StateEffects(label, size, measured))
+    return tuple(found)
+
+
+class _Model:
+    """The logit of the pairs of states, without and with a different association by group."""
+
+    def __init__(self, rows: CodedRows, a: int, b: int, by: int, others: list[int]) -> None:
+        self.rows, self.a, self.b, self.by = rows, a, b, by
+        sides = [_Slopes(rows, v) for v in (a, b)]
+        ka, kb = (int(rows.cards[v]) for v in (a, b))
+        joint = [np.kron(sides[0].score, sides[1].score)]
+        first, second = (
+            (np.kron(s, np.ones((kb, 1))) for s in (sides[0].main, sides[0].rest)),
+            (np.kron(np.ones((ka, 1)), s) for s in (sides[1].main, sides[1].rest)),
+        )
+        (main_a, rest_a), (main_b, rest_b) = first, second
+        self.slopes = np.hstack([*joint, main_a, main_b, rest_a, rest_b])
+        self.single = joint[0].shape[1]
+        self.middle = self.single + main_a.shape[1] + main_b.shape[1]
+        self.is_single = self.single == 1 and rows.cards[by] == 2
+        self.spread = [side.deviation for side in sides]
+        self.held, terms = self._terms(others)
+        states = rows.codes[:, a] * kb + rows.codes[:, b]
+        self.logit = Logit(terms, self.slopes, states, rows.mass)
+        self.tested = np.arange(self.logit.places[-2], self.logit.places[-1])
+
+    def _terms(self, others: list[int]) -> tuple[list[int], list[Term]]:
+        """Return the variables held fixed, and the terms; the last is the one tested."""
+        rows, single, high = self.rows, self.single, self.slopes.shape[1]
+        fits = Fits(rows)
+        group, groups = rows.codes[:, self.by], int(rows.cards[self.by])
+        share = np.bincount(group, rows.counts, minlength=groups) / rows.total
+        basis = score_contrasts(groups) if rows.is_score(self.by) else contrasts(groups)
+        basis = basis - share @ basis
+        constant = np.zeros(len(group), dtype=np.int64)
+        owners = frozenset([self.by])
+        terms = [
+            Term(constant, np.ones((1, 1)), 0, high, FIXED),
+            Term(group, basis, single, high, WEAK, owners),
+        ]
+        columns = fits.widths[others].sum() * (self.middle - single)
+        separate = columns * groups <= COLUMN_SHARE * rows.total and columns * groups <= 800
+        held = others if separate else columns_to_hold(
+            rows, self.a, self.b, fits.widths, self.middle - single, others
+        )  # fmt: skip
+        for u in held:
+            own, ridge = fits.bases[u].functions, RIDGE * fits.bases[u].scale * 2
+            codes = rows.codes[:, u]
+            if separate:
+                codes = codes * groups + group
+                by_group = np.kron(own, basis)
+                own = np.hstack([np.repeat(own, groups, axis=0), by_group])
+            terms.append(Term(codes, own, single, self.middle, ridge, frozenset([u])))
+        terms.append(Term(group, basis, 0, single, FIXED, owners))
+        return held, terms
+
+    def test(self) -> tuple[float, float | None, int, str]:
+        """Return p, that of a linear change, degrees of freedom, and the method."""
+        logit, tested = self.logit, self.tested
+        theta, shares, inverse = logit.maximum(tested)
+        gradient = logit.evaluate(theta)[2][tested]
+        hessian = logit.hessian(shares)
+        across = inverse @ hessian[:, tested]
+        information = hessian[np.ix_(tested, tested)] - hessian[tested] @ across
+        shrink = max(0.2, 1 - logit.columns / self.rows.total)
+        spread = None
+        if not self.rows.is_simple:
+            directions = -across.T
+            directions[:, tested] += np.eye(len(tested))
+            spread = self._spread(directions, shares)
+        p, freedom = _score_p(gradient, information / shrink, spread)
+        method = "chi-square" if spread is None else "clusters"
+        if not freedom or not self.rows.is_score(self.by):
+            return p, None, freedom, method
+        part = np.arange(self.single)  # the first function of an ordered group is its score
+        sub = None if spread is None else (spread[0], spread[1][np.ix_(part, part)])
+        trend, _ = _score_p(gradient[part], information[np.ix_(part, part)] / shrink, sub)
+        return min(1.0, 2 * min(p, trend)), trend, freedom, method
+
+    def _residuals(self, shares: FloatArray) -> FloatArray:
+        slopes = self.slopes
+        return self.rows.weights[:, None] * (slopes[self.logit.states] - shares @ slopes)
+
+    def _spread(self, directions: FloatArray, shares: FloatArray) -> tuple[int, FloatArray]:
+        """Return the number of independent units, and the covariance of the scores."""
+        rows = self.rows
+        own = self.logit.scores_of_rows(directions, self._residuals(shares))
+        if rows.clusters is None:
+            return max(2, int(rows.total)), (own * rows.counts[:, None]).T @ own
+        sums = sums_by_cluster(rows.clusters, own * rows.counts[:, None])
+        return len(sums), sums.T @ sums * (len(sums) / max(len(sums) - 1, 1))
+
+    def ratio(self) -> tuple[float, float, float]:
+        """Return the ratio of the odds ratios in two groups, with its interval.
+
+        Of two states each; else per standard deviation of both variables.
+        """
+        logit, rows = self.logit, self.rows
+        shares = logit.fit()
+        basis = logit.terms[-1].basis
+        step = float(basis[1, 0] - basis[0, 0])
+        unit = step * float(np.prod(self.spread))
+        chosen = np.zeros((1, len(logit.theta)))
+        chosen[0, self.tested] = unit
+        own = logit.scores_of_rows(chosen @ logit.inverse, self._residuals(shares))[:, 0]
+        correction = rows.total / max(rows.total - logit.columns, 1.0)
+        error = sqrt(variance_of_sum(rows, own) * correction)
+        value = float(logit.theta[self.tested[0]]) * unit
+        limits = (min(max(x, -700.0), 700.0) for x in (value, value - Z * error, value + Z * error))
+        estimate, low, high = map(exp, limits)
+        return estimate, low, high
+
+
+class _Slopes:
+    """How one variable enters: the score of the association, main effects, and their rest."""
+
+    def __init__(self, rows: CodedRows, v: int) -> None:
+        states = int(rows.cards[v])
+        whole = score_contrasts(states) if rows.is_score(v) else contrasts(states)
+        share = np.bincount(rows.codes[:, v], rows.mass, minlength=states)
+        share = share / share.sum()
+        if rows.is_score(v):
+            self.main, self.rest = whole[:, :1], whole[:, 1:]
+            score = whole[:, :1]
+            mean = float(share @ score[:, 0])
+            self.deviation = sqrt(float(share @ score[:, 0] ** 2) - mean**2)
+        else:
+            self.main, self.rest, score = whole, whole[:, :0], whole
+            self.deviation = float(whole[1, 0] - whole[0, 0])  # from the first state to the second
+        # Close to orthogonal to the main effects.
+        self.score = score - share @ score
+
+
+def _score_p(
+    gradient: FloatArray, information: FloatArray, spread: tuple[int, FloatArray] | None
+) -> tuple[float, int]:
+    """Return the p-value of a score test and its degrees of freedom."""
+    values, vectors = np.linalg.eigh(information)
+    keep = values > max(1e-6 * values[-1], LEAST_INFORMATION * 1e-3)
+    freedom = int(keep.sum())
+    if not freedom:
+        return 1.0, 0
+    root = vectors[:, keep] / np.sqrt(values[keep])
+    statistic = float(((gradient @ root) ** 2).sum())
+    if spread is None:
+        return chi_square_tail(statistic, freedom), freedom
+    return rao_scott(statistic, root.T @ spread[1] @ root, spread[0])[0], freedom
