@@ -7,7 +7,8 @@ import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -27,6 +28,7 @@ from contextwise.errors import ContextwiseError, OpenResult
 if TYPE_CHECKING:
     from contextwise.comparison.matrix import DistanceMatrix
     from contextwise.comparison.two_models import Comparison
+    from contextwise.data.rows import Data
     from contextwise.evaluation.random_guesses import Chance
     from contextwise.models.structure import Model
     from contextwise.report.comparisons import Guess
@@ -77,12 +79,21 @@ def compare(
     guesses: tuple[str, ...],
     groups: dict[str, list[str]],
     training_share: float | None,
+    score_rows: str | None,
+    kl: bool,
+    by_chance: options.ChanceOptions,
+    top: int,
     output: str,
+    per_pair: bool,
     exit_code: bool,
+    strengths: bool,
+    engine: str,
+    estimate: bool,
+    threads: int | None,
     probabilities: bool,
     naming: options.Naming,
     scope: options.Scope,
-    **how: Any,
+    **_: Any,  # the time limit, which `deadline` has
 ) -> None:
     """Compare each GUESS with the TRUE model, exactly.
 
@@ -126,24 +137,32 @@ def compare(
     options.refuse_alone(ctx, FLAGS, "data", "score_rows")
     if bool(guesses) == bool(groups):
         raise click.UsageError("give one GUESS or more, or groups of guesses with --group")
-    only_one_from_stdin([true, *guesses, scope.data, how["score_rows"]])
+    only_one_from_stdin([true, *guesses, scope.data, score_rows])
     names = [true, *guesses]
     if groups:
         options.refuse(ctx, (*SINGLE, *NAMED), "is for single guesses, not for a --group")
-        _compare_groups(true, groups, training_share, scope, output, how["engine"], how["threads"])
+        _compare_groups(true, groups, training_share, scope, output, engine, threads)
         return
     if holds_ensembles(names, probabilities):
         options.refuse(ctx, (*SINGLE, *COUNTED), "is for single models, not for ensembles")
         _compare_ensembles(naming.labels(names), names, scope, probabilities, output)
         return
-    if how["per_pair"] and output in cw.report.RENDERERS:
+    if per_pair and output in cw.report.RENDERERS:
         raise click.UsageError("--per-pair needs --csv or --json")
-    first, compared, stopped = _compare_guesses(names, naming, scope, **how)
-    label, *_ = naming.labels(names)
-    _show(first, (true, label), compared, scope, output, how["top"], how["per_pair"])
+    first, *others = scope.load_all(names)
+    rows = None if score_rows is None else load_data(score_rows, scope.row_options, first)
+    counting = Counting(engine, threads, estimate, strengths)
+    compared, stopped = _compare_each(names, first, others, naming, scope, by_chance, counting)
+    if kl or rows is not None:
+        compared = [
+            _with_scores(g, first, m, scope, rows, kl)
+            for g, m in zip(compared, others, strict=False)
+        ]
+    _show(first, (true, naming.labels(names)[0]), compared, scope, output, top, per_pair)
     if exit_code and any(guess.comparison.distance_bounds[0] for guess in compared):
         ctx.exit(1)
-    if stopped or any(len(guess.comparison.unions.open_places) for guess in compared):
+    late = (by_chance.is_late(g.chance) or len(g.comparison.unions.open_places) for g in compared)
+    if stopped or any(late):
         ctx.exit(3)
 
 
@@ -153,66 +172,75 @@ COUNTED = ("engine", "threads", "peers")
 """Options that have no effect on groups or ensembles."""
 
 
-def _compare_guesses(
+class Counting(NamedTuple):
+    """How to count a comparison, as keywords of `contextwise.compare`."""
+
+    engine: str = "auto"
+    threads: int | None = None
+    estimate: bool = False
+    strengths: bool = False
+
+
+def _compare_each(
     names: Sequence[str],
+    first: Model,
+    others: Sequence[Model],
     naming: options.Naming,
     scope: options.Scope,
-    *,
     by_chance: options.ChanceOptions,
-    engine: str,
-    score_rows: str | None,
-    kl: bool,
-    threads: int | None,
-    estimate: bool,
-    strengths: bool,
-    **_: Any,
-) -> tuple[Model, list[Guess], bool]:
-    """Return the true model, the compared guesses, and whether Ctrl-C or the limit stopped it."""
-    time_left()  # the limit is also for reading the models
-    first, *others = scope.load_all(names)
-    true_label, *labels = naming.labels(names)
+    counting: Counting,
+) -> tuple[list[Guess], bool]:
+    """Compare each guess with the first model; also return whether Ctrl-C stopped it."""
+    label, *labels = naming.labels(names)
     scoped = scope.keywords(first)
-    rows = None if score_rows is None else load_data(score_rows, scope.row_options, first)
     compared: list[Guess] = []
-    for name, label, other in zip(names[1:], labels, others, strict=True):
-        restriction = naming.restrict(scoped, true_label, label)
-        how = {"engine": engine, "threads": threads, "estimate": estimate, "strengths": strengths}
-        interrupted = False
+    for name, other_label, other in zip(names[1:], labels, others, strict=True):
+        restriction, stopped = naming.restrict(scoped, label, other_label), False
         try:
-            comparison, chance = compare_guess(first, other, by_chance, restriction, **how)
+            comparison, chance = compare_guess(first, other, by_chance, restriction, counting)
         except cw.comparison.two_models.Interrupted as stop:
-            comparison, chance, interrupted = stop.comparison, None, True
-        scores = None
-        if kl or rows is not None:
-            aligned = other.aligned_to(first.domain, align=scope.align)
-            scores = cw.evaluation.likelihood_scores.score(first, aligned, rows=rows, kl=kl)
-        features, zeros = _feature_counts(other, scope)
-        compared.append(
-            cw.report.comparisons.Guess(
-                name, comparison, label, features, zeros, chance=chance, scores=scores
-            )
-        )
-        if interrupted:
-            return first, compared, True
-    late = any(by_chance.is_late(guess.chance) for guess in compared)
-    return first, compared, late
+            comparison, chance, stopped = stop.comparison, None, True
+        counts = _feature_counts(other, scope)
+        guess = cw.report.comparisons.Guess(name, comparison, other_label, *counts, chance=chance)
+        compared.append(guess)
+        if stopped:
+            return compared, True
+    return compared, False
+
+
+def _with_scores(
+    guess: Guess, first: Model, other: Model, scope: options.Scope, rows: Data | None, kl: bool
+) -> Guess:
+    """Add likelihoods of rows, and KL-divergences."""
+    aligned = other.aligned_to(first.domain, align=scope.align)
+    scores = cw.evaluation.likelihood_scores.score(first, aligned, rows=rows, kl=kl)
+    return replace(guess, scores=scores)
 
 
 def compare_guess(
-    true: Model, guess: Model, by_chance: options.ChanceOptions, restriction: Any, **how: Any
+    true: Model,
+    guess: Model,
+    by_chance: options.ChanceOptions,
+    restriction: Any,
+    counting: Counting,
 ) -> tuple[Comparison, Chance | None]:
     """Compare a guess, also with chance if all pairs are counted.
 
     Ctrl-C raises `Interrupted`, which carries the comparison so far.
     """
     comparison = cw.compare(
-        true, guess, time_limit=time_left(), show_progress=True, **how, **restriction
+        true,
+        guess,
+        time_limit=time_left(),
+        show_progress=True,
+        **counting._asdict(),
+        **restriction,
     )
     options.refuse_nothing(comparison.question)
     if not by_chance.chance or len(comparison.unions.open_places):
         return comparison, None
     drawing: Any = {"draws": by_chance.draws, "rng": by_chance.rng, "time_limit": time_left()}
-    drawing |= {"engine": how.get("engine", "auto"), "show_progress": True}
+    drawing |= {"engine": counting.engine, "show_progress": True}
     try:
         return comparison, cw.chance(true, guess, **drawing, **restriction)
     except OpenResult as error:
@@ -266,7 +294,6 @@ def _compare_groups(
     threads: int | None,
 ) -> None:
     """Compare every guess of every group with the true model, and the groups with each other."""
-    time_left()  # the limit is also for reading the models
     first = scope.load(true)
     how: Any = {"engine": engine, "threads": threads, "show_progress": True}
     how |= scope.keywords(first)

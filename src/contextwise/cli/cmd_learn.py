@@ -343,7 +343,6 @@ def stability(
     if ensemble is not None:
         options.check_out(ensemble, [".json"])
     configured = make_learner(learner, parameters)
-    time_left()  # the limit is also for reading the rows
     known = None if domain_from is None else load(domain_from)
     rows = load_data(data, row_options, known)
     if len(rows.domain) < 2:

@@ -48,7 +48,6 @@ class Picture(NamedTuple):
     ) -> list[Guess]:
         """Compare the first model with each of the others."""
         labels = self.labels(models)
-        time_left()  # the limit is also for reading the models
         loaded = load_all(models, by_values=self.by_values)
         guesses = []
         for k, context in product(range(1, len(models)), contexts):

@@ -9,7 +9,7 @@ import click
 
 import contextwise as cw
 from contextwise.cli import commands, options
-from contextwise.cli.cmd_compare import compare_guess
+from contextwise.cli.cmd_compare import Counting, compare_guess
 from contextwise.cli.inputs import (
     deadline,
     is_data,
@@ -100,7 +100,6 @@ def _guesses_page(
     top: int,
 ) -> tuple[str, bool]:
     """Return the page about guesses, and whether something is unfinished."""
-    time_left()  # the limit is also for reading the models
     true, *guesses = scope.load_all(names)
     label, *labels = naming.labels(names)
     scoped = scope.keywords(true)
@@ -127,7 +126,7 @@ def _guesses_page(
     for name, guess in zip(labels, guesses, strict=True):
         restriction = naming.restrict(scoped, label, name)
         comparison, chance = compare_guess(
-            true, guess, by_chance, restriction, threads=threads, strengths=True
+            true, guess, by_chance, restriction, Counting(threads=threads, strengths=True)
         )
         explain = cw.comparison.error_regions.explain_comparison
         explanation = explain(comparison, Effort(deadline()), top=top)

@@ -15,7 +15,7 @@ import click
 
 import contextwise as cw
 from contextwise.errors import ContextwiseError
-from contextwise.support.effort import Deadline
+from contextwise.support.effort import NEVER, Deadline
 
 if TYPE_CHECKING:
     from contextwise.data.options import RowOptions
@@ -59,11 +59,8 @@ def load(
 
 
 def deadline() -> Deadline:
-    """Return when the command's --time-limit ends, counted from the first call."""
-    context = click.get_current_context()
-    if "deadline" not in context.meta:
-        context.meta["deadline"] = Deadline.after(context.params.get("time_limit"))
-    known: Deadline = context.meta["deadline"]
+    """Return when the command's --time-limit ends; `options.time_limit` starts the clock."""
+    known: Deadline = click.get_current_context().meta.get("deadline", NEVER)
     return known
 
 

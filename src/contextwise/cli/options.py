@@ -415,9 +415,16 @@ def time_limit(
             "--time-limit",
             metavar="SECONDS",
             default=default,
+            callback=_start_clock,
             help=help,
         ),
     )
+
+
+def _start_clock(ctx: click.Context, _: click.Parameter, seconds: float | None) -> float | None:
+    """Let the time limit begin now: it is also for reading files."""
+    ctx.meta["deadline"] = cw.support.effort.Deadline.after(seconds)
+    return seconds
 
 
 top = partial(number, "--top", default=10, least=0, help="Number of entries to show in each list.")
