@@ -91,9 +91,8 @@ def test_every_learner_writes_what_it_learned(name: str, train: str, tmp_path: P
 
 def test_options_are_parameters(train: str, tmp_path: Path) -> None:
     out = tmp_path / "learned.json"
-    settings = ["penalty=1", "min-count=4", "refit=l1", "l1=2"]
-    options = [word for setting in settings for word in ("--set", setting)]
-    run(train, "--learner", "trees", "--out", str(out), *options, "--jobs", "2")
+    learner = "trees:penalty=1:min-count=4:refit=l1:l1=2"
+    run(train, "--learner", learner, "--out", str(out), "--jobs", "2")
     expected = Trees(penalty=1, min_count=4, refit="l1", l1=2.0).fit(train)
     assert cw.read(out) == expected.model_
     assert "refit=l1" in cw.read(out).origin.words
@@ -136,10 +135,7 @@ def test_other_rows_are_scored(train: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        (["--set", "colour=1"], "the parameters are penalty, min_count"),
-        (["--set", "penalty"], "--set needs a parameter and its value, as in penalty=10"),
-        (["--set", "penalty=1", "--set", "penalty=2"], "--set sets penalty twice"),
-        (["--penalty", "3"], "a parameter of the learner is set by --set penalty=VALUE"),
+        (["--penalty", "3"], "a parameter follows the name of the learner: --learner NAME:penalty"),
     ],
 )
 def test_wrong_options_are_said(
@@ -151,17 +147,23 @@ def test_wrong_options_are_said(
 
 
 @pytest.mark.parametrize(
-    ("setting", "match"),
+    ("learner", "match"),
     [
-        ("penalty=many", "penalty must be a number, got 'many'"),
-        ("refit=l7", "refit must be one of l1, got 'l7'"),
+        ("trees:penalty=many", "penalty must be a number, got 'many'"),
+        ("trees:refit=l7", "refit must be one of l1, got 'l7'"),
+        ("trees:colour=1", "its parameters are penalty, min_count"),
+        ("trees:=3", "needs parameters with values, as in trees:penalty=10"),
+        ("trees:penalty=1:penalty=2", "trees: penalty is set twice"),
+        ("mylib.py:Mine", "name the module without .py: mylib:Mine"),
+        ("mylib_not_there:Mine", "there is no module 'mylib_not_there'"),
+        ("math:floored", "the module math has no 'floored'"),
     ],
 )
-def test_values_that_a_parameter_cannot_have(
-    setting: str, match: str, train: str, tmp_path: Path
+def test_what_is_no_learner_or_no_value(
+    learner: str, match: str, train: str, tmp_path: Path
 ) -> None:
     with pytest.raises(cw.errors.ContextwiseError, match=match):
-        run(train, "--learner", "trees", "--out", str(tmp_path / "x.json"), "--set", setting)
+        run(train, "--learner", learner, "--out", str(tmp_path / "x.json"))
 
 
 def test_the_default_learner_needs_no_name(train: str, tmp_path: Path) -> None:

@@ -140,11 +140,6 @@ def test_a_page_counts_with_as_many_threads_as_told(monkeypatch: pytest.MonkeyPa
         ),
         (["explain", "lung", "--weights", "w.json"], "--weights needs a GUESS"),
         ([*STABILITY, "--how", "bootstrap", "--share", "0.5"], "--share is for subsamples"),
-        ([*STABILITY, "--set", "l1=1", "--set", "l1=2"], "--set sets l1 twice"),
-        (
-            [*STABILITY, "--set", "show_progress=yes"],
-            "(the parameters are penalty, min_count, prior",
-        ),
     ],
 )
 def test_what_would_do_nothing_is_refused(arguments: list[str], message: str) -> None:

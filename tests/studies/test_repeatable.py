@@ -13,7 +13,7 @@ import pytest
 
 from contextwise import Structure, study
 from contextwise.learning import Pgmpy, PyAgrum, Trees
-from contextwise.studies.identity import changes, identity_of_learner, source_hash
+from contextwise.learning.identity import changes, identity_of_learner, source_hash
 from contextwise.studies.learner_study import ChangedStudy
 
 # At these sizes two hash seeds give two results of PC if it runs without a fixed one.

@@ -24,13 +24,15 @@ from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation.ensembles import Ensemble
 from contextwise.evidence.verdicts import judge
 from contextwise.independence.claims import Claim, agrees
-from contextwise.learning.base import as_learner, fresh, learner_configuration
+from contextwise.learning.base import as_learner, fresh
+from contextwise.learning.identity import identity_of_learner, user_modules
 from contextwise.models.domain import Domain, literals_of
 from contextwise.models.evidence import ClaimEvidence, Evidence
 from contextwise.models.structure import Structure, features_of, structure_of
 from contextwise.support.arrays import IntArray
 from contextwise.support.effort import NEVER, Deadline, Effort, OutOfTime, Progress
 from contextwise.support.formatting import Printed, percent
+from contextwise.support.other_process import sent_by_value
 from contextwise.support.store import Store, Unit, run_units
 
 if TYPE_CHECKING:
@@ -293,7 +295,7 @@ def stability(
     drawn = int(np.random.default_rng(rng).integers(2**62))
     plan = Resampling(chosen, source, rows.domain, len(rows), how, share, drawn, rows.subjects)
     configuration = {**plan.configuration(rows), "seed": rng if isinstance(rng, int) else drawn}
-    with Store(folder, configuration) as store:
+    with sent_by_value(user_modules([chosen])), Store(folder, configuration) as store:
         units = [Unit(ALL_ROWS, None), *(Unit(_key(k), k) for k in range(resamples))]
         failed: tuple[str, ...] = ()
         is_late = False
@@ -367,7 +369,7 @@ class Resampling:
     def configuration(self, data: Data) -> dict[str, Any]:
         """Return what defines the run, for the store; the number of resamples may grow."""
         return {
-            **learner_configuration(self.learner),
+            **identity_of_learner(self.learner),
             "data": data.fingerprint,
             "domain": dict(zip(data.domain.names, data.domain.states, strict=True)),
             "rows": self.count,

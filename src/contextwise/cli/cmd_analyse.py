@@ -10,13 +10,14 @@ import click
 
 import contextwise as cw
 from contextwise.cli import commands, options, printing
-from contextwise.cli.cmd_learn import learner_options, make_learner
+from contextwise.cli.cmd_learn import learner_option
 from contextwise.cli.inputs import load_data
 from contextwise.data.options import FLAGS
 from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:
     from contextwise.data.options import RowOptions
+    from contextwise.learning.base import Learner
 
 
 @commands.command()
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option("--outcome", metavar="NAME", help="The variable of most interest; it comes first.")
-@learner_options()
+@learner_option()
 @click.option(
     "--holdout",
     type=options.FiniteNumber(0, 1, max_open=True),
@@ -60,8 +61,7 @@ def analyse(
     data: str,
     out: str | None,
     force: bool,
-    learner: str,
-    parameters: tuple[str, ...],
+    learner: Learner,
     rng: int,
     row_options: RowOptions,
     **keywords: Any,
@@ -93,7 +93,7 @@ def analyse(
     reading = {field: value for field, value in reading.items() if value not in (None, ())}
     result = cw.analyse(
         data,
-        learner=make_learner(learner, parameters),
+        learner=learner,
         seed=rng,
         show_progress=True,
         **keywords,
@@ -120,7 +120,7 @@ def analyse(
 )
 @options.positive("--margin", default=2, help="Odds ratios within this factor are about the same.")
 @options.share("--alpha", default=0.05, help="Level of the tests.")
-@learner_options()
+@learner_option()
 @options.picture("Draw the odds ratios of each group here, for one --by.")
 @options.top()
 @options.seed
@@ -130,8 +130,7 @@ def analyse(
 def groups(
     data: str,
     by: tuple[str, ...],
-    learner: str,
-    parameters: tuple[str, ...],
+    learner: Learner,
     picture: str | None,
     top: int,
     output: str,
@@ -154,11 +153,10 @@ def groups(
     """
     if picture is not None and len(by) > 1:
         raise click.UsageError("--picture draws one column of groups; give one --by")
-    configured = make_learner(learner, parameters)
     from contextwise.analysis.groups_of_rows import for_groups
 
     rows = load_data(data, for_groups(row_options, by))
-    result = cw.groups(rows, list(by), configured, show_progress=True, **keywords)
+    result = cw.groups(rows, list(by), learner, show_progress=True, **keywords)
     if picture is not None:
         cw.report.plots.save(cw.report.plots.plot_odds(result[0]), picture)
     shown = result[0] if len(result) == 1 else result
@@ -184,8 +182,8 @@ def _numbers(ctx: click.Context, param: click.Parameter, text: str) -> list[int]
     "--learners",
     required=True,
     metavar="NAME,...",
-    callback=options.split_names,
-    help="Learners to compare; contextwise learn --help lists them.",
+    callback=lambda _ctx, _param, text: [part.strip() for part in text.split(",")],
+    help="Learners, as in pair-blocks,trees:penalty=5,mylib:Mine; contextwise learn --help.",
 )
 @options.option(
     "--rows", default="200,1000", metavar="N,...", callback=_numbers, help="Rows of a data set."
@@ -219,8 +217,8 @@ def study(
     \b
     Examples:
       contextwise study lung six --learners chow-liu,mpl --out runs/small
-      contextwise study paper bnlearn-asia true.bif --learners trees,csgs --rows 200,1000,5000 \\
-        --out runs/mine --jobs 2 --time-limit 60
+      contextwise study paper bnlearn-asia true.bif --learners trees:penalty=5,csgs \\
+        --rows 200,1000,5000 --out runs/mine --jobs 2 --time-limit 60
     """
     with printing.resumable(out):
         command = options.command_line(ctx)

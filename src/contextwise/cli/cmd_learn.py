@@ -1,13 +1,13 @@
 """``contextwise learn`` and ``stability``: with any learner of the table.
 
-``--set`` and the help of a learner follow its parameters and their docstring, so a learner that is
-added to `LEARNERS` needs no code here.
+The help of a learner follows its parameters and their docstring, so a learner that is added to
+`LEARNERS` needs no code here.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -46,8 +46,8 @@ class LearnCommand(commands.SectionedCommand):
             name = error.option_name.lstrip("-")
             if name.replace("-", "_") not in _all_parameters():
                 raise
-            text = f"there is no option --{name}; a parameter of the learner is set by --set {name}"
-            raise click.UsageError(f"{text}=VALUE", ctx) from None
+            text = f"there is no option --{name}; a parameter follows the name of the learner"
+            raise click.UsageError(f"{text}: --learner NAME:{name}=VALUE", ctx) from None
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if ctx.obj is None:
@@ -59,27 +59,39 @@ class LearnCommand(commands.SectionedCommand):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if ctx.obj is not None:
-            with formatter.section("Parameters, for --set NAME=VALUE"):
+            with formatter.section(f"Parameters, as in --learner {_short(ctx.obj)}:NAME=VALUE"):
                 formatter.write_dl(parameter_records(ctx.obj) or [("none", "")])
             return
         width = max(map(len, LEARNERS))
         for title, names in learner_groups().items():
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(width), LEARNERS[name].summary) for name in names])
+        if others := cw.learning.other_learners():
+            with formatter.section("Of other packages"):
+                formatter.write_dl(list(others.items()))
         super().format_options(ctx, formatter)
+
+
+def _short(text: str) -> str:
+    """Return the name of a learner without its parameters."""
+    return ":".join(part for part in text.split(":") if "=" not in part)
+
+
+def _class(text: str) -> type[Learner]:
+    return type(cw.learning.by_name.learner_from_text(_short(text)))
 
 
 def learner_help(name: str) -> str:
     """Return the help of a learner: its docstring above the first section."""
-    doc = (inspect.getdoc(learner_named(name)) or "").partition("\n\nParameters\n")[0]
+    doc = (inspect.getdoc(_class(name)) or "").partition("\n\nParameters\n")[0]
     doc = doc.partition("\n\nAttributes\n")[0].partition("\n\nExamples\n")[0]
-    learner = "" if name == DEFAULT_LEARNER else f" --learner {name}"
+    learner = "" if name == DEFAULT_LEARNER else f" --learner {_short(name)}"
     return f"{doc}\n\n\b\nExamples:\n  contextwise learn train.csv{learner} --out learned.json"
 
 
 def parameter_records(learner: str) -> list[tuple[str, str]]:
     """Return each parameter of a learner with its default, and its text."""
-    parameters = cw.learning.parameters.parameters_of(learner_named(learner)).values()
+    parameters = cw.learning.parameters.parameters_of(_class(learner)).values()
     return [
         (p.name if p.default is None else f"{p.name}={_written(p.default)}", p.help)
         for p in parameters
@@ -97,40 +109,31 @@ def _all_parameters() -> set[str]:
     return {name for learner in LEARNERS for name in learner_named(learner).defaults()}
 
 
-def _describe(ctx: click.Context, param: click.Parameter, name: str | None) -> str | None:
-    """Check the name of a learner, and let the help describe it."""
-    if name is not None and not ctx.resilient_parsing:
-        learner_named(name)  # raises for an unknown name and suggests the nearest
-        ctx.obj = name
-    return name
+def _make(ctx: click.Context, param: click.Parameter, text: str) -> Learner | None:
+    """Make the learner that a text names, and let the help describe it."""
+    if ctx.resilient_parsing:
+        return None
+    ctx.obj = text
+    return cw.learning.by_name.learner_from_text(text)
 
 
-def learner_options(default: str | None = DEFAULT_LEARNER) -> options.Decorator:
-    """Add ``--learner`` and ``--set``."""
-    return options.stacked(
-        options.option(
-            "--learner",
-            metavar="NAME",
-            default=default,
-            is_eager=True,  # so that --learner NAME --help describes the learner
-            callback=_describe,
-            shell_complete=partial(options.complete_from, "learning", "LEARNERS"),
-            help="Learner; contextwise learn --help lists them.",
-        ),
-        click.option(
-            "--set",
-            "parameters",
-            metavar="NAME=VALUE",
-            multiple=True,
-            help="Parameter of the learner, as in penalty=10; repeatable.",
-        ),
-    )
+learner_option = partial(
+    options.option,
+    "--learner",
+    metavar="NAME",
+    default=DEFAULT_LEARNER,
+    is_eager=True,  # so that --learner NAME --help describes the learner
+    callback=_make,
+    shell_complete=partial(options.complete_from, "learning", "LEARNERS"),
+    help="Learner, as in trees:penalty=5; contextwise learn --help lists them.",
+)
+"""Add ``--learner``, which gives a learner with its parameters."""
 
 
 @click.command(cls=LearnCommand, no_args_is_help=True)
 @options.data
 @options.path("--out", metavar="FILE", required=True, help="Write the model to this file.")
-@learner_options()
+@learner_option()
 @options.pair_option("--require", "This pair depends somewhere in the result; repeatable.")
 @options.pair_option("--forbid", "This pair is independent in the result; repeatable.")
 @click.option(
@@ -150,8 +153,7 @@ def learn(
     /,
     data: str,
     out: str,
-    learner: str,
-    parameters: tuple[str, ...],
+    learner: Learner,
     require: list[tuple[str, str]] | None,
     forbid: list[tuple[str, str]] | None,
     order: list[str] | None,
@@ -176,26 +178,26 @@ def learn(
     Examples:
       contextwise learn train.csv --out learned.json
       contextwise learn train.csv --learner chow-liu --out tree.json
-      contextwise learn train.csv --learner trees --set penalty=10 --out learned.mn
+      contextwise learn train.csv --learner trees:penalty=10 --out learned.mn
+      contextwise learn train.csv --learner mylib:Mine --out mine.json
       contextwise learn --learner trees --help
     """
-    kind = learner_named(learner)
-    settings = parse_settings(kind, parameters)
-    if "n_jobs" in kind.defaults():
-        settings = {"n_jobs": n_jobs, **settings}
+    if options.typed_flags(ctx, ["n_jobs"]) and "n_jobs" in learner.get_params():
+        learner.set_params(n_jobs=n_jobs)
     for name, constraint in {"require": require, "forbid": forbid, "order": order}.items():
-        if constraint and name not in kind.defaults():
+        if constraint and name not in learner.get_params():
             able = [n for n in LEARNERS if name in learner_named(n).defaults()]
             raise click.UsageError(
-                f"{learner} has no --{name}; choose --learner {' or '.join(able)}"
+                f"{learner.name} has no --{name}; choose --learner {' or '.join(able)}"
             )
-        settings |= {name: constraint} if constraint else {}
+        if constraint:
+            learner.set_params(**{name: constraint})
     cw.formats.check_target(out)
     is_network_file = cw.formats.format_of(out, to_write=True).name == "bif"
-    if is_network_file and not kind.makes_network:
+    if is_network_file and not learner.makes_network:
         able = [name for name in LEARNERS if learner_named(name).makes_network]
         raise click.UsageError(
-            f"{out}: {learner} learns no tables of a Bayesian network, which a .bif file needs; "
+            f"{out}: {learner.name} learns no tables of a Bayesian network, which a .bif needs; "
             f"write .json, or choose --learner {' or '.join(able)}"
         )
     limit = deadline()  # also for reading the rows
@@ -203,7 +205,7 @@ def learn(
     rows = load_data(data, row_options, known)
     how = row_options._replace(learned=rows.decisions)
     held_out = None if valid is None else load_data(valid, how, domain=rows.domain)
-    fitted = kind(**settings)
+    fitted = learner
     interrupted = False
     try:
         fitted.fit(rows, time_limit=limit.left(), show_progress=True)
@@ -229,29 +231,6 @@ def learn(
         raise click.Abort(f"; the best structure so far is in {out}")
     if not (has_weights and fitted.finished_):
         ctx.exit(3)
-
-
-def make_learner(name: str, settings: Sequence[str]) -> Learner:
-    """Make a learner with the parameters that ``--set`` gives, such as ``penalty=10``."""
-    return learner_named(name)(**parse_settings(learner_named(name), settings))
-
-
-def parse_settings(learner: type[Learner], texts: Sequence[str]) -> dict[str, Any]:
-    """Parse the parameters of ``--set``, written ``NAME=VALUE``."""
-    parameters = cw.learning.parameters.parameters_of(learner)
-    settings: dict[str, Any] = {}
-    for text in texts:
-        name, _, value = text.partition("=")
-        name = name.strip().replace("-", "_")
-        if name not in parameters or not value:
-            raise click.UsageError(
-                f"--set needs a parameter and its value, as in penalty=10; got {text!r} "
-                f"(the parameters are {', '.join(parameters) or 'none'})"
-            )
-        if name in settings:
-            raise click.UsageError(f"--set sets {name} twice")
-        settings[name] = parameters[name].parse(value)
-    return settings
 
 
 def _summary(learner: Learner, rows: Data, valid: Data | None, constants: bool) -> Iterator[str]:
@@ -290,7 +269,7 @@ def _summary(learner: Learner, rows: Data, valid: Data | None, constants: bool) 
 
 @commands.command()
 @options.data
-@learner_options()
+@learner_option()
 @options.number("--resamples", default=100, least=2, help="Number of resamples of the rows.")
 @options.choice(
     "--how",
@@ -314,8 +293,7 @@ def stability(
     ctx: click.Context,
     /,
     data: str,
-    learner: str,
-    parameters: tuple[str, ...],
+    learner: Learner,
     domain_from: str | None,
     medoid: str | None,
     ensemble: str | None,
@@ -332,7 +310,7 @@ def stability(
 
     \b
     Examples:
-      contextwise stability train.csv --learner trees --set penalty=10
+      contextwise stability train.csv --learner trees:penalty=10
       contextwise stability train.csv --learner trees --resamples 200 --folder runs/trees --jobs 4
       contextwise stability train.csv --learner trees --medoid typical.json
     """
@@ -342,14 +320,13 @@ def stability(
         cw.formats.check_target(medoid)
     if ensemble is not None:
         options.check_out(ensemble, [".json"])
-    configured = make_learner(learner, parameters)
     known = None if domain_from is None else load(domain_from)
     rows = load_data(data, row_options, known)
     if len(rows.domain) < 2:
         raise ContextwiseError(options.NOTHING_LEFT)
     keywords["time_limit"] = time_left()
     with printing.resumable(keywords["folder"]):
-        result = cw.stability(rows, configured, show_progress=True, **keywords)
+        result = cw.stability(rows, learner, show_progress=True, **keywords)
     if medoid is not None:
         cw.formats.write(result.medoid, medoid)
     if ensemble is not None:

@@ -5,7 +5,9 @@ study of learners, the benchmarks and the tests of all learners follow this tabl
 room are imported on first use.
 """
 
+from functools import cache
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from contextwise.errors import ContextwiseError
@@ -14,10 +16,10 @@ from contextwise.support.loading import lazy_names
 
 if TYPE_CHECKING:
     from contextwise.data.rows import Data, as_data
-    from contextwise.learning import base, parameters
+    from contextwise.learning import base, by_name, identity, parameters
     from contextwise.learning.acyclic_trees import AcyclicTrees
     from contextwise.learning.adapters import CStrees, Pgmpy, PyAgrum
-    from contextwise.learning.base import Learner, learn
+    from contextwise.learning.base import Learner, Run, learn
     from contextwise.learning.chow_liu import ChowLiu, Independent
     from contextwise.learning.gsmn import GSMN
     from contextwise.learning.literature.contextual_mpl import ContextualMPL
@@ -46,6 +48,7 @@ __all__ = [
     "PairBlocks",
     "Pgmpy",
     "PyAgrum",
+    "Run",
     "SparsePairs",
     "Trees",
     "as_data",
@@ -128,10 +131,24 @@ def learner_groups() -> dict[str, list[str]]:
     return groups
 
 
+@cache
+def other_learners() -> dict[str, str]:
+    """Return the learners of other packages, as MODULE:NAME; they are entry points."""
+    from importlib.metadata import entry_points
+
+    return {each.name: each.value for each in entry_points(group="contextwise.learners")}
+
+
 def learner_named(name: str) -> "type[Learner]":
     """Return the class of a learner, or suggest the nearest name."""
     if name not in LEARNERS:
-        hint = suggested(name, LEARNERS) or f"choose from {', '.join(LEARNERS)}"
+        others = other_learners()
+        if name in others:
+            module, _, attribute = others[name].partition(":")
+            theirs: type[Learner] = attrgetter(attribute)(import_module(module))
+            return theirs
+        known = [*LEARNERS, *others]
+        hint = suggested(name, known) or f"choose from {', '.join(known)}"
         raise ContextwiseError(f"there is no learner {name!r}; {hint}")
     entry = LEARNERS[name]
     learner: type[Learner] = getattr(
@@ -142,5 +159,5 @@ def learner_named(name: str) -> "type[Learner]":
 
 if not TYPE_CHECKING:
     homes = {entry.class_name: entry.module for entry in LEARNERS.values()}
-    homes |= dict.fromkeys(("Data", "Learner", "as_data", "learn"), "base")
+    homes |= dict.fromkeys(("Data", "Learner", "Run", "as_data", "learn"), "base")
     __getattr__, __dir__ = lazy_names(__name__, homes)

@@ -31,7 +31,7 @@ from contextwise.distributions.fitting import fit as fit_weights
 from contextwise.distributions.likelihood import mean_pseudo_log_likelihood
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
 from contextwise.evidence.verdicts import judge
-from contextwise.learning import DEFAULT_LEARNER, LEARNERS, learner_named
+from contextwise.learning import DEFAULT_LEARNER, LEARNERS
 from contextwise.models.domain import Domain
 from contextwise.models.evidence import Evidence
 from contextwise.models.origin import Learned, Origin
@@ -50,14 +50,28 @@ SECONDS_FOR_TESTS = 1.0
 
 @dataclass(eq=False)
 class Run:
-    """The time limit and the progress of one fit; `Learner.learn` gets it with the data."""
+    """The time limit and the progress of one fit; `Learner.learn` gets it with the data.
+
+    Attributes
+    ----------
+    deadline : Deadline
+    show_progress : bool, or a function of (done, total)
+    finished : bool
+        False once the learner saw that its time is up.
+    best : function, optional
+        Returns the best model so far, if the learner has one; Ctrl-C keeps it.
+
+    Examples
+    --------
+    >>> run = Run()
+    >>> [number for number in run.steps([1, 2], "counting") if not run.is_late()]
+    [1, 2]
+    """
 
     deadline: Deadline = NEVER
     show_progress: bool | Progress = False
     finished: bool = True
-    """False once the learner saw that its time is up."""
     best: Callable[[], Model] | None = None
-    """Returns the best model so far, if the learner has one; Ctrl-C keeps it."""
 
     def is_late(self) -> bool:
         """Return whether the time limit has passed, and if so mark the run as unfinished."""
@@ -145,8 +159,9 @@ class Learner:
     @property
     def name(self) -> str:
         """The name in `LEARNERS`, or that of the class."""
-        kind = type(self).__name__
-        return next((name for name, entry in LEARNERS.items() if entry.class_name == kind), kind)
+        home, kind = type(self).__module__, type(self).__name__
+        known = LEARNERS.items() if home.startswith("contextwise.") else ()
+        return next((name for name, entry in known if entry.class_name == kind), kind)
 
     def learn(self, data: Data, run: Run) -> Model:
         """Learn from rows of codes; subclasses implement this.
@@ -385,15 +400,16 @@ class FromFunction(Learner):
 
 
 def as_learner(thing: Any) -> Learner:
-    """Return a learner from a name, a class, a learner, or a function of data.
+    """Return a learner from a text, a class, a learner, or a function of data.
 
-    >>> as_learner("chow-liu")
-    ChowLiu()
+    >>> as_learner("trees:penalty=5")
+    Trees(penalty=5.0)
     """
     if isinstance(thing, Learner):
         return thing
     if isinstance(thing, str):
-        return learner_named(thing)()
+        # It parses parameters, whose module defines them for the class of this one.
+        return import_module("contextwise.learning.by_name").learner_from_text(thing)  # type: ignore[no-any-return]
     if isinstance(thing, type) and issubclass(thing, Learner):
         return thing()
     if callable(thing):
@@ -418,7 +434,8 @@ def learn(
     ----------
     data : DataFrame, array, list of rows, path, name of a data set, or Data
     learner : name, Learner, class, or function from data to a model
-        The names are the keys of `LEARNERS`; `DEFAULT_LEARNER` by default.
+        The names are the keys of `LEARNERS`; `DEFAULT_LEARNER` by default. Texts such as
+        ``trees:penalty=5`` and ``mylib:Mine`` are explained in `contextwise.learning.by_name`.
     domain : Domain, or a mapping that makes one, optional
         The variables and their states. Without it they are inferred from the data.
     time_limit : float, optional

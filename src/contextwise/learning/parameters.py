@@ -56,7 +56,7 @@ def parameters_of(learner: type[Learner]) -> dict[str, Parameter]:
     texts = _texts(inspect.getdoc(learner) or "")
     parameters = {}
     for name, default in learner.defaults().items():
-        kind, choices = _kind(hints[name])
+        kind, choices = _kind(hints.get(name, type(default)))
         if kind is not None and default is not inspect.Parameter.empty:
             parameters[name] = Parameter(name, kind, default, choices, texts.get(name, ""))
     return parameters

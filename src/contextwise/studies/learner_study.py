@@ -25,13 +25,14 @@ from contextwise.distributions.sampling import Seed
 from contextwise.errors import ContextwiseError, require
 from contextwise.formats import encode
 from contextwise.learning.base import as_learner
-from contextwise.models.structure import Model, numbers_of, structure_of
-from contextwise.studies.identity import (
+from contextwise.learning.identity import (
     changes,
     short_hash,
     source_hash,
+    user_modules,
     versions_of,
 )
+from contextwise.models.structure import Model, numbers_of, structure_of
 from contextwise.studies.units import (
     MODEL,
     Columns,
@@ -40,7 +41,6 @@ from contextwise.studies.units import (
     Source,
     Task,
     compute,
-    user_modules,
 )
 from contextwise.support.effort import Effort, Progress
 from contextwise.support.formatting import Printed, as_json, plural, renderers
@@ -284,8 +284,7 @@ def study(
         require("matplotlib", "studies")  # now, not after the work
     plan.check()
     with ExitStack() as stack:
-        for module in user_modules(list(chosen.values())):
-            stack.enter_context(sent_by_value(module))
+        stack.enter_context(sent_by_value(user_modules(list(chosen.values()))))
         configuration = {"study": "learners", "seed": seed, "time_limit": time_limit}
         store = stack.enter_context(Store(out, configuration))
         plan.tell_changes(store)
@@ -453,6 +452,9 @@ def _labelled(items: Any, noun: str) -> dict[str, Any]:
             item if isinstance(item, str) else getattr(item, "name", "") or f"{noun} {k}"
             for k, item in enumerate(several, start=1)
         ]
+        named_twice = [x for x in labels if labels.count(x) > 1 and x in several]
+        if named_twice:
+            raise ContextwiseError(f"the {noun} {named_twice[0]} is named twice")
         if len(set(labels)) < len(labels):
             labels = [f"{label} {k}" for k, label in enumerate(labels, start=1)]
         labelled = dict(zip(labels, several, strict=True))

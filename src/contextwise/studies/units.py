@@ -23,7 +23,7 @@ dataclass of its parameters with ``keys``, ``check`` and ``measure``::
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 from zlib import crc32
@@ -37,8 +37,8 @@ from contextwise.distributions.sampling import draw
 from contextwise.errors import ContextwiseError, MissingPackage, OpenResult
 from contextwise.formats import encode
 from contextwise.learning.base import FromFunction, Learner, fresh
+from contextwise.learning.identity import Identity, defined_by, identity_of_learner
 from contextwise.models.structure import Model, Structure, structure_of
-from contextwise.studies.identity import Identity, identity_of_learner, is_of_user, module_of
 from contextwise.support.other_process import TimeIsUp, call_elsewhere, dumps, processor_time
 
 COUNTS = ("tp", "fp", "fn", "tn")
@@ -230,7 +230,7 @@ class Learned:
     @classmethod
     def of(cls, label: str, learner: Learner) -> Learned:
         """Choose where a learner runs; one that cannot be pickled runs in this process."""
-        ours = _defined(learner).__module__.startswith("contextwise.")
+        ours = getattr(defined_by(learner), "__module__", "").startswith("contextwise.")
         return cls(label, learner, not ours and can_be_sent(learner))
 
     @property
@@ -280,11 +280,6 @@ class _Fit:
         return fitted.structure_ if weighted is None else weighted, fitted.finished_
 
 
-def _defined(learner: Learner) -> Any:
-    """Return the function or the class that makes a learner."""
-    return learner.function if isinstance(learner, FromFunction) else type(learner)
-
-
 def can_be_sent(learner: Learner) -> bool:
     """Check whether a learner can be pickled."""
     try:
@@ -292,11 +287,3 @@ def can_be_sent(learner: Learner) -> bool:
     except Exception:
         return False
     return True
-
-
-def user_modules(learners: Sequence[Learner]) -> list[Any]:
-    """Return the modules of the user's own learners, which other processes may not have."""
-    modules = [
-        module_of(_defined(learner)) for learner in learners if is_of_user(_defined(learner))
-    ]
-    return [module for module in dict.fromkeys(modules) if module is not None]

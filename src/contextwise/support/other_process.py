@@ -19,7 +19,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
@@ -92,20 +92,21 @@ def dumps(thing: Any) -> bytes:
 
 
 @contextmanager
-def sent_by_value(module: ModuleType | None) -> Iterator[None]:
-    """Send what this module defines by value, as other machines may lack it or have an old one."""
+def sent_by_value(modules: Iterable[ModuleType]) -> Iterator[None]:
+    """Send what modules define by value, as other processes may lack them or have an old one."""
     try:
         cloudpickle: Any = import_module("cloudpickle")
     except ImportError:
-        cloudpickle = None
-    if module is None or cloudpickle is None or module.__name__ == "__main__":
         yield
         return
-    cloudpickle.register_pickle_by_value(module)
+    sent = [module for module in modules if module.__name__ in sys.modules]
+    for module in sent:
+        cloudpickle.register_pickle_by_value(module)
     try:
         yield
     finally:
-        cloudpickle.unregister_pickle_by_value(module)
+        for module in sent:
+            cloudpickle.unregister_pickle_by_value(module)
 
 
 class _Process:

@@ -8,7 +8,7 @@ its compiled code, with that of the functions and classes that it uses.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
@@ -30,6 +30,18 @@ def short_hash(data: bytes) -> str:
     return sha256(data).hexdigest()[:HASH]
 
 
+def defined_by(learner: Learner) -> Any:
+    """Return the class of a learner, or the function that it calls."""
+    return learner.function if isinstance(learner, FromFunction) else type(learner)
+
+
+def user_modules(learners: Sequence[Learner]) -> list[ModuleType]:
+    """Return the modules of the user's own learners, which other processes may not have."""
+    definitions = map(defined_by, learners)
+    modules = [module_of(definition) for definition in definitions if is_of_user(definition)]
+    return [module for module in dict.fromkeys(modules) if module is not None]
+
+
 def identity_of_learner(learner: Learner) -> dict[str, Any]:
     """Return name, parameters, source and package versions of a learner.
 
@@ -37,10 +49,14 @@ def identity_of_learner(learner: Learner) -> dict[str, Any]:
     >>> identity_of_learner(Trees(penalty=5))["parameters"]["penalty"]
     5
     """
-    defined = learner.function if isinstance(learner, FromFunction) else type(learner)
+    defined = defined_by(learner)
     configuration = learner_configuration(learner)
     if isinstance(learner, FromFunction):
-        configuration = {"learner": getattr(defined, "__name__", "function"), "parameters": {}}
+        function, parameters = defined, {}
+        if isinstance(defined, partial):
+            function, parameters = defined.func, dict(defined.keywords)
+        name = getattr(function, "__name__", "function")
+        configuration = {"learner": name, "parameters": parameters}
     packages = {"contextwise", *imported_packages(defined)}
     packages |= {getattr(learner, "package", "").partition(".")[0]} - {""}
     return {**configuration, "source": source_hash(defined), "versions": versions_of(packages)}
@@ -109,6 +125,8 @@ def is_of_user(thing: Any) -> bool:
 
 def source_hash(thing: Any) -> str:
     """Return a hash of the source of a function, a class or an object's class."""
+    if isinstance(thing, partial):
+        thing = thing.func  # its arguments are parameters
     module = module_of(thing)
     file = getattr(module, "__file__", None)
     if module is not None and module.__name__ != "__main__" and file and Path(file).is_file():
