@@ -11,20 +11,21 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
-from contextwise.data.notation import Written
+from contextwise.data.excel import workbook_table
 from contextwise.data.options import RowOptions
-from contextwise.data.table import Column, Sheet, column_of, frame_table, is_empty, label_of
-from contextwise.data.text import sheet_table, text_table
+from contextwise.data.table import Column, Sheet, column_of, frame_table, label_of
+from contextwise.data.text import text_table
 from contextwise.errors import ContextwiseError, ParseError, require
 from contextwise.formats.r_files import RArray, r_objects
-from contextwise.support.files import unpacked
+from contextwise.support.files import most_unpacked, read_up_to, too_large, unpacked
 
 EXTRA = "containers"
+ROWS_AT_ONCE = 2**14
+"""The rows of a Parquet file that are unpacked before its size is checked again."""
 
 
 def container_table(content: bytes, name: str, how: RowOptions) -> Sheet | None:
@@ -49,50 +50,26 @@ def container_table(content: bytes, name: str, how: RowOptions) -> Sheet | None:
 
 
 def _zip(content: bytes, name: str, how: RowOptions) -> Sheet:
-    """Read the first sheet with cells of an Excel workbook, or the only file of an archive."""
-    if b"xl/" not in content:
-        inside: list[str] = []
-        if zipfile.is_zipfile(io.BytesIO(content)):
-            archive = zipfile.ZipFile(io.BytesIO(content))
-            inside = [
-                entry  # macOS adds its own files
-                for entry in archive.namelist()
-                if not entry.endswith(("/", ".DS_Store")) and not entry.startswith("__MACOSX/")
-            ]
-        if len(inside) != 1:
-            held = f" of {', '.join(inside[:5])}" if inside else ""
-            raise ParseError(
-                f"this is a ZIP archive{held}, not an Excel workbook; unpack it", path=name
-            )
-        content = unpacked(archive.read(inside[0]), name)
-        return container_table(content, name, how) or text_table(content, name, how)
-    book = require("openpyxl", EXTRA).load_workbook(io.BytesIO(content), data_only=True)
-    sheets = {sheet.title: _cells_of(sheet) for sheet in book.worksheets}
-    filled = {title: rows for title, rows in sheets.items() if any(map(any, rows))}
-    if not filled:
-        raise ParseError("this workbook is empty", path=name)
-    title, rows = next(iter(filled.items()))
-    columns = [column for column in zip_longest(*rows, fillvalue="") if any(column)]
-    rows = [list(row) for row in zip(*columns, strict=True) if any(row)]
-    notes = ["Excel"]
-    if len(filled) > 1:
-        notes.append(f"only the sheet {title!r} was read, of {', '.join(map(repr, filled))}")
-    return sheet_table(rows, name, how, notes)
-
-
-def _cells_of(sheet: Any) -> list[list[str]]:
-    """Return the texts of a sheet; cells that are merged down a column all have its value."""
-    cells = [[_text(cell) for cell in row] for row in sheet.iter_rows(values_only=True)]
-    for area in sheet.merged_cells.ranges:
-        if area.min_col == area.max_col:
-            for row in cells[area.min_row : area.max_row]:
-                row[area.min_col - 1] = cells[area.min_row - 1][area.min_col - 1]
-    return cells
-
-
-def _text(cell: Any) -> str:
-    text = "" if is_empty(cell) else label_of(cell).strip()
-    return text if isinstance(cell, str) else Written(text)
+    """Read a sheet of an Excel workbook, or the only file of an archive."""
+    if b"xl/" in content:
+        return workbook_table(content, name, how)
+    inside: list[str] = []
+    if zipfile.is_zipfile(io.BytesIO(content)):
+        archive = zipfile.ZipFile(io.BytesIO(content))
+        inside = [
+            entry  # macOS adds its own files
+            for entry in archive.namelist()
+            if not entry.endswith(("/", ".DS_Store")) and not entry.startswith("__MACOSX/")
+        ]
+    if len(inside) != 1:
+        held = f" of {', '.join(inside[:5])}" if inside else ""
+        raise ParseError(
+            f"this is a ZIP archive{held}, not an Excel workbook; unpack it", path=name
+        )
+    limit = most_unpacked(len(content))
+    with archive.open(inside[0]) as file:
+        content = unpacked(read_up_to(file, limit, name), name, limit)
+    return container_table(content, name, how) or text_table(content, name, how)
 
 
 @contextmanager
@@ -109,15 +86,40 @@ def _labelled(content: bytes, name: str, suffix: str) -> Sheet:
     """Read SPSS or Stata; a column whose values all have labels is a declared category."""
     pyreadstat, pandas = require("pyreadstat", EXTRA), require("pandas", EXTRA)
     with _as_file(content, suffix) as path:
-        frame, meta = getattr(pyreadstat, f"read_{suffix[1:]}")(path)
+        read = getattr(pyreadstat, f"read_{suffix[1:]}")
+        _, meta = read(path, metadataonly=True)
+        width = sum(meta.variable_storage_width.values()) or 8
+        most = most_unpacked(len(content)) // width
+        rows = meta.number_rows or 0
+        if rows <= most:  # the number may be unknown, or wrong
+            frame, meta = read(path, row_limit=most + 1)
+            rows = len(frame)
+        if rows > most:
+            raise too_large(name, most * width)
+    notes = []
     for column, labels in meta.variable_value_labels.items():
         values = set(frame[column].dropna().unique())
         if values and values <= set(labels):
-            used = [label for value, label in labels.items() if value in values]
+            used = {value: str(label) for value, label in labels.items() if value in values}
+            distinct, twice = _distinct_labels(used)
+            if twice:
+                notes.append(f"several codes of {column!r} are called {twice}: now with the code")
             frame[column] = pandas.Categorical(
-                frame[column].map(labels), categories=list(dict.fromkeys(used))
+                frame[column].map(distinct), categories=[*distinct.values()]
             )
-    return frame_table(frame, name)
+    table = frame_table(frame, name)
+    return replace(table, notes=[*table.notes, *notes])
+
+
+def _distinct_labels(labels: dict[Any, str]) -> tuple[dict[Any, str], str]:
+    """Add the code to labels that occur twice, and return the first of them, else ""."""
+    plain = [label_of(label).strip() for label in labels.values()]
+    twice = {label for label in plain if plain.count(label) > 1}
+    distinct = {
+        value: f"{label} ({label_of(value)})" if label in twice else label
+        for (value, _), label in zip(labels.items(), plain, strict=True)
+    }
+    return distinct, repr(min(twice)) if twice else ""
 
 
 def _r(content: bytes, name: str, how: RowOptions) -> Sheet:
@@ -174,11 +176,31 @@ def _counts_table(table: RArray, name: str) -> Sheet:
 
 
 def _arrow(content: bytes, name: str, _: RowOptions) -> Sheet:
-    pyarrow = require("pyarrow", EXTRA)
-    if content[:4] == b"PAR1":
-        table = require("pyarrow.parquet", EXTRA).read_table(pyarrow.BufferReader(content))
+    """Read Parquet or Feather in parts, up to the limit of what may be unpacked."""
+    pyarrow, most = require("pyarrow", EXTRA), most_unpacked(len(content))
+    source = pyarrow.BufferReader(content)
+    if content[:4] == b"FEA1":
+        table = require("pyarrow.feather", EXTRA).read_table(source)
     else:
-        table = require("pyarrow.feather", EXTRA).read_table(pyarrow.BufferReader(content))
+        parts: Iterator[Any]
+        if content[:4] == b"PAR1":
+            file = require("pyarrow.parquet", EXTRA).ParquetFile(source)
+            schema, described = file.schema_arrow, file.metadata
+            groups = map(described.row_group, range(described.num_row_groups))
+            if sum(group.total_byte_size for group in groups) > most:
+                raise too_large(name, most)
+            parts = file.iter_batches(batch_size=ROWS_AT_ONCE)
+        else:
+            file = require("pyarrow.ipc", EXTRA).open_file(source)
+            schema = file.schema
+            parts = map(file.get_batch, range(file.num_record_batches))
+        batches, size = [], 0
+        for part in parts:
+            size += part.nbytes
+            if size > most:
+                raise too_large(name, most)
+            batches.append(part)
+        table = pyarrow.Table.from_batches(batches, schema)
     frame = table.to_pandas()
     index = [level for level in frame.index.names if level is not None]
     return frame_table(frame.reset_index() if index else frame, name)

@@ -265,6 +265,7 @@ _DOCUMENT = {
         "bins?": (dict,),
         "missing?": _TEXT,
         "na?": [_TEXT],
+        "decimal?": [_TEXT],
         "counts?": _TEXT,
         "subject?": _TEXT,
     },

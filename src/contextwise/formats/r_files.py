@@ -18,9 +18,16 @@ from contextwise.formats.matrices import model_of_matrix
 from contextwise.formats.networks import Network
 from contextwise.formats.reading import Source
 from contextwise.models.structure import Model
+from contextwise.support.files import most_unpacked, too_large, unpacked
 
 STARTS = (b"RDX", b"RDA", b"X\n", b"A\n", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
 """The first bytes of files of R, packed or not."""
+
+
+TEXT_BYTES, MOST_TIMES = 400, 4
+"""The memory for each text of a file, and for each byte that it may unpack to."""
+_TEXT, _TEXT_OF_ASCII = b"\x00\x04\x00\x09", b"\n262153\n"
+"""How a text starts in R's formats."""
 
 
 class RArray(NamedTuple):
@@ -59,11 +66,16 @@ def r_objects(content: bytes, path: str) -> dict[str, Any]:
         "bn": lambda value, _: RNetwork(value["nodes"], list(map(str, value["arcs"]))),
         "Date": lambda value, _: np.asarray(value).astype("datetime64[D]"),
         "POSIXct": lambda value, _: np.asarray(value).astype("datetime64[s]"),
+        "integer64": lambda value, _: _whole_numbers(value),
     }
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about classes that do not matter here
-            parsed = rdata.parser.parse_data(content)
+            plain = unpacked(content, path)
+            texts = plain.count(_TEXT) + plain.count(_TEXT_OF_ASCII)
+            if TEXT_BYTES * texts > MOST_TIMES * most_unpacked(len(content)):
+                raise too_large(path, len(plain))
+            parsed = rdata.parser.parse_data(plain)
 
             def converted(each: Any) -> Any:
                 encoding = parsed.extra.encoding or "utf-8"  # older files do not tell
@@ -79,12 +91,22 @@ def r_objects(content: bytes, path: str) -> dict[str, Any]:
             return {
                 name: _array(each, converted) or converted(each) for name, each in parts.items()
             }
+    except ContextwiseError:
+        raise
     except Exception as error:  # broken files raise errors of many kinds
         raise ParseError(
             f"cannot read this file of R: {str(error)[:100]}; in R, write rows with "
             "write.csv(x, 'rows.csv') and a network of bnlearn with write.bif(fit, 'network.bif')",
             path=path,
         ) from None
+
+
+def _whole_numbers(value: Any) -> Any:
+    """Decode bit64's whole numbers, which R keeps in the bits of floats; the smallest is NA."""
+    numbers = np.array(np.ma.getdata(value), dtype=np.float64).view(np.int64)
+    return require("pandas", "containers").arrays.IntegerArray(
+        numbers, numbers == np.iinfo(np.int64).min
+    )
 
 
 def _entries(pairs: Any, converted: Any) -> Iterator[tuple[str, Any]]:

@@ -1,7 +1,8 @@
-"""Read and write the bytes of files: gzip and xz unpacked, writes all or nothing.
+"""Read and write the bytes of files: gzip, bz2 and xz unpacked, writes all or nothing.
 
 `write_bytes` writes to a temporary file in the same folder and renames it, so that a reader never
-sees half a file. Unpacking stops at a limit, because a small packed file can unpack to fill memory.
+sees half a file. `most_unpacked` is the limit of every packed file and container, because a small
+one can unpack to fill memory: `read_up_to` checks it while it unpacks.
 """
 
 from __future__ import annotations
@@ -10,19 +11,29 @@ import contextlib
 import gzip
 import io
 import os
+import re
 import stat
-import zlib
+import zipfile
 from errno import EACCES, EISDIR
+from importlib import import_module
+from typing import IO
 
 from contextwise.errors import FileError, ParseError
-from contextwise.support.machine import require_memory
+from contextwise.support.machine import free_memory, require_memory
 
-MOST_UNPACKED_BYTES = 2**29
+MOST_UNPACKED_BYTES, SMALL_UNPACKED_BYTES, MOST_TIMES = 2**29, 2**26, 40
+"""The most bytes that any packed file unpacks to, that a small one does, and per byte of a file."""
+CHUNK_BYTES, MOST_ENTRIES = 2**20, 10_000
 NEEDED = 8
 """Bytes of memory for a byte of a file: what a model of a million features takes; others more."""
-PACKINGS = (".gz", ".xz")
+PACKINGS = (".gz", ".xz", ".bz2")
 """The suffixes of packed files."""
-_PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz"}
+_PACKED = {
+    rb"\x1f\x8b": ("gzip", "gzip"),
+    rb"\xfd7zXZ\x00": ("xz", "lzma"),
+    rb"BZh[1-9]1AY&SY": ("bz2", "bz2"),
+}
+"""The first bytes of packed files, their kind, and the module that unpacks them."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors put it before a text
 _OTHER_KINDS = {
     b"PK\x03\x04": "this is a ZIP archive, such as an Excel workbook (.xlsx); save it as CSV first",
@@ -35,7 +46,7 @@ _OTHER_KINDS = {
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Return the contents of a file, unpacked if it is a gzip file."""
+    """Return the contents of a file, unpacked if it is a packed file."""
     try:
         with open(path, "rb") as file:
             needed = NEEDED * os.fstat(file.fileno()).st_size
@@ -46,41 +57,75 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     return unpacked(data, os.fspath(path))
 
 
-def unpacked(data: bytes, name: str) -> bytes:
-    """Unpack gzip or xz data, up to a limit; of other data drop a byte order mark."""
-    kind = next((name for magic, name in _PACKED.items() if data.startswith(magic)), None)
+def most_unpacked(size: int) -> int:
+    """Return the bytes to which a packed file or a container of this size may unpack."""
+    most = min(MOST_UNPACKED_BYTES, max(SMALL_UNPACKED_BYTES, MOST_TIMES * size))
+    free = free_memory()
+    return most if free is None else min(most, free // NEEDED)
+
+
+def too_large(name: str, most: int) -> ParseError:
+    """Return the error for a file that unpacks to more than its limit."""
+    return ParseError(
+        f"unpacks to more than {max(1, most >> 20)} MiB; if it is meant to be that large, unpack "
+        "it first and pass the plain file",
+        path=name,
+    )
+
+
+def read_up_to(file: IO[bytes], most: int, name: str) -> bytes:
+    """Return what a packed file holds; raise as soon as it is too much."""
+    plain = io.BytesIO()
+    while chunk := file.read(CHUNK_BYTES):
+        if plain.tell() + len(chunk) > most:
+            raise too_large(name, most)
+        plain.write(chunk)
+    return plain.getvalue()
+
+
+def check_archive(data: bytes, name: str) -> None:
+    """Raise if the files of a ZIP archive unpack to too much, as it says or in fact."""
+    most = most_unpacked(len(data))
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        sizes = [entry.file_size for entry in archive.infolist()]
+        if sum(sizes) > most or len(sizes) > MOST_ENTRIES:
+            raise too_large(name, most)
+        for entry in archive.infolist():  # zipfile itself stops at the size that an entry states
+            if entry.compress_size > len(data):
+                raise ParseError("this archive is damaged", path=name)
+
+
+def unpacked(data: bytes, name: str, most: int | None = None) -> bytes:
+    """Unpack gzip, bz2 or xz data, up to a limit; of other data drop a byte order mark."""
+    kind = next((kind for start, kind in _PACKED.items() if re.match(start, data)), None)
     if kind is None:
         return data.removeprefix(_BYTE_ORDER_MARK)
-    import lzma  # here, because few files need it
-
-    packed_file = io.BytesIO(data)
+    called, module = kind
+    limit = most_unpacked(len(data)) if most is None else most
     try:
-        with gzip.open(packed_file) if kind == "gzip" else lzma.open(packed_file) as file:
-            plain: bytes = file.read(MOST_UNPACKED_BYTES + 1)
-    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise ParseError(f"this {kind} file is damaged: {error}", path=name) from None
-    if len(plain) > MOST_UNPACKED_BYTES:
-        raise ParseError(
-            f"unpacks to more than {MOST_UNPACKED_BYTES >> 20} MiB; if it is meant to be that "
-            "large, unpack it first and pass the plain file",
-            path=name,
-        )
+        with import_module(module).open(io.BytesIO(data)) as file:
+            plain = read_up_to(file, limit, name)
+    except ParseError:
+        raise
+    except Exception as error:  # each module has its own
+        raise ParseError(f"this {called} file is damaged: {error}", path=name) from None
+    require_memory(NEEDED * len(plain), f"reading {name}", "make the file smaller")
     return plain.removeprefix(_BYTE_ORDER_MARK)
 
 
 def packed(data: bytes, path: str | os.PathLike[str]) -> bytes:
     """Pack data as the suffix of a path says; equal data give equal files."""
     name = os.fspath(path).lower()
-    if name.endswith(".xz"):
-        import lzma
-
-        return lzma.compress(data)
-    return gzip.compress(data, mtime=0) if name.endswith(".gz") else data
+    if name.endswith(".gz"):
+        return gzip.compress(data, mtime=0)
+    module = {".xz": "lzma", ".bz2": "bz2"}.get(name[name.rfind(".") :])
+    return import_module(module).compress(data) if module else data
 
 
 def without_packing(name: str) -> str:
     """Remove the suffix of a packed file, such as ``.gz``."""
-    return name[: -len(".gz")] if name.lower().endswith(PACKINGS) else name
+    suffix = next((each for each in PACKINGS if name.lower().endswith(each)), "")
+    return name[: len(name) - len(suffix)]
 
 
 def decoded(data: bytes, name: str) -> str:

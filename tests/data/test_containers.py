@@ -1,0 +1,198 @@
+"""Files of other programs: what they hold, hidden sheets, codes with one label, and their limit."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import tracemalloc
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pyreadstat
+import pytest
+
+from contextwise.data import UnclearData, read_data, summarize_data
+from contextwise.data.excel import MOST_GRID
+from contextwise.data.options import row_options
+from contextwise.data.rows import parse_data
+from contextwise.errors import ParseError
+from contextwise.formats import r_files
+from contextwise.support import files
+from contextwise.support.files import most_unpacked
+
+TEXT = b"a,b,c\n" + b"yes,no,maybe\n" * 5_000
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let small files unpack to 1 MiB."""
+    monkeypatch.setattr(files, "SMALL_UNPACKED_BYTES", 2**20)
+
+
+@contextmanager
+def peak(most: int) -> Iterator[None]:
+    """Assert that a block needs at most this memory."""
+    tracemalloc.start()
+    try:
+        yield
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < most
+
+
+def zipped(content: bytes, **more: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, each in {"rows.csv": content, **more}.items():
+            archive.writestr(name, each)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zipped])
+def test_a_small_file_does_not_fill_the_memory(
+    pack: Callable[[bytes], bytes], tmp_path: Path, small: None
+) -> None:
+    packed = pack(b"x" * 40_000_000)
+    (tmp_path / "rows").write_bytes(packed)
+    with peak(20_000_000), pytest.raises(ParseError, match="unpacks to more than 1 MiB"):
+        summarize_data(tmp_path / "rows")
+    (tmp_path / "rows").write_bytes(pack(TEXT[: 6 + 13 * 4_615]))
+    assert summarize_data(tmp_path / "rows").rows == 4_615
+
+
+def test_the_limit_grows_with_the_file() -> None:
+    assert most_unpacked(10) == 2**26 < most_unpacked(2**22) < most_unpacked(2**30) == 2**29
+
+
+def test_an_archive_that_lies_about_its_size_is_refused() -> None:
+    packed = zipped(TEXT[: 6 + 13 * 4_615])
+    stated = (6 + 13 * 4_615).to_bytes(4, "little")
+    lying = packed.replace(stated, (10).to_bytes(4, "little"))
+    with pytest.raises(ParseError):
+        parse_data(lying, "rows.zip")
+
+
+def test_a_file_of_r_with_many_texts_is_refused(small: None) -> None:
+    content = bz2.compress(b"X\n\x00\x00\x00\x03" + r_files._TEXT * 100_000)
+    with pytest.raises(ParseError, match="unpacks to more than"):
+        parse_data(content, "rows.rds")
+
+
+def test_parquet_of_one_value_is_refused(small: None) -> None:
+    table = pa.table({"a": pa.array(np.zeros(200_000, dtype=np.int64))})
+    file = io.BytesIO()
+    pyarrow.parquet.write_table(table, file, row_group_size=200_000)
+    assert len(file.getvalue()) < 2**15
+    with pytest.raises(ParseError, match="unpacks to more than 1 MiB"):
+        parse_data(file.getvalue(), "rows.parquet")
+
+
+def test_spss_of_one_value_is_refused(tmp_path: Path, small: None) -> None:
+    frame = pd.DataFrame({f"v{k}": np.zeros(20_000) for k in range(10)})
+    pyreadstat.write_sav(frame, str(tmp_path / "rows.zsav"), compress=True)
+    assert (tmp_path / "rows.zsav").stat().st_size < 2**15
+    with pytest.raises(ParseError, match="unpacks to more than 1 MiB"):
+        read_data(tmp_path / "rows.zsav")
+
+
+# -- Excel -----------------------------------------------------------------------------------------
+
+
+def workbook(*sheets: Sequence[Sequence[object]]) -> tuple[openpyxl.Workbook, Callable[[], bytes]]:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for k, rows in enumerate(sheets):
+        sheet = book.create_sheet(f"sheet{k}")
+        for row in rows:
+            sheet.append(row)
+
+    def content() -> bytes:
+        file = io.BytesIO()
+        book.save(file)
+        return file.getvalue()
+
+    return book, content
+
+
+PEOPLE = [["f", "no"], ["m", "yes"], ["f", "yes"]] * 4
+ROWS: Sequence[Sequence[object]] = [["sex", "ill"], *PEOPLE]
+
+
+def test_far_formatted_cells_cost_nothing() -> None:
+    book, content = workbook(ROWS)
+    book["sheet0"].cell(1_048_576, 16_384).number_format = "0.00"
+    parse_data(workbook(ROWS)[1](), "rows.xlsx")  # so that everything is imported
+    far = content()
+    with peak(2**22):
+        assert len(parse_data(far, "rows.xlsx")) == 12
+
+
+def test_a_sheet_of_far_cells_is_read_as_its_cells() -> None:
+    book, content = workbook([["a", "b"]])
+    book["sheet0"].cell(1_048_576, 1, "x")
+    book["sheet0"].cell(1_048_576, 16_384, "y")
+    with pytest.raises(UnclearData, match="1 column cannot") as raised:
+        parse_data(content(), "rows.xlsx")
+    assert [column.name for column in raised.value.summary.columns] == ["a", "b", "v2"]
+
+
+def test_a_sheet_that_is_nearly_empty_is_refused() -> None:
+    count = int(MOST_GRID**0.5) + 1
+    book, content = workbook([])
+    for k in range(1, count + 1):
+        book["sheet0"].cell(k, k, "x")
+    with pytest.raises(ParseError, match="of this sheet hold something"):
+        parse_data(content(), "rows.xlsx")
+
+
+def test_hidden_sheets_are_left_out() -> None:
+    book, content = workbook([["old", "names"], ["x", "y"]], ROWS)
+    book["sheet0"].sheet_state = "hidden"
+    data = parse_data(content(), "rows.xlsx")
+    assert data.domain.names == ("sex", "ill")
+    assert "hidden and not read: 'sheet0' (--object)" in data.notes
+    named = parse_data(content(), "rows.xlsx", options=row_options(object="sheet0"))
+    assert named.domain.names == ("old", "names")
+
+
+def test_formulas_without_results_are_refused() -> None:
+    _, content = workbook([*ROWS, ["m", '=IF(A2="f","no","yes")']])
+    with pytest.raises(ParseError, match=r"'sheet0' has formulas .* \(the first at B14\)"):
+        parse_data(content(), "rows.xlsx")
+
+
+# -- codes and labels ------------------------------------------------------------------------------
+
+
+def test_two_codes_with_one_label_stay_two_states(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"why": [1, 2, 3] * 8, "sex": [1, 2] * 12})
+    labels = {"why": {1: "Other", 2: "Other ", 3: "Work"}, "sex": {1: "f", 2: "m"}}
+    for name in ("x.sav", "x.dta"):
+        getattr(pyreadstat, f"write_{name[2:]}")(
+            frame, str(tmp_path / name), variable_value_labels=labels
+        )
+        data = read_data(tmp_path / name)
+        assert data.domain.states[0] == ("Other (1)", "Other (2)", "Work")
+        assert data.counts()[0].tolist() == [8, 8, 8]
+        assert any("several codes of 'why' are called 'Other'" in note for note in data.notes)
+
+
+def test_whole_numbers_of_bit64_are_decoded() -> None:
+    bits = np.array([1, -1, 0, np.iinfo(np.int64).min, 2**60], dtype=np.int64)
+    assert list(r_files._whole_numbers(bits.view(np.float64)).to_numpy(object)) == [
+        1,
+        -1,
+        0,
+        pd.NA,
+        2**60,
+    ]
