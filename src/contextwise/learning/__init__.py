@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from contextwise.learning.base import Learner, Run, learn
     from contextwise.learning.chow_liu import ChowLiu, Independent
     from contextwise.learning.gsmn import GSMN
+    from contextwise.learning.literature.blm import BLM
     from contextwise.learning.literature.contextual_mpl import ContextualMPL
+    from contextwise.learning.literature.feature_induction import FeatureInduction
     from contextwise.learning.literature.gssl import GSSL
+    from contextwise.learning.literature.ibmap import IBMAP
     from contextwise.learning.literature.row_graphs import CSGS, CSPC
     from contextwise.learning.mpl import MPL
     from contextwise.learning.pair_blocks import PairBlocks
@@ -31,11 +34,13 @@ if TYPE_CHECKING:
     from contextwise.learning.trees import Trees
 
 __all__ = [
+    "BLM",
     "CSGS",
     "CSPC",
     "DEFAULT_LEARNER",
     "GSMN",
     "GSSL",
+    "IBMAP",
     "LEARNERS",
     "MPL",
     "AcyclicTrees",
@@ -43,6 +48,7 @@ __all__ = [
     "ChowLiu",
     "ContextualMPL",
     "Data",
+    "FeatureInduction",
     "Independent",
     "Learner",
     "PairBlocks",
@@ -114,6 +120,18 @@ LEARNERS: dict[str, Entry] = {
         "CSGS",
         LITERATURE,
         "A graph per row, by Markov blankets in contexts.",
+    ),
+    "ibmap": Entry(
+        "literature.ibmap", "IBMAP", LITERATURE, "A graph by Bayesian tests of independence."
+    ),
+    "feature-induction": Entry(
+        "literature.feature_induction",
+        "FeatureInduction",
+        LITERATURE,
+        "Features by gain, one literal longer at a time (Della Pietra).",
+    ),
+    "blm": Entry(
+        "literature.blm", "BLM", LITERATURE, "Features by generalising rows (Davis and Domingos)."
     ),
 }
 """The learners in the order of ``contextwise learn --help``."""

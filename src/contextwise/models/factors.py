@@ -83,6 +83,20 @@ def conjunctions(domain: Domain, table: IntArray) -> Structure:
     return Structure.from_literals(domain, owners, variables, values, len(table))[0]
 
 
+def single_literals(domain: Domain) -> IntArray:
+    """Return the single literals of all variables with several states, as `conjunctions` takes.
+
+    >>> single_literals(Domain({"A": 2, "B": 1})).tolist()
+    [[0, -1], [1, -1]]
+    """
+    cards = domain.cardinalities
+    literals = [(v, value) for v, c in enumerate(cards) if c > 1 for value in range(c)]
+    table = np.full((len(literals), len(domain)), -1, dtype=np.int64)
+    for line, (v, value) in enumerate(literals):
+        table[line, v] = value
+    return table
+
+
 def log_linear(domain: Domain, factors: Sequence[Factor]) -> LogLinear:
     """Make a model of a product of factors: each cell is a feature, its log the weight."""
     owners, variables, values, _ = cells_of(domain, [factor.scope for factor in factors])

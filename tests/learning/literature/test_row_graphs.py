@@ -6,12 +6,20 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import contextwise as cw
 import reference_searches as reference
-from contextwise.evidence.counted_rows import not_compiled
-from contextwise.learning import CSPC
+from contextwise import Domain, compare, examples, sample
+from contextwise.data.rows import as_data
+from contextwise.errors import DomainError
+from contextwise.evidence.counted_rows import CountedRows, not_compiled
+from contextwise.learning import CSGS, CSPC
 from contextwise.learning.graphs import claimed_dependencies, from_row_graphs
+from contextwise.learning.literature.row_graphs import by_context
+from contextwise.models.structure import structure_of
+from contextwise.truths.named import strong_weights
 from known_truths import SWITCH, exact_rows
 
 
@@ -59,3 +67,32 @@ def test_an_edge_is_deleted_by_any_test_given_its_neighbours(max_size: int) -> N
         assert {(a, b) for a, b in pairs if graph[a, b]} == expected
         deleted += len(first) - len(expected)
     assert (deleted > 0) == (max_size == 1)
+
+
+@pytest.mark.parametrize("kind", [CSGS, CSPC])
+def test_the_direct_reading_sees_the_contexts_of_the_paper_s_model(kind: type[CSGS]) -> None:
+    """Features of cliques claim most pairs without X0=0 too."""
+    six = structure_of(examples.load("six"))
+    rows = sample(strong_weights(six, np.random.default_rng(1)), 10_000, rng=1)
+    cliques = compare(six, kind().fit(rows, domain=six.domain).structure_)
+    direct = compare(six, kind(reading="contexts").fit(rows, domain=six.domain).structure_)
+    assert cliques.fp >= 64
+    assert direct.fp < cliques.fp / 2
+    assert direct.distance < cliques.distance
+
+
+@given(st.integers(0, 99))
+@settings(max_examples=20, deadline=None)
+def test_equal_graphs_are_read_as_their_graph(seed: int) -> None:
+    """Without a disagreement, the direct reading has exactly the edges of the graph."""
+    rng = np.random.default_rng(seed)
+    edges = np.triu(rng.random((4, 4)) < 0.5, 1)
+    table = CountedRows.of(as_data(rng.integers(0, 2, (20, 4)), dict.fromkeys("ABCD", 2)))
+    graphs = np.repeat((edges | edges.T)[None], len(table.rows), axis=0)
+    made = by_context(Domain(dict.fromkeys("ABCD", 2)), table, graphs)
+    assert made.pairs() == [("ABCD"[a], "ABCD"[b]) for a, b in np.argwhere(edges)]
+
+
+def test_an_unknown_reading() -> None:
+    with pytest.raises(DomainError, match="reading must be"):
+        CSGS(reading="both").fit([[0, 1], [1, 0]])  # type: ignore[arg-type]

@@ -13,14 +13,24 @@ agree in S share the test. The neighbours are those at the start of step k, so t
 depend on the order of the variables. An undecided test deletes nothing. This needs many rows: one
 test that fails to reject deletes an edge. Conditioning on few variables mixes contexts in which a
 dependency differs, so that it can nearly cancel; conditioning on many leaves few rows.
+
+**From graphs to a structure** there are two readings. ``"cliques"`` is that of the papers and their
+results: x_C is a feature for each maximal clique C of the graph of each row x. A clique without the
+variable whose value made the graph claims its dependencies for all values of it. On the model of
+their experiments (``six``, two draws of 100,000 rows) the graphs are nearly right, and 70 to 79 of
+the 80 possible false positives come from this step. ``"contexts"`` reads the graphs directly: an
+edge that some of the graphs have gets the values of one context variable in which most rows have
+it, if that variable explains at least half of the disagreement, and otherwise the vote of all rows.
+Then CSGS has no errors there, CSPC 16 to 20 false positives and 4 to 8 false negatives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations, product
 from math import comb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -40,8 +50,10 @@ from contextwise.learning.graphs import (
     check_edge_rule,
     claimed_dependencies,
     edges_of,
+    from_edges,
     from_row_graphs,
 )
+from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure
 from contextwise.support.arrays import BoolArray, IntArray
 from contextwise.support.effort import progress_of
@@ -50,23 +62,31 @@ if TYPE_CHECKING:
     from contextwise.evidence import _count
 
 
+Reading = Literal["cliques", "contexts"]
+
+
 class RowGraphs(Learner):
     """Base class of learners of one graph per row."""
 
     decides_by_test = True
     level: float
     min_count: float
+    reading: Reading
     table_: CountedRows
     graphs_: BoolArray
 
     def learn(self, data: Data, run: Run) -> Structure:
         """Find the graphs and make features of their cliques."""
+        if self.reading not in ("cliques", "contexts"):
+            raise DomainError(f"reading must be 'cliques' or 'contexts', got {self.reading!r}")
         rule = Rule.of(len(data), self.level, self.min_count)
         self.table_ = CountedRows.of(data)
         left = run.deadline.left()
         if left is not None:  # the cliques need time too
             run.deadline = run.deadline.sooner(0.9 * left)
         self.graphs_ = self.find_graphs(self.table_, rule, run)
+        if self.reading == "contexts":
+            return by_context(data.domain, self.table_, self.graphs_)
         return from_row_graphs(data.domain, self.table_.rows, self.graphs_)
 
     def find_graphs(self, table: CountedRows, rule: Rule, run: Run) -> BoolArray:
@@ -78,6 +98,46 @@ class RowGraphs(Learner):
         """Number of dependencies the features add to the graphs, over the distinct rows."""
         claimed = claimed_dependencies(self._learned("structure_"), self.table_.rows)
         return claimed - int(np.triu(self.graphs_).sum())
+
+
+def by_context(domain: Domain, table: CountedRows, graphs: BoolArray) -> Structure:
+    """Read a graph per row directly: the tables of edges, in the contexts that have them.
+
+    >>> table = CountedRows(np.array([[0, 0, 0], [1, 1, 1]]), np.array([9, 9]), (2, 2, 2))
+    >>> graphs = np.zeros((2, 3, 3), dtype=bool)
+    >>> graphs[0, [0, 1], [1, 0]] = True
+    >>> made = by_context(Domain({"A": 2, "B": 2, "C": 2}), table, graphs)
+    >>> made.restrict("C=0").pairs(), made.restrict("C=1").pairs()
+    ([('A', 'B')], [])
+    """
+    names, parts = domain.names, []
+    plain = np.zeros((len(names), len(names)), dtype=bool)
+    for i, j in combinations(range(len(names)), 2):
+        found = _context_of(table, graphs[:, i, j], [v for v in table.varying if v not in (i, j)])
+        if found is None:
+            plain[[i, j], [j, i]] = table.counts @ (2 * graphs[:, i, j] - 1) > 0
+        elif found[1]:
+            k, values = found
+            context = {names[k]: [domain.states[k][value] for value in values]}
+            parts += [
+                {names[i]: a, names[j]: b, **context}
+                for a, b in product(domain.states[i], domain.states[j])
+            ]
+    return from_edges(domain, plain) | Structure(domain, parts)
+
+
+def _context_of(
+    table: CountedRows, edge: BoolArray, variables: list[int]
+) -> tuple[int, list[int]] | None:
+    """Return the variable that explains an edge best, and its values in which most rows have it."""
+    sign = np.where(edge, table.counts, -table.counts)
+    best, least = None, min(table.counts[edge].sum(), table.counts[~edge].sum()) / 2
+    for k in variables:
+        votes = np.bincount(table.rows[:, k], sign, minlength=table.cardinalities[k])
+        wrong = (table.counts.sum() - np.abs(votes).sum()) / 2
+        if wrong < least or (wrong == least > 0 and best is None):
+            best, least = (k, np.flatnonzero(votes > 0).tolist()), wrong
+    return best
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -94,6 +154,9 @@ class CSGS(RowGraphs):
         Rows per cell that a test needs; a test with fewer is undecided.
     rule : "and" or "or"
         Whether an edge must be in both blankets of its ends, or in one.
+
+    reading : "cliques" or "contexts"
+        How graphs become a structure: by features of cliques, as in the paper, or directly.
 
     Attributes
     ----------
@@ -114,6 +177,7 @@ class CSGS(RowGraphs):
     level: float = 0.05
     min_count: float = 5.0
     rule: EdgeRule = "and"
+    reading: Reading = "cliques"
 
     def find_graphs(self, table: CountedRows, rule: Rule, run: Run) -> BoolArray:
         """Find the blankets of each variable in each context and join them."""
@@ -173,6 +237,9 @@ class CSPC(RowGraphs):
     n_jobs : int
         Number of threads; -1 means all cores.
 
+    reading : "cliques" or "contexts"
+        How graphs become a structure: by features of cliques, as in the paper, or directly.
+
     Attributes
     ----------
     table_, graphs_, added_ : as those of `CSGS`
@@ -188,6 +255,7 @@ class CSPC(RowGraphs):
     min_count: float = 5.0
     max_size: int | None = None
     n_jobs: int = 1
+    reading: Reading = "cliques"
 
     def find_graphs(self, table: CountedRows, rule: Rule, run: Run) -> BoolArray:
         """Delete edges, conditioning on larger and larger sets of neighbours."""
