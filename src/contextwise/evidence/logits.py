@@ -73,10 +73,11 @@ def contrasts(count: int) -> FloatArray:
 
 
 def score_contrasts(count: int) -> FloatArray:
-    """Return the equally spaced scores with range 1, then orthonormal columns for the rest."""
-    scores = np.arange(count) / (count - 1.0) - 0.5
-    rest = np.linalg.qr(np.column_stack([np.ones(count), scores, np.eye(count)]))[0][:, 2:count]
-    return np.column_stack([scores, rest])
+    """Return orthogonal polynomials of equally spaced scores; the scores have range 1."""
+    steps = np.linspace(-1.0, 1.0, count)
+    columns = np.linalg.qr(np.vander(steps, count, increasing=True))[0][:, 1:]
+    columns[:, 0] = steps / 2
+    return np.asarray(columns)
 
 
 class Logit:

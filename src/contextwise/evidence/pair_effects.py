@@ -13,7 +13,7 @@ points.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from math import exp, inf, log, sqrt
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from contextwise.evidence.coded_rows import CodedRows
 from contextwise.evidence.logits import Logit
-from contextwise.evidence.pair_records import PairEffect
+from contextwise.evidence.pair_records import EffectKind, PairEffect
 from contextwise.evidence.residual_products import sums_by_cluster
 from contextwise.evidence.variable_fits import Fits
 from contextwise.support.arrays import FloatArray
@@ -71,59 +71,71 @@ class _Effects:
 
     def all(self) -> Iterator[PairEffect]:
         """Yield odds ratios, then shares and differences."""
-        if self.rows.cards[self.of] == 2 or self.fits.slopes(self.of) == 1:
+        if self.rows.cards[self.of] == 2 or self.rows.is_score(self.of):
             yield from self._odds_ratios()
         if len(self.events) * self.rows.cards[self.by] <= MOST_SHARES:
             yield from self._shares()
 
-    def _effect(self, kind: str, state: str, at: int | None, against: int | None, **numbers: float):
-        rows = self.rows
-        states = rows.states[self.by]
+    def _effect(
+        self,
+        kind: EffectKind,
+        state: str,
+        at: int | None,
+        against: int | None,
+        crude: float,
+        numbers: Mapping[str, float],
+    ) -> PairEffect:
+        rows, states = self.rows, self.rows.states[self.by]
         return PairEffect(
-            kind=kind,  # type: ignore[arg-type]
+            kind=kind,
             of=rows.names[self.of],
             by=rows.names[self.by],
             state=state,
             at="" if at is None else states[at],
             reference="" if against is None else states[against],
+            crude=crude,
             rows=rows.total if at is None else float(self.sizes[at]),
             approximate=rows.total < ENOUGH_ROWS,
-            **numbers,  # type: ignore[arg-type]
+            **numbers,
         )
 
     # -- odds ratios -------------------------------------------------------------------------------
 
     def _odds_ratios(self) -> Iterator[PairEffect]:
         """Yield the odds ratio of each state of ``by``, or per step if it is ordered."""
-        states, count = int(self.rows.cards[self.by]), int(self.rows.cards[self.of])
-        basis = self.logit.terms[self.term].basis
-        is_binary = count == 2
-        step = (self.logit.slopes[1] - self.logit.slopes[0])[0]
-        event = self.rows.states[self.of][1] if is_binary else ""
-        start = self.logit.places[self.term]
-        width = self.logit.terms[self.term].high
+        rows, logit, states = self.rows, self.logit, int(self.rows.cards[self.by])
+        term, start = logit.terms[self.term], int(logit.places[self.term])
+        is_binary = rows.cards[self.of] == 2
+        moved = (self._response @ logit.slopes)[: term.high]
+        event = rows.states[self.of][1] if is_binary else ""
 
-        def numbers(direction: FloatArray) -> dict[str, float]:
-            """Return the odds ratio of a difference of functions of ``by``."""
-            chosen = np.zeros(len(self.logit.theta))
-            chosen[start : start + len(direction) * width : width] = step * direction
-            value = float(chosen @ self.logit.theta)
+        def numbers(line: FloatArray) -> dict[str, float]:
+            """Return the odds ratio of a contrast between states of ``by``."""
+            chosen = np.zeros(len(logit.theta))
+            own = np.outer(line @ term.basis, moved).ravel()
+            chosen[start : start + len(own)] = own
+            value = float(chosen @ logit.theta)
             error = sqrt(self._variance(self._influence(chosen[None])[:, 0]))
             low, high = value - Z * error, value + Z * error
-            return {"estimate": exp(value), "low": _exp(low), "high": _exp(high)}
+            return {"estimate": _exp(value), "low": _exp(low), "high": _exp(high)}
 
-        if self.rows.is_score(self.by):
+        if rows.is_score(self.by):
             line = per_step(self.sizes)
             crude = self._crude_slope(line)
-            yield self._effect(
-                "odds ratio per step", event, None, None, crude=crude, **numbers(line @ basis)
-            )
+            yield self._effect("odds ratio per step", event, None, None, crude, numbers(line))
             return
-        kind = "odds ratio" if is_binary else "odds ratio per step"
+        kind: EffectKind = "odds ratio" if is_binary else "odds ratio per step"
         for j in [k for k in range(states) if k != self.reference]:
             line = np.eye(states)[j] - np.eye(states)[self.reference]
             crude = self._crude_ratio(j) if is_binary else self._crude_slope(line)
-            yield self._effect(kind, event, j, self.reference, crude=crude, **numbers(line @ basis))
+            yield self._effect(kind, event, j, self.reference, crude, numbers(line))
+
+    @cached_property
+    def _response(self) -> FloatArray:
+        """The contrast between states of ``of``: from the first to the second, or per step."""
+        if self.rows.cards[self.of] == 2:
+            return np.array([-1.0, 1.0])
+        return per_step(np.bincount(self.rows.codes[:, self.of], self.rows.counts))
 
     def _crude_ratio(self, j: int) -> float:
         (a, b), (c, d) = self.table[:, [self.reference, j]]
@@ -131,12 +143,10 @@ class _Effects:
 
     def _crude_slope(self, line: FloatArray) -> float:
         """Return the odds ratio per step of the two columns alone."""
-        alone = Fits(self.rows.only([self.of, self.by]), products=False)
-        logit = alone.logit(0)
+        logit = Fits(self.rows.only([self.of, self.by]), products=False).logit(0)
         term = logit.terms[1]
-        step = (logit.slopes[1] - logit.slopes[0])[0]
-        own = logit.theta[logit.places[1] :: term.high][: term.basis.shape[1]]
-        return exp(step * float(line @ term.basis @ own))
+        own = logit.theta[logit.places[1] :].reshape(term.basis.shape[1], -1)
+        return _exp(float(line @ term.basis @ own @ (self._response @ logit.slopes)[: term.high]))
 
     # -- shares ------------------------------------------------------------------------------------
 
@@ -145,26 +155,23 @@ class _Effects:
         rows, states = self.rows, int(self.rows.cards[self.by])
         found = [self._share_of(j) for j in range(states)]
         crude = self.table / np.maximum(self.table.sum(axis=0), 1e-300)
+        base, base_own = found[self.reference]
         for s in self.events:
-            label = rows.states[self.of][s]
+            label, first = rows.states[self.of][s], float(crude[s, self.reference])
             for j, (means, own) in enumerate(found):
-                error = sqrt(self._variance(own[:, s]))
-                low, high = share_limits(float(means[s]), error)
-                yield self._effect(
-                    "share", label, j, None,
-                    estimate=float(means[s]), low=low, high=high, crude=float(crude[s, j]),
-                )  # fmt: skip
-            base, base_own = found[self.reference]
+                share = float(means[s])
+                low, high = share_limits(share, sqrt(self._variance(own[:, s])))
+                numbers = {"estimate": share, "low": low, "high": high}
+                yield self._effect("share", label, j, None, float(crude[s, j]), numbers)
             for j, (means, own) in enumerate(found):
                 if j == self.reference:
                     continue
                 value = float(means[s] - base[s])
                 error = Z * sqrt(self._variance(own[:, s] - base_own[:, s]))
-                yield self._effect(
-                    "difference", label, j, self.reference,
-                    estimate=value, low=max(-1.0, value - error), high=min(1.0, value + error),
-                    crude=float(crude[s, j] - crude[s, self.reference]),
-                )  # fmt: skip
+                low, high = max(-1.0, value - error), min(1.0, value + error)
+                numbers = {"estimate": value, "low": low, "high": high}
+                change = float(crude[s, j]) - first
+                yield self._effect("difference", label, j, self.reference, change, numbers)
 
     def _share_of(self, j: int) -> tuple[FloatArray, FloatArray]:
         """Return the shares if all rows had state j, and the influence of each row on them."""

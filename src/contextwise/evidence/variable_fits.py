@@ -67,9 +67,12 @@ class Fits:
         return np.array([basis.functions.shape[1] for basis in self.bases])
 
     def slopes(self, v: int) -> int:
-        """Return the coefficients per column in the logit of a variable."""
+        """Return the coefficients per column in the logit of a variable.
+
+        With few rows, columns move an ordered variable up or down, and to the middle or the ends.
+        """
         states = int(self.rows.cards[v])
-        return 1 if self.rows.ordered[v] and states > 3 else states - 1
+        return 2 if self.rows.ordered[v] and states > 3 and self.is_coarse else states - 1
 
     def _basis(self, v: int) -> Basis:
         rows, name = self.rows, self.rows.names[v]
