@@ -46,7 +46,7 @@ Joint = npt.NDArray[np.float64]
 def random_model(cardinalities: tuple[int, ...], rng: np.random.Generator) -> LogLinear:
     """Draw a structure with five features and weights of either sign and size about 1."""
     domain = Domain.of_cardinalities(cardinalities)
-    structure = random_structure(domain, features=5, lengths=(2, 3), set_literals=0.5, rng=rng)
+    structure = random_structure(domain, features=5, lengths=(2, 3), set_literals=0.5, seed=rng)
     signs = rng.choice([-1, 1], size=len(structure))
     return LogLinear(structure, signs * rng.uniform(0.5, 1.5, size=len(structure)))
 
@@ -87,7 +87,7 @@ def true_rows(repeats: int, seed: int) -> Iterator[str]:
         wrong = 0
         for _ in range(repeats):
             model = random_model(cardinalities, rng)
-            rows = draw(model, ROWS, rng=rng, method="exact").rows
+            rows = draw(model, ROWS, seed=rng, method="exact").rows
             evidence = judge(model, rows)
             p_values += [c.p for c in evidence.of("independent") if c.p is not None]
             wrong += bool(evidence.contradicted)
@@ -103,7 +103,7 @@ def learned_rows(repeats: int, seed: int) -> Iterator[str]:
         for _ in range(repeats):
             model = random_model(DOMAINS["binary"], rng)
             joint = probabilities(model).ravel()
-            rows = draw(model, 2 * ROWS, rng=rng, method="exact").rows
+            rows = draw(model, 2 * ROWS, seed=rng, method="exact").rows
             learned = learner_named(learner)().fit(rows[:ROWS], domain=model.domain).structure_
             for name, part in zip(counts, (rows[:ROWS], rows[ROWS:]), strict=True):
                 for claim in judge(learned, part).of("independent"):

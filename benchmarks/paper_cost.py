@@ -35,7 +35,7 @@ BY_FEATURES = [(12, count) for count in (10, 20, 40, 80, 160, 320, 640)]
 def models(variables: int, features: int) -> tuple[Structure, Structure]:
     domain = Domain({f"X{k}": 2 for k in range(variables)})
     draw = partial(random_structure, domain, features=features, lengths=(2, 4))
-    return draw(rng=1), draw(rng=2)
+    return draw(seed=1), draw(seed=2)
 
 
 def measure(method: str, variables: int, features: int, out: Connection) -> None:

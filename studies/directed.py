@@ -53,7 +53,7 @@ def main() -> None:
             found = []
             for draw in range(options.draws):
                 truth = cw.examples.truth(name if "bnlearn" in name else f"{name}#{draw}")
-                rows = cw.sample(truth, size, rng=draw, array=True)
+                rows = cw.sample(truth, size, seed=draw, array=True)
                 data = cw.learning.as_data(rows, truth.domain)
                 undirected, directed = PairBlocks().fit(data), AcyclicTrees().fit(data)
                 first, second = (

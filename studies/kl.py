@@ -82,7 +82,7 @@ class Experiment:
             model,
             chains=count,
             draws=-(-size // count),
-            rng=self.rng(_DATA, parameters, size),
+            seed=self.rng(_DATA, parameters, size),
             burn_in=BURN_IN,
             thin=THIN,
         )

@@ -78,7 +78,7 @@ def main() -> None:
             seed = options.seed + split
             if options.drawn_from:
                 rng = np.random.default_rng(seed)
-                drawn = (cw.sample(truth, len(data) // 2, rng=rng) for _ in range(2))
+                drawn = (cw.sample(truth, len(data) // 2, seed=rng) for _ in range(2))
                 seen, unseen = (cw.read_data(half, data.domain) for half in drawn)
             else:
                 seen, unseen = halves(data, seed)

@@ -241,7 +241,7 @@ def test_every_result_has_a_line_a_view_and_a_frame(name: str) -> None:
 
 
 def test_samples_are_frames() -> None:
-    frame = contextwise.sample("lung", 5, rng=1)
+    frame = contextwise.sample("lung", 5, seed=1)
     assert frame.columns.tolist() == ["smoker", "asbestos", "cancer"]
-    array = contextwise.sample("lung", 5, rng=1, array=True)
+    array = contextwise.sample("lung", 5, seed=1, array=True)
     assert frame.to_numpy().tolist() == array.tolist()

@@ -111,7 +111,7 @@ def _samples() -> Job:
     mean = np.array([marginal(model, name)[1] for name in model.domain.names])
 
     def ours() -> None:
-        rows = draw(model, 1000, rng=SEED, method="gibbs", burn_in=20, thin=1).rows
+        rows = draw(model, 1000, seed=SEED, method="gibbs", burn_in=20, thin=1).rows
         assert np.abs(rows.mean(axis=0) - mean).max() < 0.1
 
     def by_pgmpy() -> None:
@@ -123,12 +123,12 @@ def _samples() -> Job:
 
 
 def _gibbs(model: LogLinear) -> None:
-    rows = draw(model, 1000, rng=SEED, method="gibbs").rows
+    rows = draw(model, 1000, seed=SEED, method="gibbs").rows
     assert rows.shape == (1000, len(model.domain))
 
 
 def _fit(model: LogLinear) -> Callable[[], None]:
-    rows = draw(model, 10_000, rng=SEED, thin=2).rows
+    rows = draw(model, 10_000, seed=SEED, thin=2).rows
     before = mean_pseudo_log_likelihood(model, rows)
 
     def ours() -> None:

@@ -39,5 +39,5 @@ def random_case(features: int) -> Case:
     """Draw two random models with this many features of 2 to 8 literals."""
     domain = Domain({f"X{k}": 2 for k in range(VARIABLES)})
     rng = np.random.default_rng([SEED, features])
-    a, b = (random_structure(domain, features=features, lengths=(2, 8), rng=rng) for _ in range(2))
+    a, b = (random_structure(domain, features=features, lengths=(2, 8), seed=rng) for _ in range(2))
     return Case(f"{features} features", a.features, b.features, active_pairs(a, b))

@@ -68,7 +68,7 @@ def switched(rng: np.random.Generator) -> LogLinear:
 def scattered(rng: np.random.Generator) -> LogLinear:
     """Random features, each with a weight of its own."""
     domain = Domain({f"X{k}": 2 + k % 2 for k in range(7)})
-    model = random_structure(domain, features=12, lengths=(2, 3), rng=rng)
+    model = random_structure(domain, features=12, lengths=(2, 3), seed=rng)
     sizes = rng.uniform(*INTERACTION, len(model))
     return LogLinear(model, np.where(rng.random(len(model)) < 0.5, sizes, -sizes))
 

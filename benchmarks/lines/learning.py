@@ -168,7 +168,7 @@ def made_rows(variables: int, rows: int) -> Data:
     rng = np.random.default_rng([SEED, variables])
     structure = structure_of(forest(variables, 3, rng))
     model = LogLinear(structure, rng.normal(0, 1, len(structure)))
-    drawn = draw(model, rows, rng=SEED, method="gibbs", burn_in=20, thin=1).rows
+    drawn = draw(model, rows, seed=SEED, method="gibbs", burn_in=20, thin=1).rows
     return as_data(drawn, model.domain)
 
 

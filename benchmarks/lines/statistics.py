@@ -92,9 +92,9 @@ def _calibration(cardinalities: tuple[int, ...], rng: np.random.Generator) -> np
     domain = Domain.of_cardinalities(cardinalities)
     shares: list[list[float]] = []
     while len(shares) < MODELS:
-        structure = random_structure(domain, features=8, lengths=(2, 3), set_literals=0.5, rng=rng)
+        structure = random_structure(domain, features=8, lengths=(2, 3), set_literals=0.5, seed=rng)
         model = LogLinear(structure, rng.normal(size=len(structure)))
-        rows = draw(model, ROWS, rng=rng, method="exact").rows
+        rows = draw(model, ROWS, seed=rng, method="exact").rows
         found = check(model, rows, dependencies=False)
         p_values = [claim.p for claim in found.claims if claim.p is not None]
         if p_values:
@@ -116,7 +116,7 @@ def _found(rng: np.random.Generator) -> bool:
     singles = rng.normal(-strong.sum() / VARIABLES, 0.5, size=VARIABLES)
     distinct = len(structure) - VARIABLES  # a triple can be drawn twice
     model = LogLinear(structure, [*strong[:distinct], *singles])
-    rows = draw(model, MANY_ROWS, rng=rng, method="exact").rows
+    rows = draw(model, MANY_ROWS, seed=rng, method="exact").rows
     guess = Structure(domain, [f for k, f in enumerate(features) if k != left_out])
     i, j = edges[left_out]
     found = check(guess, rows, dependencies=False)

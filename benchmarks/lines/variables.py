@@ -45,5 +45,5 @@ def random_case(variables: int) -> Case:
     """Two random models of 20 features of 2 to 6 literals each."""
     domain = Domain({f"X{k}": 2 for k in range(variables)})
     rng = np.random.default_rng([SEED, variables])
-    a, b = (random_structure(domain, features=FEATURES, lengths=(2, 6), rng=rng) for _ in range(2))
+    a, b = (random_structure(domain, features=FEATURES, lengths=(2, 6), seed=rng) for _ in range(2))
     return Case(f"{variables} variables", a.features, b.features, active_pairs(a, b))

@@ -122,7 +122,7 @@ def test_paired_rows_need_subjects_in_two_groups() -> None:
         ({"by": "nobody"}, "there is no column 'nobody'"),
         ({"by": []}, "by must name at least one column"),
         ({"margin": 1}, "margin must be > 1"),
-        ({"alpha": 0}, "alpha must be between 0 and 1"),
+        ({"level": 0}, "level must be between 0 and 1"),
         ({"by": ["sex", "sex"]}, "name a column twice"),
         ({"by": "sex", "subject": "sex"}, "name a column twice"),
     ],
@@ -287,9 +287,9 @@ def test_limits_beyond_the_largest_odds_ratio_are_numbers() -> None:
     assert "above inf" not in str(cw.groups(rows, "v0", "mpl"))
 
 
-def test_levels_of_intervals_follow_alpha() -> None:
+def test_levels_of_intervals_follow_the_level() -> None:
     data = drawn(4000, (1.5, 1.5), seed=1)
-    strict = cw.groups(data, "g", "mpl", alpha=0.01)
+    strict = cw.groups(data, "g", "mpl", level=0.01)
     usual = cw.groups(data, "g", "mpl")
     assert strict.pairs[0].odds[0].low < usual.pairs[0].odds[0].low
     assert "(98 % interval;" in written(strict)

@@ -36,8 +36,8 @@ TRUTH = LogLinear(
 
 @pytest.fixture(scope="module")
 def found() -> Stability:
-    rows = sample(TRUTH, 400, rng=2, method="exact")
-    return stability(rows, Trees(penalty=2), resamples=12, domain=DOMAIN, rng=5)
+    rows = sample(TRUTH, 400, seed=2, method="exact")
+    return stability(rows, Trees(penalty=2), resamples=12, domain=DOMAIN, seed=5)
 
 
 def share(found: Stability, pair: tuple[str, str], context: dict[str, str]) -> Fraction:
@@ -123,7 +123,7 @@ def test_words(found: Stability) -> None:
 
 def test_rows_stand_next_to_claims_that_every_resample_repeats() -> None:
     """A learner that misses a dependence misses it in each resample: agreement is no evidence."""
-    result = stability("berkeley", "independent", resamples=5, rng=1)
+    result = stability("berkeley", "independent", resamples=5, seed=1)
     (line,) = [line for line in str(result).splitlines() if line.startswith("Gender–Dept")]
     assert "independent in every context: in 5 of 5 resamples; rows: contradicted, p = " in line
     assert "which need not be true" in " ".join(str(result).split())
@@ -138,11 +138,11 @@ def test_the_share_that_is_found_again(found: Stability) -> None:
 
 
 def test_resamples_repeat_wherever_they_are_made() -> None:
-    rows = sample(TRUTH, 200, rng=2, method="exact")
-    once = stability(rows, Trees(penalty=2), resamples=4, domain=DOMAIN, rng=5)
-    again = stability(rows, Trees(penalty=2), resamples=4, domain=DOMAIN, rng=5, n_jobs=2)
+    rows = sample(TRUTH, 200, seed=2, method="exact")
+    once = stability(rows, Trees(penalty=2), resamples=4, domain=DOMAIN, seed=5)
+    again = stability(rows, Trees(penalty=2), resamples=4, domain=DOMAIN, seed=5, n_jobs=2)
     assert once.structures == again.structures
-    other = stability(rows, Trees(penalty=2), resamples=4, domain=DOMAIN, rng=6)
+    other = stability(rows, Trees(penalty=2), resamples=4, domain=DOMAIN, seed=6)
     assert once.structures != other.structures
 
 
@@ -157,7 +157,7 @@ def test_rows_of_resamples() -> None:
 
 
 def test_a_stopped_run_goes_on(tmp_path: Path) -> None:
-    rows = np.asarray(sample(TRUTH, 200, rng=2, method="exact")).tolist()
+    rows = np.asarray(sample(TRUTH, 200, seed=2, method="exact")).tolist()
     calls: list[int] = []
 
     def learn(data: Any) -> Structure:
@@ -166,7 +166,7 @@ def test_a_stopped_run_goes_on(tmp_path: Path) -> None:
             raise KeyboardInterrupt
         return Trees(penalty=2).fit(data, domain=DOMAIN).structure_
 
-    options: dict[str, Any] = {"resamples": 5, "domain": DOMAIN, "folder": tmp_path, "rng": 1}
+    options: dict[str, Any] = {"resamples": 5, "domain": DOMAIN, "folder": tmp_path, "seed": 1}
     with pytest.raises(KeyboardInterrupt):
         stability(rows, learn, **options)
     assert len(calls) == 4
@@ -178,7 +178,7 @@ def test_a_stopped_run_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_folder_belongs_to_one_question(tmp_path: Path) -> None:
-    rows = sample(TRUTH, 100, rng=2, method="exact")
+    rows = sample(TRUTH, 100, seed=2, method="exact")
     stability(rows, Trees(penalty=2), resamples=2, domain=DOMAIN, folder=tmp_path)
     with pytest.raises(ContextwiseError, match="another configuration: parameters"):
         stability(rows, Trees(penalty=3), resamples=2, domain=DOMAIN, folder=tmp_path)
@@ -186,13 +186,13 @@ def test_a_folder_belongs_to_one_question(tmp_path: Path) -> None:
     with pytest.raises(ContextwiseError, match="file is a file; name a folder"):
         stability(rows, Trees(penalty=2), resamples=2, domain=DOMAIN, folder=tmp_path / "file")
     again = tmp_path / "again"
-    stability(rows, Trees(penalty=2), resamples=2, domain=DOMAIN, folder=again, rng=3)
+    stability(rows, Trees(penalty=2), resamples=2, domain=DOMAIN, folder=again, seed=3)
     with pytest.raises(ContextwiseError, match="seed is 3 there and 4 here"):
-        stability(rows, Trees(penalty=2), resamples=2, domain=DOMAIN, folder=again, rng=4)
+        stability(rows, Trees(penalty=2), resamples=2, domain=DOMAIN, folder=again, seed=4)
 
 
 def test_failures_are_told() -> None:
-    rows = np.asarray(sample(TRUTH, 100, rng=2, method="exact")).tolist()
+    rows = np.asarray(sample(TRUTH, 100, seed=2, method="exact")).tolist()
 
     def learn(data: Any) -> Structure:
         if len(data) < 100 and data[0] == rows[0]:
@@ -223,13 +223,13 @@ def test_bad_questions_are_clear_words() -> None:
 
 
 def test_command(tmp_path: Path) -> None:
-    rows = np.asarray(sample(TRUTH, 300, rng=2, method="exact"))
+    rows = np.asarray(sample(TRUTH, 300, seed=2, method="exact"))
     lines = [",".join(DOMAIN.names), *(",".join(map(str, row)) for row in rows.tolist())]
     (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
     write(TRUTH, tmp_path / "truth.json")
     command = ["stability", str(tmp_path / "rows.csv"), "--learner", "trees:penalty=2"]
     command += ["--resamples", "4", "--domain-from", str(tmp_path / "truth.json"), "--seed", "5"]
-    own = stability(rows, Trees(penalty=2), resamples=4, domain=DOMAIN, rng=5)
+    own = stability(rows, Trees(penalty=2), resamples=4, domain=DOMAIN, seed=5)
     files = ["--folder", "run", "--medoid", "typical.json"]
     files[1::2] = [str(tmp_path / name) for name in files[1::2]]
     shown = CliRunner().invoke(contextwise, [*command, *files])

@@ -43,7 +43,7 @@ def test_chance(folder: Path) -> None:
     shown = run(folder, "@true.json", "@guess1.json", "--chance", "--draws", "19", "--seed", "3")
     assert shown.exit_code == 0, shown.output
     verdict, *_, drawn = shown.output.split("\n\n")
-    expected = chance(TRUE, GUESSES[1], draws=19, rng=3)
+    expected = chance(TRUE, GUESSES[1], draws=19, seed=3)
     assert expected.verdict in verdict.splitlines()
     assert drawn.strip() in str(expected)
     question = ["--chance", "--draws", "9", "--context", "D=1"]

@@ -125,11 +125,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = "\n".join(",".join(map(str, row)) for row in rows.tolist())
     (place / "wide.csv").write_text(f"{','.join(names)}\n{text}\n")
     domain = Domain(dict.fromkeys(names, 2))
-    write(random_structure(domain, features=80, rng=1), place / "wide.json")
+    write(random_structure(domain, features=80, seed=1), place / "wide.json")
     for k, model in enumerate(hard_models()):
         write(model, place / f"hard-{k}.json")
     for k in range(20):
-        model = random_structure(domain, features=2000, lengths=(6, 9), rng=k)
+        model = random_structure(domain, features=2000, lengths=(6, 9), seed=k)
         write(model, place / f"model-{k}.json")
     return place
 

@@ -40,8 +40,8 @@ def test_frames_and_records_have_exact_numbers() -> None:
 def test_a_stored_matrix_has_exact_numbers(weights: object, tmp_path: Path) -> None:
     models = [Structure(DOMAIN, ["v0=1 & v1=1 & v2=1"]), GUESS]
     matrices = [
-        distance_matrix(models, store=tmp_path, weights=weights),  # type: ignore[arg-type]
-        distance_matrix(models, store=tmp_path, weights=weights),  # type: ignore[arg-type]
+        distance_matrix(models, folder=tmp_path, weights=weights),  # type: ignore[arg-type]
+        distance_matrix(models, folder=tmp_path, weights=weights),  # type: ignore[arg-type]
         distance_matrix(models, weights=weights),  # type: ignore[arg-type]
     ]
     assert matrices[0].distances.tolist() == matrices[1].distances.tolist()

@@ -123,7 +123,7 @@ def test_what_a_time_limit_leaves_out_is_said() -> None:
     domain = Domain.of_cardinalities([2] * 12)
     rng = np.random.default_rng(3)
     true, guess = (
-        random_structure(domain, features=150, lengths=(5, 7), rng=rng) for _ in range(2)
+        random_structure(domain, features=150, lengths=(5, 7), seed=rng) for _ in range(2)
     )
     counted = compare(true, guess, pairs=[("v0", "v1")])
     found = explain_pair(counted, ("v0", "v1"), time_limit=0.0)
@@ -192,7 +192,9 @@ def test_in_a_context_its_variables_are_gone() -> None:
 def test_only_the_largest_regions_are_looked_for_and_the_rest_is_exact() -> None:
     domain = Domain.of_cardinalities([2] * 12)
     rng = np.random.default_rng(5)
-    true, guess = (random_structure(domain, features=60, lengths=(4, 6), rng=rng) for _ in range(2))
+    true, guess = (
+        random_structure(domain, features=60, lengths=(4, 6), seed=rng) for _ in range(2)
+    )
     compared = compare(true, guess)
     everything = explain_pair(compared, ("v0", "v1"), top=1000)
     few = explain_pair(compared, ("v0", "v1"), top=1)
@@ -205,7 +207,7 @@ def test_what_is_open_is_said_once_and_never_exceeds_the_contexts() -> None:
     domain = Domain.of_cardinalities([2] * 60)
     rng = np.random.default_rng(1)
     true, guess = (
-        random_structure(domain, features=400, lengths=(6, 9), rng=rng) for _ in range(2)
+        random_structure(domain, features=400, lengths=(6, 9), seed=rng) for _ in range(2)
     )
     compared = compare(true, guess, time_limit=0.0)
     assert compared.open_pairs

@@ -46,7 +46,7 @@ def test_intervals_cover_as_often_as_they_say(contexts: Contexts) -> None:
     covered = {"fp": 0, "fn": 0}
     values: dict[str, list[float]] = {"fp": [], "fn": []}
     for seed in range(150):
-        found = estimate_open_pairs(left_open, draws=200, rng=seed)
+        found = estimate_open_pairs(left_open, draws=200, seed=seed)
         for kind in covered:
             share = float(getattr(exact, kind) / exact.total)
             estimate = getattr(found, kind)

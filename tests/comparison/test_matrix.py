@@ -173,7 +173,7 @@ def test_distances_by_tables_and_by_unions_are_those_of_compare(variables: int, 
     """Few variables are counted by truth table, more of them after covers were simplified."""
     domain = Domain({f"X{k}": 2 for k in range(variables)})
     models = [
-        random_structure(domain, features=count, lengths=(2, 6), rng=count)
+        random_structure(domain, features=count, lengths=(2, 6), seed=count)
         for count in (0, 3, 30, 60, 90)
     ]
     # Split on X9: covers of the old pairs are equal once they are simplified.

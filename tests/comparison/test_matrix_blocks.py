@@ -47,8 +47,8 @@ def test_blocks_hold_what_a_loop_of_comparisons_says(
     asked = restrictions(models[0])[place]
     each = [[compare(a, b, **asked).distance for b in models] for a in models]
     with tempfile.TemporaryDirectory() as folder:
-        stored = distance_matrix(models, store=folder, **asked)
-        again = distance_matrix(models, store=folder, **asked)
+        stored = distance_matrix(models, folder=folder, **asked)
+        again = distance_matrix(models, folder=folder, **asked)
     assert stored.distances.tolist() == again.distances.tolist() == each
     assert distance_matrix(models, **asked).distances.tolist() == each
 
@@ -78,10 +78,10 @@ def test_a_stopped_run_goes_on(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        distance_matrix(SIX, store=tmp_path, show_progress=stop)
+        distance_matrix(SIX, folder=tmp_path, show_progress=stop)
     assert seen[-1] == (2, 5)  # the block of the last model alone has no two models
     seen.clear()
-    found = distance_matrix(SIX, store=tmp_path, show_progress=lambda d, t: seen.append((d, t)))
+    found = distance_matrix(SIX, folder=tmp_path, show_progress=lambda d, t: seen.append((d, t)))
     assert [total for _, total in seen] == [3, 3, 3]
     assert found.distances.tolist() == distance_matrix(SIX).distances.tolist()
     assert found.names == SIX
@@ -98,7 +98,7 @@ def kill(done, total):
         os.kill(os.getpid(), signal.SIGKILL)
 
 blocks.MOST_MODELS_OF_A_BLOCK = 2
-distance_matrix(sys.argv[2:], store=sys.argv[1], show_progress=kill)
+distance_matrix(sys.argv[2:], folder=sys.argv[1], show_progress=kill)
 """
 
 
@@ -117,24 +117,24 @@ def test_a_killed_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         return count(block, *how, **options)
 
     monkeypatch.setattr(stored_matrix, "count_block", watched)
-    found = distance_matrix(SIX, store=tmp_path)
+    found = distance_matrix(SIX, folder=tmp_path)
     assert {key.partition("-")[0] for key in kept} == {"000000000"}  # the first row of blocks
     assert counted == ["000000000-000000004", "000000002-000000002", "000000002-000000004"]
     assert found.distances.tolist() == distance_matrix(SIX).distances.tolist()
 
 
 def test_processes_give_the_same(tmp_path: Path) -> None:
-    found = distance_matrix(SIX, store=tmp_path, n_jobs=2)
+    found = distance_matrix(SIX, folder=tmp_path, n_jobs=2)
     assert found.distances.tolist() == distance_matrix(SIX).distances.tolist()
 
 
 def test_other_models_are_refused(tmp_path: Path) -> None:
-    distance_matrix(SIX, store=tmp_path)
+    distance_matrix(SIX, folder=tmp_path)
     others = [Structure(examples.load("six").domain)] * len(SIX)
     with pytest.raises(ContextwiseError, match="another configuration: fingerprint of models"):
-        distance_matrix(others, store=tmp_path)
+        distance_matrix(others, folder=tmp_path)
 
 
 def test_a_store_has_no_time_limit(tmp_path: Path) -> None:
     with pytest.raises(ContextwiseError, match="has no time limit"):
-        distance_matrix(SIX, store=tmp_path, time_limit=1)
+        distance_matrix(SIX, folder=tmp_path, time_limit=1)

@@ -123,7 +123,7 @@ def test_a_time_limit_leaves_bounds_in_a_matrix() -> None:
     from contextwise.testing import random_structure
 
     domain = Domain.of_cardinalities([2] * 60)
-    models = [random_structure(domain, features=400, lengths=(6, 9), rng=seed) for seed in (1, 2)]
+    models = [random_structure(domain, features=400, lengths=(6, 9), seed=seed) for seed in (1, 2)]
     found = distance_matrix(models, time_limit=0.0, engine="branch")
     assert found.open_distances == 1
     assert found.lower[0, 1] < found.upper[0, 1]
@@ -338,8 +338,8 @@ def test_functions_of_distributions_take_files_too(tmp_path: Path) -> None:
     for model in ("lung", tmp_path / "lung.json"):
         assert d.marginal(model, "smoker").tolist() == d.marginal("lung", "smoker").tolist()
         assert d.kl_divergence(model, "lung").value == pytest.approx(0, abs=1e-12)
-        assert len(d.sample(model, 3, rng=1)) == 3
-        assert len(d.fit(model, d.sample(model, 50, rng=1)).model) == len(as_model("lung"))
+        assert len(d.sample(model, 3, seed=1)) == 3
+        assert len(d.fit(model, d.sample(model, 50, seed=1)).model) == len(as_model("lung"))
 
 
 def test_what_is_no_model_is_said(tmp_path: Path) -> None:

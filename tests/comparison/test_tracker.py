@@ -90,7 +90,7 @@ def test_a_random_walk_is_exact_at_every_step(restriction: dict[str, Any], by_cl
 def test_a_walk_among_many_variables_is_exact(canonical: bool) -> None:
     """Too many variables for truth tables, inside of the cubes too."""
     domain = Domain({f"X{k}": 3 if k % 9 == 8 else 2 for k in range(30)})
-    pool = list(random_structure(domain, features=160, lengths=(2, 7), rng=3))
+    pool = list(random_structure(domain, features=160, lengths=(2, 7), seed=3))
     true, guess = Structure(domain, pool[:70]), Structure(domain, pool[50:120])
     contexts: dict[str, Any] = {"contexts": "canonical"} if canonical else {}
     tracker = track(true, guess, **contexts)

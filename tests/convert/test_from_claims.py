@@ -81,7 +81,7 @@ def test_a_cube_that_allows_nothing_takes_nothing_away() -> None:
 
 
 def test_a_search_without_end_gives_the_claims(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(converting, "STEPS", 3)
+    monkeypatch.setattr(converting, "MOST_CONJUNCTIONS_TRIED", 3)
     domain = Domain({"A": 2, "B": 2, "C": 2})
     wanted = WantedIndependence(domain, {(0, 1): [{2: 1}], (0, 2): [], (1, 2): []})
     assert features_for(wanted) is None

@@ -333,7 +333,7 @@ def two_models(seed: int, variables: int = 40) -> tuple[Structure, Structure]:
     rng = np.random.default_rng(seed)
     domain = Domain({f"X{k}": 2 + k % 3 for k in range(variables)})
     first, second = (
-        random_structure(domain, features=150, lengths=(2, 7), rng=rng) for _ in range(2)
+        random_structure(domain, features=150, lengths=(2, 7), seed=rng) for _ in range(2)
     )
     return first, second
 
@@ -547,7 +547,9 @@ def test_few_cubes_over_many_variables(features: int, variables: int) -> None:
     lengths = (4, 9) if variables < 20 else (15, 40)
     for seed in range(20):
         rng = np.random.default_rng([seed, features, variables])
-        a, b = (random_structure(domain, features=features, lengths=lengths, rng=rng) for _ in "ab")
+        a, b = (
+            random_structure(domain, features=features, lengths=lengths, seed=rng) for _ in "ab"
+        )
         pairs = active_pairs(a, b)[:30]
         counts = native.count_pairs(a.features, b.features, pairs)
         slow = get_engine("enumerate" if variables < 20 else "branch")

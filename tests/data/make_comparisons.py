@@ -27,7 +27,7 @@ def small(rng: np.random.Generator) -> tuple[Structure, Structure]:
     domain = Domain.of_cardinalities(rng.integers(2, 5, size=rng.integers(2, 7)).tolist())
     first, second = (
         random_structure(
-            domain, features=int(rng.integers(0, 9)), lengths=(1, 4), set_literals=0.4, rng=rng
+            domain, features=int(rng.integers(0, 9)), lengths=(1, 4), set_literals=0.4, seed=rng
         )
         for _ in range(2)
     )
@@ -37,7 +37,7 @@ def small(rng: np.random.Generator) -> tuple[Structure, Structure]:
 def large(rng: np.random.Generator) -> tuple[Structure, Structure]:
     """Twenty to seventy variables, and a guess that differs in some features."""
     domain = Domain.of_cardinalities(rng.integers(2, 4, size=rng.integers(20, 71)).tolist())
-    true = random_structure(domain, features=40, lengths=(3, 6), set_literals=0.2, rng=rng)
+    true = random_structure(domain, features=40, lengths=(3, 6), set_literals=0.2, seed=rng)
     return true, perturb(true, changes=10, rng=rng)
 
 

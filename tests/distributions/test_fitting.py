@@ -181,7 +181,7 @@ def test_weights_are_recovered_as_the_sample_grows(method: Method) -> None:
     true = LogLinear(structure, np.array([0.5, -0.3, 0.2, -0.5, 1.2, -1.0]))
     errors = []
     for count in (200, 5000, 100_000):
-        rows = sample(true, count, rng=11)
+        rows = sample(true, count, seed=11)
         found = fit(structure, rows, method=method)
         errors.append(np.abs(found.model.weights - true.weights).max())
     assert errors[2] < 0.05
@@ -203,7 +203,7 @@ def test_an_l1_penalty_leaves_weights_at_exactly_zero() -> None:
     domain = Domain({f"X{i}": 2 for i in range(5)})
     structure = Structure(domain, [f"X{i}=1 & X{j}=1" for i in range(5) for j in range(i)])
     true = LogLinear(Structure(domain, ["X0=1 & X1=1"]), np.array([2.0]))
-    rows = sample(true, 2000, rng=1)
+    rows = sample(true, 2000, seed=1)
     found = fit(structure, rows, l1=50.0, l2=0, tolerance=1e-9)
     assert found.converged
     weights = found.weights

@@ -76,7 +76,7 @@ def test_large_models_are_exact_by_elimination_and_samples_agree() -> None:
     exact = kl_divergence(p, q)
     assert exact.how == "exact by elimination"
     for first, second in ((p, q), (q, p)):
-        truth = kl_divergence(first, second, rng=3)
+        truth = kl_divergence(first, second, seed=3)
         estimate = _sampled(first, second, np.random.default_rng(3))
         assert 0 < estimate.standard_error < 0.1 * truth.value
         assert abs(estimate.value - truth.value) < 4 * estimate.standard_error
@@ -144,23 +144,23 @@ def test_cmll_is_its_definition(model: LogLinear, count: int, data: st.DataObjec
 
 def test_cmll_by_gibbs_is_near_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
     model = grid(3, 4, np.random.default_rng(3))
-    rows = sample(model, 60, rng=1)
+    rows = sample(model, 60, seed=1)
     exact = cmll(model, rows, groups=2)
     assert _by_gibbs(model, rows[:3], [0, 1], np.random.default_rng(1)).shape == (8, 3)
     monkeypatch.setattr("contextwise.distributions.likelihood.GROUP_STATES", 4)
-    found = cmll(model, rows, groups=2, rng=5)
+    found = cmll(model, rows, groups=2, seed=5)
     assert not found.exact
     assert 0 < found.standard_error < 0.05
     assert abs(found.value - exact.value) < 4 * found.standard_error
     monkeypatch.setattr("contextwise.distributions.likelihood.SAMPLED_ROWS", 30)
-    fewer = cmll(model, rows, groups=2, rng=5)
+    fewer = cmll(model, rows, groups=2, seed=5)
     assert "30 of 60 rows" in fewer.how
     assert abs(fewer.value - exact.value) < 4 * fewer.standard_error
 
 
 def test_likelihood_of_rows() -> None:
     model = grid(2, 2, np.random.default_rng(1))
-    rows = sample(model, 10, rng=1)
+    rows = sample(model, 10, seed=1)
     expected = np.mean([np.log(probabilities(model)[tuple(row)]) for row in rows])
     assert mean_log_likelihood(model, rows) == pytest.approx(expected)
     for ask in (mean_log_likelihood, mean_pseudo_log_likelihood, cmll):

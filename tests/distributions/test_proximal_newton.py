@@ -350,7 +350,7 @@ def test_no_passes_of_no_size() -> None:
 def test_the_command_says_how_near_it_is(tmp_path: Path) -> None:
     domain = Domain({f"X{i}": 2 for i in range(4)})
     structure = Structure(domain, [f"X{i}=1 & X{j}=1" for i in range(4) for j in range(i)])
-    rows = sample(LogLinear(Structure(domain, ["X0=1 & X1=1"]), [2.0]), 500, rng=1)
+    rows = sample(LogLinear(Structure(domain, ["X0=1 & X1=1"]), [2.0]), 500, seed=1)
     (tmp_path / "rows.csv").write_text(format_rows(rows, domain.names))
     write(structure, tmp_path / "all.json")
     arguments = ["fit", "all.json", "rows.csv", "--out", "sparse.json", "--l1", "30", "--l2", "0"]

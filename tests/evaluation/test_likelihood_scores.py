@@ -37,7 +37,7 @@ GUESS = Structure(DOMAIN, ["A=1 & B=yes", "A=1 & C=1", "C=2", "B=yes"])
 
 
 def test_each_score_is_that_of_its_function() -> None:
-    train, test = sample(TRUE, 500, rng=1), sample(TRUE, 200, rng=2)
+    train, test = sample(TRUE, 500, seed=1), sample(TRUE, 200, seed=2)
     fitted = fit(GUESS, train).model
     found = score(TRUE, fitted, rows=test, kl=True)
     assert found.values["kl_true_guess"] == kl_divergence(TRUE, fitted)
@@ -51,7 +51,7 @@ def test_each_score_is_that_of_its_function() -> None:
 
 
 def test_what_cannot_be_had_has_its_reason() -> None:
-    rows = sample(TRUE, 20, rng=1)
+    rows = sample(TRUE, 20, seed=1)
     bare = score(TRUE, GUESS, rows=rows, kl=True)
     assert not bare.values
     assert set(bare.missing) == {*SCORES}
@@ -94,7 +94,7 @@ def test_sample_fit_and_score(folder: Path) -> None:
     assert "converged after" in done.stderr
     fitted = read(folder / "fitted.json")
     assert isinstance(fitted, LogLinear)
-    assert np.allclose(fitted.weights, fit(GUESS, sample(TRUE, 400, rng=1)).model.weights)
+    assert np.allclose(fitted.weights, fit(GUESS, sample(TRUE, 400, seed=1)).model.weights)
 
     exact = run(
         *("fit", folder / "guess.json", folder / "data.csv", "--out", folder / "ml.json"),
@@ -111,7 +111,7 @@ def test_sample_fit_and_score(folder: Path) -> None:
     assert "KL(guess ‖ true): the guess has no weights (guess.json)." in " ".join(table.split())
     one = json.loads(run("compare", models[0], models[2], *options, "--json").stdout)
     assert one["distance"] == compare(TRUE, GUESS).distance
-    assert one["cmll"] == pytest.approx(cmll(fitted, sample(TRUE, 400, rng=1)).value)
+    assert one["cmll"] == pytest.approx(cmll(fitted, sample(TRUE, 400, seed=1)).value)
     assert one["missing_scores"] == {}
     text = run("compare", models[0], models[2], *options, "--csv").stdout
     (row,) = csv.DictReader(io.StringIO(text))
@@ -145,7 +145,7 @@ def test_evidence_and_errors(folder: Path) -> None:
 
 
 def test_compare_over_observed_rows(folder: Path) -> None:
-    rows = sample(TRUE, 50, rng=1)
+    rows = sample(TRUE, 50, seed=1)
     (folder / "rows.csv").write_text("A,B,C\n" + "".join(",".join(row) + "\n" for row in rows))
     result = run(
         *("compare", folder / "true.json", folder / "guess.json"),
@@ -168,7 +168,7 @@ def test_rows_of_gibbs_chains_say_so_and_how_well_they_mixed(folder: Path) -> No
 
 def test_rows_for_libra_are_codes_without_a_header(folder: Path) -> None:
     run("sample", folder / "true.json", "-n", 30, "--seed", 1, "--out", folder / "rows.data")
-    labels = sample(TRUE, 30, rng=1)
+    labels = sample(TRUE, 30, seed=1)
     codes = np.loadtxt(folder / "rows.data", delimiter=",", dtype=int)
     assert codes.tolist() == as_data(labels, TRUE.domain).rows.tolist()
     run("sample", folder / "true.json", "-n", 3, "--out", folder / "rows.data.gz")

@@ -205,7 +205,7 @@ def test_draws_are_uniform_over_relabellings() -> None:
 @settings(max_examples=15)
 def test_every_draw_is_a_comparison(options: dict[str, Any], pair: Models) -> None:
     true, guess = pair
-    found = chance(true, guess, draws=4, rng=3, **options)
+    found = chance(true, guess, draws=4, seed=3, **options)
     generators = np.random.default_rng(3).spawn(4)
     drawn = [Structure(true.domain, draw(guess.features, g)) for g in generators]
     assert list(found.distances) == [compare(true, one, **options).distance for one in drawn]
@@ -216,7 +216,7 @@ GUESS = Structure(TRUE.domain, ["A=1 & B=1 & C=1 & D=1", "B=2 & C=0 & D=1"])
 
 
 def test_distances_of_draws_are_exact_and_repeat() -> None:
-    found = chance(TRUE, GUESS, draws=30, rng=7)
+    found = chance(TRUE, GUESS, draws=30, seed=7)
     generators = np.random.default_rng(7).spawn(30)
     drawn = [Structure(TRUE.domain, draw(GUESS.features, g)) for g in generators]
     comparisons = [compare(TRUE, one) for one in drawn]
@@ -224,7 +224,7 @@ def test_distances_of_draws_are_exact_and_repeat() -> None:
     assert list(found.distances) == distances
     own = compare(TRUE, GUESS).distance
     assert found.p_value == (1 + sum(d <= own for d in distances)) / 31
-    again = chance(TRUE, GUESS, draws=30, rng=7)
+    again = chance(TRUE, GUESS, draws=30, seed=7)
     assert again.distances == found.distances
 
 
@@ -368,7 +368,7 @@ def test_bad_questions_are_clear_words() -> None:
 def test_draws_as_near_are_distinguished_from_nearer_ones() -> None:
     domain = {"A": 2, "B": 2, "C": 2}
     true = Structure(domain, ["A=1 & B=1 & C=1"])
-    found = chance(true, true, draws=200, rng=3)
+    found = chance(true, true, draws=200, seed=3)
     assert (found.nearer, found.as_near) == (0, sum(d == 0 for d in found.distances))
     assert 10 < found.as_near < 45
     assert found.p_value == (1 + found.as_near) / 201

@@ -31,7 +31,7 @@ TRUTH = LogLinear(CHAIN, [1.5, -1.5, 2.0, -0.5])
 def test_calibrated_on_rows_of_the_model() -> None:
     p_values = []
     for seed in range(60):
-        rows = sample(TRUTH, 300, rng=seed, method="exact")
+        rows = sample(TRUTH, 300, seed=seed, method="exact")
         found = check(TRUTH, rows, dependencies=False)
         p_values += [claim.p for claim in found.claims if claim.p is not None]
     for alpha in (0.01, 0.05, 0.2):
@@ -43,7 +43,7 @@ def test_calibrated_on_rows_of_the_model() -> None:
 def test_a_removed_dependence_is_found() -> None:
     without = Structure(CHAIN.domain, ["v1=1 & v2=1", "v2=1 & v3=1 & v4=1"])
     for seed in range(5):
-        found = check(without, sample(TRUTH, 5_000, rng=seed, method="exact"))
+        found = check(without, sample(TRUTH, 5_000, seed=seed, method="exact"))
         assert ("v0", "v1") in {claim.pair for claim in found.contradicted}
         supported = found.evidence.with_verdict("supported")
         assert {claim.pair for claim in supported} >= {("v1", "v2"), ("v2", "v3")}
@@ -55,13 +55,13 @@ def test_more_states() -> None:
         Structure(domain, ["v0=1 & v1=2", "v0=2 & v1=3", "v2=1 & v3=1"]), [2.0, 2.0, 1]
     )
     without = Structure(domain, ["v2=1 & v3=1"])
-    found = check(without, sample(truth, 1_000, rng=3, method="exact"))
+    found = check(without, sample(truth, 1_000, seed=3, method="exact"))
     assert {claim.pair for claim in found.contradicted} == {("v0", "v1")}
 
 
 def test_claims_are_corrected_by_benjamini_and_yekutieli() -> None:
     """The k-th smallest of m p-values, times m·(1 + 1/2 + … + 1/m)/k, made monotone from above."""
-    found = check(Structure(CHAIN.domain), sample(TRUTH, 400, rng=4, method="exact"))
+    found = check(Structure(CHAIN.domain), sample(TRUTH, 400, seed=4, method="exact"))
     tested = [(claim.p, claim.adjusted) for claim in found.claims if claim.p is not None]
     p_values = sorted(p for p, _ in tested)
     m = len(p_values)
@@ -83,13 +83,13 @@ def test_claims_without_information_are_counted() -> None:
 def test_regions_that_are_left_out_are_counted_and_explained() -> None:
     domain = Domain.of_cardinalities([2, 2, 2, 2])
     model = Structure(domain, [f"v0=1 & v1=1 & v2={k} & v3={k}" for k in (0, 1)])
-    found = check(model, sample(LogLinear(model, [1, -1]), 400, rng=1), regions=1)
+    found = check(model, sample(LogLinear(model, [1, -1]), 400, seed=1), regions=1)
     text = " ".join(str(found).split())
     assert "not tested: the pair has others with more rows." in text
 
 
 def test_questions_can_be_restricted() -> None:
-    rows = sample(TRUTH, 500, rng=1, method="exact")
+    rows = sample(TRUTH, 500, seed=1, method="exact")
     found = check(TRUTH, rows, pairs=[("v3", "v0")], context="v2=1")
     assert {claim.pair for claim in found.claims} == {("v0", "v3")}
     assert found.evidence.count == int((np.asarray(rows)[:, 2] == 1).sum())
@@ -109,12 +109,12 @@ def test_bad_arguments_are_refused() -> None:
         check(CHAIN, [[0, 0, 0, 0, 0]], context="v0=1")
     with pytest.raises(ContextwiseError, match="regions must be >= 1, got 0"):
         check(CHAIN, [[0, 0, 0, 0, 0]], regions=0)
-    with pytest.raises(ContextwiseError, match="alpha must be > 0 and < 1, got 0"):
-        check(CHAIN, [[0, 0, 0, 0, 0]], alpha=0)
+    with pytest.raises(ContextwiseError, match="fdr must be > 0 and < 1, got 0"):
+        check(CHAIN, [[0, 0, 0, 0, 0]], fdr=0)
 
 
 def test_the_overall_test_counts_simulations_that_are_as_extreme() -> None:
-    rows = sample(TRUTH, 300, rng=5, method="exact")
+    rows = sample(TRUTH, 300, seed=5, method="exact")
     found = check(TRUTH, rows, overall=29)
     overall = found.overall
     assert overall is not None
@@ -130,7 +130,7 @@ def test_the_overall_test_counts_simulations_that_are_as_extreme() -> None:
 
 def test_the_overall_test_finds_a_missing_dependence() -> None:
     without = Structure(CHAIN.domain, ["v1=1 & v2=1", "v2=1 & v3=1 & v4=1"])
-    found = check(without, sample(TRUTH, 1_000, rng=5, method="exact"), overall=99)
+    found = check(without, sample(TRUTH, 1_000, seed=5, method="exact"), overall=99)
     assert found.overall is not None
     assert found.overall.p_value == 0.01
     assert found.verdict.startswith("Overall, the rows contradict the structure (p = 0.01). ")
@@ -153,7 +153,7 @@ def test_the_time_limit_bounds_everything(overall: int) -> None:
 
 def test_command(tmp_path: Path) -> None:
     write(Structure(CHAIN.domain, ["v1=1 & v2=1"]), tmp_path / "model.json")
-    rows = sample(TRUTH, 2_000, rng=0, method="exact")
+    rows = sample(TRUTH, 2_000, seed=0, method="exact")
     text = "\n".join(",".join(map(str, row)) for row in np.asarray(rows).tolist())
     (tmp_path / "rows.csv").write_text(text + "\n")
     words = ["check", str(tmp_path / "model.json"), str(tmp_path / "rows.csv")]
@@ -252,7 +252,7 @@ def test_one_d_separation_for_each_pair_without_an_arc(seed: int) -> None:
     model = random_network(np.random.default_rng(seed))
     directions, names = model.directions, model.domain.names
     assert directions is not None
-    rows = sample(model, 300, rng=seed)
+    rows = sample(model, 300, seed=seed)
     separated = check(model, rows).evidence.of("d-separated")
     arcs = {frozenset((names[p], names[c])) for p, c in directions.arcs}
     expected = {frozenset(pair) for pair in combinations(names, 2)} - arcs
@@ -277,7 +277,7 @@ def test_a_missing_arc_is_found_by_its_d_separation(tmp_path: Path) -> None:
     write(collider, tmp_path / "collider.json")
     truth = bayesian_network(domain, [(), (), (0,)], [[0.5, 0.5], [0.5, 0.5], copy])
     rows = tmp_path / "rows.csv"
-    drawn = sample(truth, 400, rng=1)
+    drawn = sample(truth, 400, seed=1)
     rows.write_text("\n".join(["A,B,C", *(",".join(map(str, row)) for row in drawn)]))
     words = ["check", str(tmp_path / "collider.json"), str(rows)]
     shown = CliRunner().invoke(contextwise, [*words, "--exit-code"])

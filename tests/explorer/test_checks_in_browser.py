@@ -35,7 +35,7 @@ def browser() -> Iterator[Browser]:
 
 def rows_of(model: Structure, count: int) -> list[list[str]]:
     """Rows in which the features of a model show."""
-    drawn = sample(LogLinear(model, [3.0] * len(model)), count, rng=1, method="exact")
+    drawn = sample(LogLinear(model, [3.0] * len(model)), count, seed=1, method="exact")
     return [list(map(str, row)) for row in drawn.tolist()]
 
 

@@ -217,7 +217,7 @@ def test_rows_that_do_not_fit_a_model_say_so(browser: Browser, tmp_path: Path) -
         shows(page, "#columns", "other.csv: 2 rows, 2 columns")
         tab(page, "Overview")
         shows(page, "#worst", re.compile(r"other\.csv.*smoker", re.DOTALL))
-        drawn = sample("lung", 400, rng=1)
+        drawn = sample("lung", 400, seed=1)
         (tmp_path / "fitting.csv").write_text(drawn.to_csv(index=False))
         tab(page, "Rows")
         page.set_input_files("#rows", tmp_path / "fitting.csv")

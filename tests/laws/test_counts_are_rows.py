@@ -65,9 +65,9 @@ USES: dict[str, Callable[[Data], Any]] = {
     "occurring contexts": lambda rows: (
         cw.compare(learned(), Structure(rows.domain, []), data=rows).confusion
     ),
-    "stability": lambda rows: cw.stability(rows, "chow-liu", resamples=6, rng=1).record(),
+    "stability": lambda rows: cw.stability(rows, "chow-liu", resamples=6, seed=1).record(),
     "bootstrap": lambda rows: cw.stability(
-        rows, "chow-liu", resamples=6, how="bootstrap", rng=1
+        rows, "chow-liu", resamples=6, how="bootstrap", seed=1
     ).record(),
     "groups": lambda rows: cw.groups(rows, "sex", "chow-liu").records(),
 }

@@ -403,7 +403,7 @@ def test_groups_of_guesses(several: list[Structure], count: int, random: object)
     for clause in re.finditer(r"(\w+) is better than ([^.;]*)", found.verdict):
         for other, p_value in re.findall(r"(\w+) \(p = ([\d.e-]+)\)", clause[2]):
             assert means[clause[1]] < means[other]
-            assert float(p_value) <= found.alpha
+            assert float(p_value) <= found.level
 
 
 # -- ensembles -------------------------------------------------------------------------------------
@@ -598,7 +598,7 @@ THREE = Domain(dict.fromkeys("ABC", 2))
 @example(Structure(THREE, ["A=0 & B=0 & C=1"]), Structure(THREE, ["A=0 & B=0 & C=0"]))
 def test_chance(true: Structure, guess: Structure) -> None:
     """The expectation from all relabellings; p and the words from the distances of the draws."""
-    found = chance(true, guess, draws=39, rng=0)
+    found = chance(true, guess, draws=39, seed=0)
     answers = assertions_of(true)
     distance = differing(answers, assertions_of(guess))
     every = [differing(answers, assertions_of(other)) for other in relabelled(guess)]
@@ -639,7 +639,7 @@ def test_a_check(model: Structure, seed: int) -> None:
     random = Random(seed)
     starts = [random.choice("01") for _ in range(60)]
     rows = [(a, a if random.random() < 0.8 else "0", random.choice("01")) for a in starts]
-    found = check(model, rows, rng=0)
+    found = check(model, rows, seed=0)
     records = json.loads(as_json(found.records()))
     for pair in combinations("ABC", 2):
         for dependent in (False, True):

@@ -116,7 +116,7 @@ def test_the_model_is_a_distribution_with_acyclic_arcs(data: Data) -> None:
 
 def test_moves_find_the_best_order_of_a_network() -> None:
     truth = cw.examples.truth("random-8#1")
-    scores = scores_of(as_data(cw.sample(truth, 2000, rng=1, array=True), truth.domain), 3)
+    scores = scores_of(as_data(cw.sample(truth, 2000, seed=1, array=True), truth.domain), 3)
     families = scores.families
     pruned = [_pruned(family, 0) for family in families]
     values = [
@@ -129,7 +129,7 @@ def test_moves_find_the_best_order_of_a_network() -> None:
 @pytest.mark.parametrize("name", ["random-8", "cstree-8#3", "bnlearn-sachs", "random-20"])
 def test_planted_networks_are_found(name: str) -> None:
     truth = cw.examples.truth(name)
-    rows = cw.sample(truth, 10_000, rng=1, array=True)
+    rows = cw.sample(truth, 10_000, seed=1, array=True)
     found = AcyclicTrees().fit(as_data(rows, truth.domain))
     assert cw.compare(truth, found.structure_).normalized < 0.05
 

@@ -63,7 +63,7 @@ def test_an_unknown_method_is_an_error(learner: Any, data: Data) -> None:
 @pytest.mark.parametrize(
     ("package", "learner", "message"),
     [
-        ("pgmpy", Pgmpy(method="pc", alpha=3), "alpha must be > 0 and < 1, got 3"),
+        ("pgmpy", Pgmpy(method="pc", level=3), "level must be > 0 and < 1, got 3"),
         ("pyagrum", PyAgrum(prior=-2), "prior must be > 0 .*, got -2"),
     ],
 )

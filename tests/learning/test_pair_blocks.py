@@ -214,7 +214,7 @@ def test_it_looks_at_the_clock_in_every_phase(looks: int) -> None:
         return fit(*arguments)
 
     deadline = Late()
-    data = as_data(cw.sample(cw.examples.truth("random-8"), 2000, rng=1, array=True))
+    data = as_data(cw.sample(cw.examples.truth("random-8"), 2000, seed=1, array=True))
     fit = BlockScores.fit
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BlockScores, "fit", counted)

@@ -103,7 +103,7 @@ def test_the_distribution_in_a_box_is_the_conditional_one() -> None:
     of_sex = marginal(TRUE, "sex", context=CONTEXT)
     assert of_sex == pytest.approx(inside.sum(axis=(0, 2)))
     for method in ("exact", "gibbs"):
-        rows = sample(TRUE, 2000, rng=1, context=CONTEXT, method=method)
+        rows = sample(TRUE, 2000, seed=1, context=CONTEXT, method=method)
         assert {*rows[:, 0]} == {"A", "B"}
         assert np.mean(rows[:, 1] == "f") == pytest.approx(of_sex[0], abs=0.05)
 
@@ -123,7 +123,7 @@ def test_graphs_blankets_and_checks_take_several_states() -> None:
     assert set(graph(structure, CONTEXT).edges) == set(graph(inside).edges)
     assert set(graph(structure, CONTEXT)["admitted"]) == set()
     assert set(graph(structure)["admitted"]) == {"Dept", "sex"}
-    rows = sample(TRUE, 400, rng=1)
+    rows = sample(TRUE, 400, seed=1)
     here = [row for row in rows.tolist() if row[0] != "C"]
     assert check(structure, rows, context=CONTEXT).evidence.count == len(here)
     assert str(check(structure, rows, context=CONTEXT)) == str(check(inside, here))

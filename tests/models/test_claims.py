@@ -220,7 +220,7 @@ def test_what_needs_features_refuses_claims(tmp_path: Path) -> None:
         lambda: LogLinear(model, [1.0]),
         lambda: write(model, tmp_path / "claims.mn"),
         lambda: to_generators(model),
-        lambda: sample(model, 5, rng=0),
+        lambda: sample(model, 5, seed=0),
         lambda: mean_log_likelihood(model, rows),
         lambda: kl_divergence(with_weights, model),
     ]

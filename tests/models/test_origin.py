@@ -12,7 +12,7 @@ import contextwise as cw
 from contextwise.analysis.findings import analysis_of
 from contextwise.data.rows import as_data
 from contextwise.formats.io import encode, read_stream
-from contextwise.models.origin import ByValues, Learned, ModelFile, Origin
+from contextwise.models.origin import ByValues, LearnedBy, ModelFile, Origin
 from contextwise.models.structure import structure_of
 from contextwise.support.effort import Effort
 from contextwise.testing import structures
@@ -20,7 +20,7 @@ from contextwise.testing import structures
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
 NUMBERS = st.integers(0, 10**9)
 LEARNED = st.builds(
-    Learned,
+    LearnedBy,
     learner=TEXTS,
     parameters=st.dictionaries(TEXTS, st.none() | NUMBERS | st.floats(0, 1) | TEXTS, max_size=3),
     rows=NUMBERS,
@@ -88,7 +88,7 @@ def test_no_word_decides_whether_the_learner_saw_the_rows(learner: str, tmp_path
 
 
 def test_words_are_made_from_the_facts() -> None:
-    learned = Learned(
+    learned = LearnedBy(
         learner="trees", parameters={"penalty": 2}, rows=1, fingerprint="ab", version="1.0"
     )
     assert Origin().words == ""

@@ -14,7 +14,7 @@ import pytest
 
 from contextwise import Structure
 from contextwise.analysis.findings import Analysis, analyse, analysis_of
-from contextwise.analysis.pair_rows import Estimate, rows_where
+from contextwise.analysis.pair_rows import WithInterval, rows_where
 from contextwise.data.rows import Data, read_data
 from contextwise.errors import DomainError, OpenResult
 from contextwise.models.domain import Domain
@@ -227,8 +227,10 @@ def test_numbers_of_a_context_are_not_given_for_all_rows() -> None:
     assert "100 %" in told
 
 
-@pytest.mark.parametrize("strength", [None, Estimate(0.2, 0.1, 0.3)])
-def test_a_limit_that_the_rows_do_not_show_either_is_not_stated(strength: Estimate | None) -> None:
+@pytest.mark.parametrize("strength", [None, WithInterval(0.2, 0.1, 0.3)])
+def test_a_limit_that_the_rows_do_not_show_either_is_not_stated(
+    strength: WithInterval | None,
+) -> None:
     found = analysed("berkeley", learner="pair-blocks", holdout=0).finding("Admit", "Gender")
     claims = [replace(c, verdict=UNTESTABLE) if not c.dependent else c for c in found.claims]
     assert plain(context_phrase(found)) == "only where Dept is A"
@@ -324,7 +326,7 @@ def test_a_card_names_the_group_where_shares_differ_if_their_average_does_not() 
     rows = [(a, z, b) for (a, z), n in ones.items() for b in [1] * n + [0] * (200 - n)]
     data = Data(Domain({"a": 3, "z": 2, "b": 2}), np.array(rows))
     result = analysed(data, holdout=0)
-    found = replace(result.finding("a", "b"), given=("z",), adjusted=Estimate(0.3, 0.2, 0.4))
+    found = replace(result.finding("a", "b"), given=("z",), adjusted=WithInterval(0.3, 0.2, 0.4))
     told = plain(card_sentence(result.card(found)))
     group = (
         "Groups differ: where z is 0, b is 1 for 70 % where a is 0, for 30 % where it is 2 (crude)"
@@ -386,7 +388,7 @@ def test_an_odds_ratio_that_does_not_show_the_association_is_explained() -> None
 
 def test_rows_that_the_tests_have_seen_are_not_called_all_rows() -> None:
     finding = analysed("titanic", resamples=0).findings[0]
-    seen = replace(finding, kind="not shown", adjusted=Estimate(0.3, 0.2, 0.4), held_out=True)
+    seen = replace(finding, kind="not shown", adjusted=WithInterval(0.3, 0.2, 0.4), held_out=True)
     assert seen.in_all_rows
     assert not replace(seen, held_out=False).in_all_rows
 
@@ -448,7 +450,7 @@ def test_a_column_computed_from_the_outcome_is_named_and_the_outcome_is_kept() -
 
 def test_an_association_that_the_tests_cannot_decide_may_be_seen_in_all_rows() -> None:
     result = analysed("titanic", resamples=0)
-    pair, clear = ("age", "survived"), Estimate(0.2, 0.1, 0.3)
+    pair, clear = ("age", "survived"), WithInterval(0.2, 0.1, 0.3)
     findings = tuple(
         replace(f, kind="untested", adjusted=clear) if set(f.pair) == set(pair) else f
         for f in result.findings
@@ -463,7 +465,7 @@ def test_an_association_that_the_tests_cannot_decide_may_be_seen_in_all_rows() -
 def test_the_exception_of_a_single_association_does_not_repeat_its_name() -> None:
     result = analysed("titanic", resamples=0, outcome="survived")
     where = (Literal("class", ("1st",)),)
-    strong, none = Estimate(0.3, 0.2, 0.4), Estimate(0.0, 0.0, 0.1)
+    strong, none = WithInterval(0.3, 0.2, 0.4), WithInterval(0.0, 0.0, 0.1)
     changes: dict[str, Any] = {"only_where": where, "adjusted": strong, "elsewhere": none}
     findings = tuple(
         replace(f, kind="associated", holds=0.5, **changes)

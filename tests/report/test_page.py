@@ -78,7 +78,7 @@ def page_of(*guesses: Guess, true: str = "true") -> str:
 
 def random_pair(variables: int) -> tuple[Structure, Structure]:
     domain = Domain({f"X{i}": 2 for i in range(variables)})
-    true = random_structure(domain, features=variables, rng=1)
+    true = random_structure(domain, features=variables, seed=1)
     return true, perturb(true, changes=variables // 3 + 1, rng=2)
 
 

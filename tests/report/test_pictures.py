@@ -23,8 +23,8 @@ from contextwise.report.pictures import (
     FIRST_FN,
     FIRST_FP,
     OPEN,
+    DrawnGraph,
     Edge,
-    Graph,
     edges_of,
     graph_picture,
     heat_map,
@@ -43,7 +43,7 @@ SIX = compare(examples.load("six"), examples.load("six-guess"))
 
 def random_comparison(variables: int) -> Comparison:
     domain = Domain({f"X{i}": 2 for i in range(variables)})
-    true = random_structure(domain, features=variables, rng=1)
+    true = random_structure(domain, features=variables, seed=1)
     return compare(true, perturb(true, changes=variables // 3 + 1, rng=2))
 
 
@@ -142,7 +142,7 @@ class TestPictures:
     def test_variables_without_an_edge_are_drawn(self) -> None:
         model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1"])
         graph = graph_picture(shares_of(compare(model, Structure(model.domain)), ALONE)).content
-        assert isinstance(graph, Graph)
+        assert isinstance(graph, DrawnGraph)
         assert sorted(graph.positions) == ["A", "B", "C"]
 
     def test_ties_are_cut_by_the_variables_with_more_differences(self) -> None:

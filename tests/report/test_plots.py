@@ -47,7 +47,7 @@ LINE = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
 
 def random_comparison(variables: int) -> Comparison:
     domain = Domain({f"X{i}": 2 for i in range(variables)})
-    true = random_structure(domain, features=variables, rng=1)
+    true = random_structure(domain, features=variables, seed=1)
     return compare(true, perturb(true, changes=variables // 3 + 1, rng=2))
 
 

@@ -34,11 +34,11 @@ def record(learner: str, repeat: int = 0, fp: int = 0, fn: int = 0, **more: Any)
 
 
 def test_records_are_what_compare_counts() -> None:
-    result = study("lung", {"tree": "chow-liu"}, rows=80, repeats=1, rng=3)
+    result = study("lung", {"tree": "chow-liu"}, rows=80, repeats=1, seed=3)
     (made,) = result.results
     assert (made["truth"], made["rows"], made["learner"]) == ("lung", 80, "tree")
     drawn = np.random.default_rng([3, crc32(b"lung"), 0, 80, 0, 0])
-    rows = sample("lung", 80, rng=drawn, array=True)
+    rows = sample("lung", 80, seed=drawn, array=True)
     true = examples.load("lung")
     learned = ChowLiu().fit(rows, domain=true.domain)
     found = compare(true, learned.structure_)
@@ -74,7 +74,7 @@ def test_a_study_resumes_and_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert len(computed) == 16, "other parameters under the same label are other units"
     assert {r["learner"] for r in other.results} == {"chow-liu"}
     with pytest.raises(ContextwiseError, match="seed is 0 there and 1 here"):
-        study("six", "chow-liu", **SMALL, out=tmp_path, rng=1)
+        study("six", "chow-liu", **SMALL, out=tmp_path, seed=1)
 
 
 def test_a_structure_gets_strong_weights_and_a_model_keeps_its_own() -> None:

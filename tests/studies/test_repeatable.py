@@ -70,7 +70,7 @@ def test_four_ways_to_run_a_study_give_one_file(tmp_path: Path) -> None:
 
 
 def test_the_provenance_has_command_seed_versions_and_parameters(tmp_path: Path) -> None:
-    study("lung", Trees(penalty=5.0), rows=50, repeats=1, rng=3, out=tmp_path, command="typed")
+    study("lung", Trees(penalty=5.0), rows=50, repeats=1, seed=3, out=tmp_path, command="typed")
     made = json.loads((tmp_path / "study.json").read_text())
     assert (made["command"], made["seed"], made["rows"]) == ("typed", 3, [50])
     assert made["learners"]["trees"]["parameters"]["penalty"] == 5.0

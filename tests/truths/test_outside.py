@@ -61,7 +61,7 @@ def test_boolean_networks_have_no_dependence_between_later_variables_without_a_c
 
 
 def test_a_fitted_table_has_the_margins_of_its_cliques() -> None:
-    rows = cw.sample(cw.examples.truth("coronary"), 20_000, rng=1, array=True)
+    rows = cw.sample(cw.examples.truth("coronary"), 20_000, seed=1, array=True)
     smokers = np.mean(rows[:, 0] == "yes")
     assert abs(smokers - 921 / 1841) < 0.05
 

@@ -25,7 +25,7 @@ def rng(seed: int) -> np.random.Generator:
 @given(domains, seeds, st.integers(0, 6), st.integers(0, 40))
 @settings(max_examples=40, deadline=None)
 def test_false_positives_only(domain: Domain, seed: int, features: int, wanted: int) -> None:
-    model = random_structure(domain, features=features, set_literals=0.4, rng=seed)
+    model = random_structure(domain, features=features, set_literals=0.4, seed=seed)
     made, errors = plant(model, "fp", wanted, rng(seed))
     found = compare(model, made)
     assert found.fn == 0
@@ -36,7 +36,7 @@ def test_false_positives_only(domain: Domain, seed: int, features: int, wanted: 
 @given(domains, seeds, st.integers(0, 6), st.integers(0, 40))
 @settings(max_examples=40, deadline=None)
 def test_false_negatives_only(domain: Domain, seed: int, features: int, wanted: int) -> None:
-    model = random_structure(domain, features=features, set_literals=0.4, rng=seed)
+    model = random_structure(domain, features=features, set_literals=0.4, seed=seed)
     made, errors = plant(model, "fn", wanted, rng(seed))
     found = compare(model, made)
     assert found.fp == 0

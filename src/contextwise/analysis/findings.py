@@ -20,7 +20,7 @@ import numpy as np
 
 from contextwise.analysis import pair_rows
 from contextwise.analysis.groups_of_rows import GroupsOfColumns, for_groups, grouped, groups
-from contextwise.analysis.pair_rows import Estimate, Standardised, Strata, Stratum
+from contextwise.analysis.pair_rows import Standardised, Strata, Stratum, WithInterval
 from contextwise.analysis.resampling import Repeats
 from contextwise.comparison.question import Pair
 from contextwise.counting.extraction import CoverSource
@@ -83,11 +83,11 @@ class PairFinding:
     inside: BoolArray | None  # the distinct rows in which the pair is associated; None for all
     holds: float  # the share of the rows in them
     given: tuple[str, ...]  # held fixed: neighbours of both, the most important first
-    crude: Estimate | None  # Cramér's V without and with the others held fixed
-    adjusted: Estimate | None = None
+    crude: WithInterval | None  # Cramér's V without and with the others held fixed
+    adjusted: WithInterval | None = None
     only_where: Region = ()  # the region in which the pair is associated, or
     not_where: Region = ()  # the one in which it is not, if one region says it
-    elsewhere: Estimate | None = None  # the strength in the other rows
+    elsewhere: WithInterval | None = None  # the strength in the other rows
     held_out: bool = False  # the tests were on a part of the rows
 
     @property
@@ -494,7 +494,7 @@ def analyse(
     compared = None
     if columns and not unfinished:
         left = effort.deadline.left()
-        how: dict[str, Any] = {"rng": seed, "time_limit": left, "show_progress": show_progress}
+        how: dict[str, Any] = {"seed": seed, "time_limit": left, "show_progress": show_progress}
         with suppress(OpenResult, KeyboardInterrupt):
             compared = groups(data, columns, configured, **how)
     if columns and compared is None:

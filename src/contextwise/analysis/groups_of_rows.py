@@ -9,9 +9,9 @@ in all rows together or in one group. So a difference elsewhere does not show up
 growing when the smallest group would have fewer than 20 rows per stratum on average; what was left
 out is reported.
 
-**Verdicts.** *differs*: the corrected p-value is at most alpha. *about the same*: the uncorrected
-p-value is larger, and the interval of the ratio of odds ratios (90 % if alpha is 0.05) lies between
-1/margin and margin, on average over the strata. *undecided*: everything else.
+**Verdicts.** *differs*: the corrected p-value is at most the level. *about the same*: the
+uncorrected p-value is larger, and the interval of the ratio of odds ratios (90 % if the level is
+0.05) lies between 1/margin and margin, on average over the strata. *undecided*: everything else.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class Groups(Printed):
     by: str
     groups: tuple[Group, ...]
     pairs: tuple[GroupPair, ...]  #: the smallest corrected p first
-    alpha: float
+    level: float
     margin: float
     learner: str
     subject: str | None  #: the column of the subjects, if rows have any
@@ -165,7 +165,7 @@ class Groups(Printed):
 
     def document(self) -> dict[str, object]:
         """Return everything as a mapping for JSON."""
-        keys = ("by", "p_value", "adjusted", "alpha", "margin", "learner", "subject")
+        keys = ("by", "p_value", "adjusted", "level", "margin", "learner", "subject")
         described = [
             {"group": g.name, "rows": g.rows, "constant": list(g.constant)} for g in self.groups
         ]
@@ -206,7 +206,7 @@ class _Shared:
     by: str
     ordered: bool
     structures: Sequence[Structure]  # of all rows, then of each group
-    alpha: float
+    level: float
     margin: float
     rng: np.random.Generator
 
@@ -286,12 +286,12 @@ class _PairTest:
         """Return the verdict, and for a pair that differs where and between which groups."""
         shared, table = self.shared, self._table()
         choices = two_state_tables(table)
-        level = 1 - shared.alpha / len(choices)
+        level = 1 - shared.level / len(choices)
         states = clearest_states(table, choices)
         block = block_of(table, states)
-        differs, by_subject = adjusted <= shared.alpha, shared.data.subjects is not None
+        differs, by_subject = adjusted <= shared.level, shared.data.subjects is not None
         verdict: Verdict = "differs" if differs else "undecided"
-        if not by_subject and self.p_value > shared.alpha and self._is_alike(table):
+        if not by_subject and self.p_value > shared.level and self._is_alike(table):
             verdict = "about the same"
         labels = [shared.data.domain.states[shared.data.domain.position(v)] for v in self.pair]
         has_trend = shared.ordered and table.shape[2:] == (2, 2) and not by_subject
@@ -315,7 +315,7 @@ class _PairTest:
     def _is_alike(self, table: Floats) -> bool:
         """Check that all intervals of ratios of odds ratios are inside the margin."""
         ratios = (
-            odds_ratio(FreeCounts.of(block, GROUP_SIGNS), 1 - 2 * self.shared.alpha)
+            odds_ratio(FreeCounts.of(block, GROUP_SIGNS), 1 - 2 * self.shared.level)
             for part in (table[:, two] for two in self.shared.twos)
             for block in (block_of(part, states) for states in two_state_tables(part))
         )
@@ -343,7 +343,7 @@ class _PairTest:
         for literals in dict.fromkeys(where):
             inside = rows_where(self.shared.data, literals)
             block = block_of(self._table(inside), states)
-            odds = tuple(odds_ratio(moves, 1 - self.shared.alpha) for moves in of_groups(block))
+            odds = tuple(odds_ratio(moves, 1 - self.shared.level) for moves in of_groups(block))
             places.append(Place(in_words(literals), self._test(inside).p_value, 1.0, odds))
         corrected = holm([place.p_value for place in places])
         places = [replace(place, adjusted=p) for place, p in zip(places, corrected, strict=True)]
@@ -418,8 +418,8 @@ def groups(
     learner: Any = None,
     *,
     margin: float = 2.0,
-    alpha: float = 0.05,
-    rng: Any = 0,
+    level: float = 0.05,
+    seed: Any = 0,
     time_limit: float | None = None,
     show_progress: Any = False,
     **reading: Any,
@@ -432,8 +432,8 @@ def groups(
     by : column of the groups, or several; each column is tested, the others stay variables
     learner : Learner, class or name; finds what to hold fixed, and the structure of each group
     margin : odds ratios that differ by less than this factor are called about the same
-    alpha : level of the tests
-    rng : seed of the draws, which tables of several states or groups with few rows need
+    level : level of the tests
+    seed : seed of the draws, which tables of several states or groups with few rows need
     time_limit, show_progress : as in `stability`
     **reading : keywords of `read_data`, such as ``missing``, ``bins`` and ``subject``
         With subjects, the rows of one subject count together.
@@ -463,8 +463,8 @@ def groups(
     columns = [by] if isinstance(by, str) else list(by)
     if not columns:
         raise ContextwiseError("by must name at least one column of groups")
-    if not 0 < alpha < 1:
-        raise ContextwiseError(f"alpha must be between 0 and 1, got {alpha}")
+    if not 0 < level < 1:
+        raise ContextwiseError(f"level must be between 0 and 1, got {level}")
     if margin <= 1:
         raise ContextwiseError(f"margin must be > 1, got {margin}")
     chosen = fresh(as_learner(learner or DEFAULT_LEARNER))
@@ -472,7 +472,7 @@ def groups(
     data = as_data(data, None, for_groups(row_options(**reading), columns))
     find_names(columns, data.domain.names)  # raises for a column that there is not
     results = GroupsOfColumns(
-        _compared(data, column, chosen, alpha, margin, rng, effort) for column in columns
+        _compared(data, column, chosen, level, margin, seed, effort) for column in columns
     )
     if isinstance(by, str):
         return results[0]
@@ -483,7 +483,7 @@ def groups(
 
 
 def _compared(
-    data: Data, by: str, learner: Any, alpha: float, margin: float, rng: Any, effort: Effort
+    data: Data, by: str, learner: Any, level: float, margin: float, seed: Any, effort: Effort
 ) -> Groups:
     data, ordered = grouped(data, by)
     column = data.domain.position(by)
@@ -497,8 +497,8 @@ def _compared(
         structure_of(learner.learn(rows, run)).aligned_to(variables)
         for rows in run.steps([everyone, *parts], "learning")
     ]
-    source = np.random.default_rng(rng)
-    shared = _Shared(data, by, ordered, structures, alpha, margin, source)
+    source = np.random.default_rng(seed)
+    shared = _Shared(data, by, ordered, structures, level, margin, source)
     every = list(combinations(variables.names, 2))
     tests = [_PairTest(shared, pair) for pair in run.steps(every, "testing pairs")]
     if not run.finished:
@@ -519,7 +519,7 @@ def _compared(
         by=by,
         groups=tuple(groups),
         pairs=tuple(sorted(judged, key=lambda pair: (pair.adjusted, pair.p_value))),
-        alpha=alpha,
+        level=level,
         margin=margin,
         learner=learner.name,
         subject=None if data.subjects is None else data.decisions.get("subject"),

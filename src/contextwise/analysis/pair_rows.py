@@ -32,7 +32,7 @@ POSITIVE = frozenset({"yes", "true", "1", "y", "t", "positive", "present", "1.0"
 
 
 @dataclass(frozen=True)
-class Estimate:
+class WithInterval:
     """A number with its 95 % interval."""
 
     value: float
@@ -41,7 +41,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class CountedShare(Estimate):
+class CountedShare(WithInterval):
     """A share of rows, with Wilson's interval and its counts."""
 
     part: int
@@ -81,7 +81,7 @@ class Strata:
     groups: tuple[Stratum, ...]
     silent: int
     silent_rows: int | None  # None if so few that they are hidden
-    points: Estimate | None  # the difference over all groups (Mantel and Haenszel)
+    points: WithInterval | None  # the difference over all groups (Mantel and Haenszel)
     hidden: int = 0  # groups that reveal too few rows, or would tell those of the others
 
 
@@ -93,7 +93,7 @@ class Standardised:
     of: str
     states: tuple[str, ...]  # of ``by``, those that occur
     of_states: tuple[str, ...]  # of ``of``; one if it has two states
-    shares: tuple[tuple[Estimate, ...], ...]  # one tuple per state of ``of``
+    shares: tuple[tuple[WithInterval, ...], ...]  # one tuple per state of ``of``
     crude: tuple[tuple[float, ...], ...]
     overall: tuple[float, ...]  # the share of each state of ``of`` among all rows
     given: tuple[str, ...]
@@ -111,7 +111,7 @@ class Gap:
     high: str
     low: str  # states of the other variable
     shares: tuple[float, float]
-    points: Estimate  # its interval allows for choosing the clearest
+    points: WithInterval  # its interval allows for choosing the clearest
 
 
 def to_hide(sizes: Sequence[float], smallest: Sequence[float], least: int) -> set[int]:
@@ -160,7 +160,7 @@ def grouped_tables(
 
 def strength(
     data: Data, pair: Pair, given: Sequence[str] = (), inside: BoolArray | None = None
-) -> Estimate | None:
+) -> WithInterval | None:
     """Return Cramér's V within the groups; None if no group carries information.
 
     It is the V that the evidence about a claim has, see `strengths_within`.
@@ -181,11 +181,11 @@ def strength(
     return _estimates(strengths_within(statistic, mean, variance, pooled, scale))[0]
 
 
-def crude_strengths(data: Data) -> dict[Pair, Estimate | None]:
+def crude_strengths(data: Data) -> dict[Pair, WithInterval | None]:
     """Return Cramér's V of each pair of variables with nothing held fixed, in their order."""
     sizes = np.array(data.domain.cardinalities)
     joint, starts = joint_counts(data.rows, data.weights.astype(np.float64), sizes)
-    found: dict[Pair, Estimate | None] = dict.fromkeys(combinations(data.domain.names, 2))
+    found: dict[Pair, WithInterval | None] = dict.fromkeys(combinations(data.domain.names, 2))
     names = data.domain.names
     places = np.stack(np.triu_indices(len(sizes), 1), axis=1)
     shapes = sizes[places]
@@ -206,8 +206,8 @@ def _scales(tables: FloatArray) -> FloatArray:
     return np.asarray(tables.sum(axis=(1, 2)) * (np.minimum(*occur) - 1))
 
 
-def _estimates(ends: Iterable[FloatArray]) -> list[Estimate]:
-    return [Estimate(*each) for each in zip(*(end.tolist() for end in ends), strict=True)]
+def _estimates(ends: Iterable[FloatArray]) -> list[WithInterval]:
+    return [WithInterval(*each) for each in zip(*(end.tolist() for end in ends), strict=True)]
 
 
 def wilson(part: float, whole: float) -> CountedShare:
@@ -327,7 +327,7 @@ def two_state_groups(
     )
 
 
-def _mantel_haenszel(parts: FloatArray, n: FloatArray) -> Estimate | None:
+def _mantel_haenszel(parts: FloatArray, n: FloatArray) -> WithInterval | None:
     """Return the common difference of two shares over groups, with its interval."""
     weights = n.prod(axis=1) / n.sum(axis=1)
     if not weights.sum():
@@ -337,7 +337,7 @@ def _mantel_haenszel(parts: FloatArray, n: FloatArray) -> Estimate | None:
     smooth = (parts + 0.5) / (n + 1)  # so that a share of 0 or 1 has a variance
     variance = (weights[:, None] ** 2 * smooth * (1 - smooth) / n).sum()
     half = Z * sqrt(float(variance))
-    return Estimate(value, max(-1.0, value - half), min(1.0, value + half))
+    return WithInterval(value, max(-1.0, value - half), min(1.0, value + half))
 
 
 def standardised(
@@ -399,7 +399,7 @@ def standardised(
         tuple(labels[k] for k in chosen),
         tuple(
             tuple(
-                Estimate(m, max(0.0, m - h), min(1.0, m + h))
+                WithInterval(m, max(0.0, m - h), min(1.0, m + h))
                 for m, h in zip(means[:, k].tolist(), half[:, k].tolist(), strict=True)
             )
             for k in range(len(chosen))
@@ -427,7 +427,7 @@ def _clearest_gap(
             high, low = (i, j) if means[i, k] >= means[j, k] else (j, i)
             value = float(means[high, k] - means[low, k])
             half = -float(ndtri(0.025 / among)) * sqrt(variances[i, k] + variances[j, k])
-            ends = Estimate(value, max(-1.0, value - half), min(1.0, value + half))
+            ends = WithInterval(value, max(-1.0, value - half), min(1.0, value + half))
             shares = float(means[high, k]), float(means[low, k])
             gaps.append((value - half, Gap(state, states[high], states[low], shares, ends)))
     return max(gaps, key=lambda each: each[0], default=(0.0, None))[1]

@@ -226,7 +226,7 @@ def stability(
     share: float = 0.5,
     domain: DomainLike | None = None,
     folder: str | os.PathLike[str] | None = None,
-    rng: Seed = 0,
+    seed: Seed = 0,
     n_jobs: int = 1,
     cluster: Any = None,
     time_limit: float | None = None,
@@ -248,7 +248,7 @@ def stability(
     folder : where to keep what was learned
         An interrupted run resumes with the same call, and a finished one can be given more
         resamples.
-    rng : generator or seed; equal seeds give equal resamples, whatever the number of processes
+    seed : generator or seed; equal seeds give equal resamples, whatever the number of processes
     n_jobs : number of processes; -1 means one per core
     cluster : address of a Dask scheduler, or a Dask client; replaces ``n_jobs``
     time_limit : seconds, of which learning may take three quarters
@@ -292,9 +292,9 @@ def stability(
     source, rows = read_once(data, domain)
     if len(rows) < 2:
         raise ContextwiseError(f"resampling needs at least two rows, got {len(rows)}")
-    drawn = int(np.random.default_rng(rng).integers(2**62))
+    drawn = int(np.random.default_rng(seed).integers(2**62))
     plan = Resampling(chosen, source, rows.domain, len(rows), how, share, drawn, rows.subjects)
-    configuration = {**plan.configuration(rows), "seed": rng if isinstance(rng, int) else drawn}
+    configuration = {**plan.configuration(rows), "seed": seed if isinstance(seed, int) else drawn}
     with sent_by_value(user_modules([chosen])), Store(folder, configuration) as store:
         units = [Unit(ALL_ROWS, None), *(Unit(_key(k), k) for k in range(resamples))]
         failed: tuple[str, ...] = ()

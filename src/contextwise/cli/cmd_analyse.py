@@ -62,7 +62,7 @@ def analyse(
     out: str | None,
     force: bool,
     learner: Learner,
-    rng: int,
+    seed: int,
     row_options: RowOptions,
     **keywords: Any,
 ) -> None:
@@ -94,7 +94,7 @@ def analyse(
     result = cw.analyse(
         data,
         learner=learner,
-        seed=rng,
+        seed=seed,
         show_progress=True,
         **keywords,
         **reading,
@@ -119,7 +119,7 @@ def analyse(
     help="Column of the groups; repeatable, then each column is tested.",
 )
 @options.positive("--margin", default=2, help="Odds ratios within this factor are about the same.")
-@options.share("--alpha", default=0.05, help="Level of the tests.")
+@options.share("--level", default=0.05, help="Level of the tests.")
 @learner_option()
 @options.picture("Draw the odds ratios of each group here, for one --by.")
 @options.top()

@@ -131,7 +131,7 @@ def compare(
       contextwise compare true.mn learned.mn --time-limit 60 --estimate
       contextwise compare controls.json patients.json --peers
     """
-    options.refuse_alone(ctx, ("draws", "rng"), "chance")
+    options.refuse_alone(ctx, ("draws", "seed"), "chance")
     options.refuse_alone(ctx, ("estimate",), "time_limit")
     options.refuse_alone(ctx, ("training_share",), "groups")
     options.refuse_alone(ctx, FLAGS, "data", "score_rows")
@@ -239,7 +239,7 @@ def compare_guess(
     options.refuse_nothing(comparison.question)
     if not by_chance.chance or len(comparison.unions.open_places):
         return comparison, None
-    drawing: Any = {"draws": by_chance.draws, "rng": by_chance.rng, "time_limit": time_left()}
+    drawing: Any = {"draws": by_chance.draws, "seed": by_chance.seed, "time_limit": time_left()}
     drawing |= {"engine": counting.engine, "show_progress": True}
     try:
         return comparison, cw.chance(true, guess, **drawing, **restriction)
@@ -410,7 +410,7 @@ def _print_pairs(guesses: Sequence[Guess]) -> None:
 @options.output("json", "csv")
 @options.parallel
 @options.engine
-@options.path("--folder", "store", help="Keep finished blocks here; an interrupted run resumes.")
+@options.path("--folder", help="Keep finished blocks here; an interrupted run resumes.")
 @options.time_limit()
 @options.scope
 @click.pass_context
@@ -438,7 +438,7 @@ def matrix(
     options.refuse_alone(ctx, FLAGS, "data")
     loaded = scope.load_all(models)
     counting["time_limit"] = time_left()
-    with printing.resumable(counting["store"]):
+    with printing.resumable(counting["folder"]):
         distances = cw.distance_matrix(
             loaded, names=models, show_progress=True, **counting, **scope.keywords(loaded[0])
         )

@@ -168,7 +168,7 @@ def _mixing(drawn: Drawn) -> str:
 @options.model("model")
 @click.argument("rows", type=click.Path())
 @options.section(commands.COMPARED, options.pairs, options.variables, options.context)
-@options.share("--alpha", default=0.05, help="False discovery rate.")
+@options.share("--fdr", default=0.05, help="False discovery rate.")
 @click.option(
     "--overall",
     is_flag=True,
@@ -241,7 +241,7 @@ def check(
                 "model": model,
                 "data": rows,
                 "rows": evidence.count,
-                "alpha": evidence.level,
+                "fdr": evidence.level,
                 "seen_by_learner": evidence.seen_by_learner,
                 "contradicted": len(evidence.contradicted),
                 "verdict": result.verdict,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from contextwise.data.options import RowOptions
     from contextwise.models.structure import Model
 
-MOST_STATES = 6
+MOST_STATES_LISTED = 6
 MOST_FEATURES = 100
 """Models with more features are summarized without listing them."""
 MOST_ARCS = 100
@@ -219,7 +219,7 @@ def _one_model(record: Mapping[str, object], model: Model) -> str:
         blocks.append(f"{title}:\n{_arc_lines(model)}")
     if len(model) <= MOST_FEATURES:
         domain = model.domain
-        states = [cw.models.domain.listed(labels, MOST_STATES) for labels in domain.states]
+        states = [cw.models.domain.listed(labels, MOST_STATES_LISTED) for labels in domain.states]
         variables = columns(zip(domain.names, states, strict=True), "<<")
         features = [printable(structure.feature_text(f)) for f in range(len(structure))]
         if isinstance(model, cw.LogLinear):

@@ -274,7 +274,7 @@ def matrix(models: tuple[str, ...], picture: Picture) -> None:
 @options.probabilities
 @options.seed
 @options.stacked(*FIGURE)
-def reliability(true: str, ensemble: str, probabilities: bool, rng: int, **figure: Any) -> None:
+def reliability(true: str, ensemble: str, probabilities: bool, seed: int, **figure: Any) -> None:
     """Draw the share of assertions that depend in the TRUE model against their probability.
 
     The ENSEMBLE is a file or folder as for contextwise compare. Numbers next to the points count
@@ -288,7 +288,7 @@ def reliability(true: str, ensemble: str, probabilities: bool, rng: int, **figur
     truth = load(true)
     (guess,) = load_guesses([ensemble], truth, probabilities=probabilities)
     curve = cw.evaluation.reliability(
-        truth, guess, name=short_names([ensemble])[0], rng=rng, show_progress=True
+        truth, guess, name=short_names([ensemble])[0], seed=seed, show_progress=True
     )
     picture.save(cw.report.plots.plot_reliability, curve, title=curve.name)
     click.echo(curve.verdict)

@@ -76,7 +76,7 @@ def report(
       contextwise report controls.json patients.json --peers --out report.html
     """
     options.check_out(out, [".html", ".htm"])
-    options.refuse_alone(ctx, ("draws", "rng"), "chance")
+    options.refuse_alone(ctx, ("draws", "seed"), "chance")
     options.refuse_alone(ctx, FLAGS, "check_rows", "data")
     only_one_from_stdin([true, *guesses, scope.data, how["check_rows"]])
     if guesses:

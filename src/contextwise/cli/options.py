@@ -430,7 +430,6 @@ def _start_clock(ctx: click.Context, _: click.Parameter, seconds: float | None) 
 top = partial(number, "--top", default=10, least=0, help="Number of entries to show in each list.")
 seed = option(
     "--seed",
-    "rng",
     type=click.IntRange(min=0),
     metavar="N",
     default=0,
@@ -489,7 +488,7 @@ class ChanceOptions(NamedTuple):
 
     chance: bool
     draws: int
-    rng: int
+    seed: int
 
     def is_late(self, result: Chance | None) -> bool:
         """Return whether the time limit left random guesses undrawn."""

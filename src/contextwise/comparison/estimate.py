@@ -81,7 +81,7 @@ def estimate_open_pairs(
     comparison: Comparison,
     *,
     draws: int = CONTEXTS_DRAWN,
-    rng: int | np.random.Generator = 0,
+    seed: int | np.random.Generator = 0,
 ) -> OpenEstimates:
     """Estimate the false positives and false negatives of a comparison with open pairs."""
     question, open_places = comparison.question, comparison.unions.open_places
@@ -89,7 +89,7 @@ def estimate_open_pairs(
         raise ContextwiseError("observed rows are counted exactly and need no estimate")
     if draws < 1:
         raise ContextwiseError(f"draws must be >= 1, got {draws}")
-    generator = np.random.default_rng(rng)
+    generator = np.random.default_rng(seed)
     pairs = comparison.pairs[open_places]
     sizes = np.array([ratio(size, comparison.total) for size in question.sizes(pairs)])
     finished = np.delete(comparison.unit_counts, open_places, axis=0)
@@ -118,7 +118,7 @@ def estimate_open_pairs(
 
 
 def draw_assertions(
-    question: Question, count: int, rng: int | np.random.Generator = 0
+    question: Question, count: int, seed: int | np.random.Generator = 0
 ) -> Assertions:
     """Draw assertions of a question uniformly; raise if no pair or no row is left."""
     if count < 1:
@@ -132,7 +132,7 @@ def draw_assertions(
         return draw(
             question.domain.cardinalities,
             count,
-            np.random.default_rng(rng),
+            np.random.default_rng(seed),
             pairs=pairs,
             space=question.space,
             rows=question.rows,

@@ -346,7 +346,7 @@ def distance_matrix(
     models: Iterable[ModelLike] | Mapping[str, ModelLike],
     *,
     names: Iterable[str] | None = None,
-    store: str | os.PathLike[str] | None = None,
+    folder: str | os.PathLike[str] | None = None,
     **options: Unpack[ManyOptions],
 ) -> DistanceMatrix:
     """Compute the matrix of pairwise distances, exactly.
@@ -356,7 +356,7 @@ def distance_matrix(
     models : models, paths of model files, or names of bundled examples; or a dict by name
     names : one for each model, optional
         By default the path of a model file, or the place of a model.
-    store : path of a folder, optional
+    folder : path of a folder, optional
         Store each block of models when it is finished: the same call resumes an interrupted run.
         For many hundreds of models.
     **options
@@ -388,8 +388,8 @@ def distance_matrix(
     chosen, labels = label_models(models, names)
     has_names = names is not None or isinstance(models, Mapping)
     question, engine, effort = _prepare(chosen, labels if has_names else None, options)
-    if store is not None:
-        return count_stored(question, labels, store, engine, effort)
+    if folder is not None:
+        return count_stored(question, labels, folder, engine, effort)
     return matrix_of(question, labels, effort, engine)
 
 

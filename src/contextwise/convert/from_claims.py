@@ -17,7 +17,8 @@ tries each variable of Q with each value outside Q, if the variable interacts wi
 conjunction. It does not extend a conjunction that satisfies the claims.
 
 Cost: a pair that depends everywhere costs one step per pair of values; otherwise the search is
-exponential in the number of variables that the claims around the pair mention, and ends at `STEPS`.
+exponential in the number of variables that the claims around the pair mention, and ends at
+`MOST_CONJUNCTIONS_TRIED`.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ Conjunction = frozenset[tuple[int, int]]
 """A feature of single values: pairs of a variable and its state."""
 F = TypeVar("F", bound=Callable[..., Structure])
 
-STEPS = 200_000
+MOST_CONJUNCTIONS_TRIED = 200_000
 """Largest number of conjunctions to try before giving up."""
 MOST_BOXES_OF_A_PAIR = 1_000_000
 """Largest number of boxes in the search for the regions of a pair."""
@@ -221,7 +222,7 @@ class _Search:
                 continue
             seen.add(key)
             self.steps += 1
-            if self.steps > STEPS or self.deadline.passed:
+            if self.steps > MOST_CONJUNCTIONS_TRIED or self.deadline.passed:
                 raise _TooLong
             cube = self.clash(conjunction)
             if cube is None:

@@ -29,14 +29,14 @@ SAMPLES, GROUPS = 10_000, 20
 """The number of exact samples of an estimate, and of groups of them that give its error."""
 
 
-def kl_divergence(p: ModelLike, q: ModelLike, *, rng: Seed = 0) -> Estimate:
+def kl_divergence(p: ModelLike, q: ModelLike, *, seed: Seed = 0) -> Estimate:
     """Compute KL(p ‖ q) in nats.
 
     Parameters
     ----------
     p, q : LogLinear, path of a file, or name of an example
         q is aligned to p's domain by names.
-    rng : for an estimate beyond 2**24 states; equal seeds give equal estimates
+    seed : for an estimate beyond 2**24 states; equal seeds give equal estimates
 
     Returns
     -------
@@ -60,7 +60,7 @@ def kl_divergence(p: ModelLike, q: ModelLike, *, rng: Seed = 0) -> Estimate:
         q = q.aligned_to(p.domain)
     if prod(p.domain.cardinalities) <= STATES:
         return Estimate(_enumerated(p, q))
-    return _exact_kl(p, q) or _sampled(p, q, np.random.default_rng(rng))
+    return _exact_kl(p, q) or _sampled(p, q, np.random.default_rng(seed))
 
 
 def _enumerated(p: LogLinear, q: LogLinear) -> float:

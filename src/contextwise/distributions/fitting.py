@@ -89,7 +89,7 @@ class Fit:
     Examples
     --------
     >>> from contextwise.distributions import sample
-    >>> fitted = fit("lung", sample("lung", 500, rng=1), l1=1.0, l2=0.0)
+    >>> fitted = fit("lung", sample("lung", 500, seed=1), l1=1.0, l2=0.0)
     >>> fitted.converged, fitted.gap < 1e-6, fitted.rows
     (True, True, 500)
     """

@@ -98,7 +98,7 @@ def cmll(
     rows: Any,
     *,
     groups: int | Sequence[Iterable[str]] = 4,
-    rng: Seed = 0,
+    seed: Seed = 0,
 ) -> Estimate:
     """Compute the conditional marginal log-likelihood per row.
 
@@ -109,7 +109,7 @@ def cmll(
     groups : int or lists of names
         The number of groups of neighbours in the order of the domain, as even as possible, or the
         groups themselves, which must contain every variable once.
-    rng : for Gibbs sampling of groups that are too large
+    seed : for Gibbs sampling of groups that are too large
         At most 500 of the rows are then used, drawn by this generator, and the standard error
         covers that.
 
@@ -127,7 +127,7 @@ def cmll(
     divided = _groups(model.domain, groups)
     cards = model.domain.cardinalities
     large = [group for group in divided if prod(cards[v] for v in group) > GROUP_STATES]
-    generator = np.random.default_rng(rng)
+    generator = np.random.default_rng(seed)
     if large and len(encoded) > SAMPLED_ROWS:
         chosen = generator.choice(len(encoded), SAMPLED_ROWS, replace=False)
         scored = encoded.take(np.sort(chosen)).expanded.rows

@@ -112,7 +112,7 @@ def sample(
     model: ModelLike,
     count: int,
     *,
-    rng: Seed = 0,
+    seed: Seed = 0,
     array: bool = False,
     context: Assignment | None = None,
     method: SampleMethod = "auto",
@@ -126,7 +126,7 @@ def sample(
     ----------
     model : LogLinear, path of a file, or name of an example
     count : how many rows
-    rng : generator or seed; equal seeds give equal rows
+    seed : generator or seed; equal seeds give equal rows
     array : bool
         Return an array in any case.
     context : partial assignment, optional
@@ -147,13 +147,13 @@ def sample(
     --------
     >>> from contextwise import Structure
     >>> model = LogLinear(Structure({"A": 2, "B": ["no", "yes"]}, ["A=1 & B=yes"]), [9.0])
-    >>> sample(model, 3, rng=1, array=True).tolist()
+    >>> sample(model, 3, seed=1, array=True).tolist()
     [['1', 'yes'], ['1', 'yes'], ['1', 'yes']]
     """
     drawn = draw(
         model,
         count,
-        rng=rng,
+        seed=seed,
         context=context,
         method=method,
         burn_in=burn_in,
@@ -169,7 +169,7 @@ def draw(
     model: ModelLike,
     count: int,
     *,
-    rng: Seed,
+    seed: Seed,
     context: Assignment | None = None,
     method: SampleMethod = "auto",
     **chain_options: Any,
@@ -180,7 +180,7 @@ def draw(
         raise DomainError(f"the number of rows must be >= 0, got {count}")
     if method not in ("auto", "exact", "gibbs"):
         raise ContextwiseError(f"unknown method {method!r}; choose 'auto', 'exact' or 'gibbs'")
-    generator = np.random.default_rng(rng)
+    generator = np.random.default_rng(seed)
     if method != "gibbs":
         try:
             restricted, box = in_context(model, context)
@@ -197,7 +197,7 @@ def draw(
         model,
         chains=chains,
         draws=-(-count // chains),
-        rng=generator,
+        seed=generator,
         context=context,
         **chain_options,
     )
@@ -211,7 +211,7 @@ def gibbs_chains(
     *,
     chains: int,
     draws: int,
-    rng: Seed,
+    seed: Seed,
     context: Assignment | None = None,
     burn_in: int = BURN_IN,
     thin: int = THIN,
@@ -223,7 +223,7 @@ def gibbs_chains(
     ----------
     model : LogLinear, path of a file, or name of an example
     chains, draws : number of chains, and of rows of each
-    rng, context, burn_in, thin, show_progress : as in `sample`
+    seed, context, burn_in, thin, show_progress : as in `sample`
 
     Returns
     -------
@@ -232,7 +232,7 @@ def gibbs_chains(
 
     Examples
     --------
-    >>> gibbs_chains("lung", chains=4, draws=50, rng=1).shape
+    >>> gibbs_chains("lung", chains=4, draws=50, seed=1).shape
     (4, 50, 3)
     """
     model = as_log_linear(model)
@@ -243,7 +243,7 @@ def gibbs_chains(
     for variable, state in box.fixed.items():
         start[:, variable] = state
     sampler = Gibbs.of(model, [v for v in range(len(model.domain)) if v not in box.fixed])
-    generator = np.random.default_rng(rng)
+    generator = np.random.default_rng(seed)
     current = sampler.begin(start, generator)
     for _ in range(burn_in):
         sampler.sweep(current, generator)

@@ -232,7 +232,7 @@ def reliability(
     *,
     name: str = "the ensemble",
     assertions: int = ASSERTIONS,
-    rng: int | np.random.Generator = 0,
+    seed: int | np.random.Generator = 0,
     time_limit: float | None = None,
     show_progress: bool | Progress = False,
     **restriction: Unpack[Restriction],
@@ -245,7 +245,7 @@ def reliability(
     guess : Ensemble or model, or the path of one
     name : of the guess, for sentences
     assertions : how many to draw
-    rng : generator or seed
+    seed : generator or seed
     time_limit : seconds; then raises `OpenResult`
     show_progress, **restriction : as in `compare`
 
@@ -264,7 +264,7 @@ def reliability(
     truth = _truth(true, restriction)
     ensemble = as_ensemble(guess)
     question = _pose(truth, ensemble, restriction)
-    theta, depends = _probabilities(question, ensemble, assertions, rng, effort)
+    theta, depends = _probabilities(question, ensemble, assertions, seed, effort)
     levels, group = np.unique(theta.round(12), return_inverse=True)
     if len(levels) > GROUPS:
         # A probability of 1 belongs to the last group.
@@ -285,11 +285,11 @@ def _probabilities(
     question: Question,
     guess: Ensemble,
     assertions: int,
-    rng: int | np.random.Generator,
+    seed: int | np.random.Generator,
     effort: Effort,
 ) -> tuple[FloatArray, FloatArray]:
     """Draw assertions; return the weight of the structures that have each, and whether it holds."""
-    sample = draw_assertions(question, assertions, rng)
+    sample = draw_assertions(question, assertions, seed)
 
     def asked(structure: Structure) -> FloatArray:
         words, _ = answers(structure.features, sample)

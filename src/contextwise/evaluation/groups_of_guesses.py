@@ -115,7 +115,7 @@ class GroupComparison(Printed):
     measure: str  #: the measure that is tested
     paired: bool  #: whether the k-th replicates of all groups are from the same data set
     training_share: float | None  #: share of common rows of each replicate, if they overlap
-    alpha: float  #: level of the tests in the verdict
+    level: float  #: level of the tests in the verdict
 
     @property
     def label(self) -> str:
@@ -175,7 +175,7 @@ class GroupComparison(Printed):
         for other in others:
             p_value = self.difference(best, other).adjusted
             if p_value is not None:
-                verdict = better if p_value <= self.alpha else alike
+                verdict = better if p_value <= self.level else alike
                 verdict.append(f"{other} (p = {p_value:.2g})")
         corrected = " after Holm's correction" if len(self.differences) > 1 else ""
         clauses = []
@@ -203,8 +203,8 @@ def compare_groups(
     measure: str = "normalized",
     paired: bool | None = None,
     training_share: float | None = None,
-    alpha: float = 0.05,
-    rng: Seed = 0,
+    level: float = 0.05,
+    seed: Seed = 0,
 ) -> GroupComparison:
     """Compare groups of guesses, such as the replicates of several learners.
 
@@ -217,8 +217,8 @@ def compare_groups(
         True by default if the groups have equally many.
     training_share : the share of common rows that each replicate learned from, if they overlap
         Then there are intervals, but no tests.
-    alpha : level of the tests in the verdict
-    rng : generator or seed, for tests with too many ways to try all
+    level : level of the tests in the verdict
+    seed : generator or seed, for tests with too many ways to try all
 
     Returns
     -------
@@ -258,7 +258,7 @@ def compare_groups(
         )
         for name, comparisons in groups.items()
     )
-    source, tested = np.random.default_rng(rng), values[measure]
+    source, tested = np.random.default_rng(seed), values[measure]
     found = [
         GroupDifference(
             first, second, *_tested(tested[first], tested[second], paired, training_share, source)
@@ -269,7 +269,7 @@ def compare_groups(
     differences = tuple(
         each if each.p_value is None else replace(each, adjusted=next(adjusted)) for each in found
     )
-    return GroupComparison(summaries, differences, measure, paired, training_share, alpha)
+    return GroupComparison(summaries, differences, measure, paired, training_share, level)
 
 
 def _check(

@@ -160,7 +160,7 @@ def chance(
     guess: ModelLike,
     *,
     draws: int = 999,
-    rng: Seed = 0,
+    seed: Seed = 0,
     engine: str = DEFAULT,
     time_limit: float | None = None,
     show_progress: bool | Progress = False,
@@ -174,7 +174,7 @@ def chance(
     ----------
     true, guess : models, paths of model files, or names of bundled examples
     draws : number of random guesses for the p-values; 0 computes the expected distance alone
-    rng : generator or seed; equal seeds give equal draws
+    seed : generator or seed; equal seeds give equal draws
     engine : name of an engine
     time_limit : seconds; a warning tells how many draws were made
     show_progress : bool, or a function of (draws done, all draws)
@@ -236,7 +236,7 @@ def chance(
         t = known.get(tuple(pair), 0)
         expected += t + (size - 2 * t) * g
     result = Chance(comparison, expected, *_context_skill(comparison, shares))
-    return _with_draws(result, draws, rng, deadline, show_progress) if draws else result
+    return _with_draws(result, draws, seed, deadline, show_progress) if draws else result
 
 
 # -- in closed form --------------------------------------------------------------------------------
@@ -348,12 +348,12 @@ def _relabelled(features: Features, generator: np.random.Generator) -> WordArray
 
 
 def _with_draws(
-    result: Chance, draws: int, rng: Seed, deadline: Deadline, show_progress: bool | Progress
+    result: Chance, draws: int, seed: Seed, deadline: Deadline, show_progress: bool | Progress
 ) -> Chance:
     """Add the distances of random guesses."""
     comparison = result.comparison
     distances: list[Number] = []
-    source = np.random.default_rng(rng)
+    source = np.random.default_rng(seed)
     try:
         with Effort(show_progress=show_progress).showing("drawing guesses") as shown:
             for done in range(1, draws + 1):

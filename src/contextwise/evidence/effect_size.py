@@ -317,7 +317,7 @@ def _noncentrality(
 # -- one odds ratio, or the ratio of those of two groups -------------------------------------------
 
 
-class Estimate(NamedTuple):
+class LogOddsRatio(NamedTuple):
     """A log odds ratio, or a difference of two, with its interval."""
 
     value: float
@@ -325,13 +325,13 @@ class Estimate(NamedTuple):
     high: float
 
 
-def estimate(counts: FreeCounts, level: float = 0.95) -> Estimate:
+def estimate(counts: FreeCounts, level: float = 0.95) -> LogOddsRatio:
     """Return the common log odds ratio, and the interval that inverts the score test."""
     from scipy.stats import norm
 
     mean, information = (moment.sum() for moment in counts.moments())
     if information <= 0:
-        return Estimate(nan, -inf, inf)
+        return LogOddsRatio(nan, -inf, inf)
     quantile = float(norm.ppf((1 + level) / 2))
     near = float(np.clip(-mean / information, -LARGEST_LOG, LARGEST_LOG))
     value = _root(counts, 0.0, near)
@@ -339,7 +339,7 @@ def estimate(counts: FreeCounts, level: float = 0.95) -> Estimate:
     half = quantile / sqrt(information)
     low, high = _root(counts, quantile, near - half), _root(counts, -quantile, near + half)
     # A limit beyond the largest log odds ratio is at least that far.
-    return Estimate(value, min(low, LARGEST_LOG), max(high, -LARGEST_LOG))
+    return LogOddsRatio(value, min(low, LARGEST_LOG), max(high, -LARGEST_LOG))
 
 
 def _root(counts: FreeCounts, quantile: float, near: float) -> float:

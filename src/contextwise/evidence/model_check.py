@@ -106,10 +106,10 @@ def check(
     context: Assignment | None = None,
     regions: int = 3,
     dependencies: bool = True,
-    alpha: float = 0.05,
+    fdr: float = 0.05,
     overall: int = 0,
     time_limit: float | None = None,
-    rng: Seed = 0,
+    seed: Seed = 0,
     n_jobs: int = 1,
     cluster: Any = None,
     show_progress: bool | Progress = False,
@@ -126,11 +126,11 @@ def check(
     context : partial assignment; only contexts and rows that agree with it
     regions : number of regions of each kind to test per pair, those with most rows
     dependencies : whether to test claims of dependence as well
-    alpha : the false discovery rate, for each kind of claims
+    fdr : the false discovery rate, for each kind of claims
     overall : number of data sets to simulate for the test of the structure as a whole
         0 for no such test. The p-value is at least 1 / (1 + overall), so use 99 or more.
     time_limit : seconds; pairs and simulations that are not finished then are left out and counted
-    rng : generator or seed of the simulated data sets
+    seed : generator or seed of the simulated data sets
     n_jobs : number of processes for the simulations; -1 means one per core
     cluster : address of a Dask scheduler, or a Dask client; replaces ``n_jobs``
     show_progress : bool, or a function of (done, total): simulations
@@ -162,7 +162,7 @@ def check(
         raise ContextwiseError(f"regions must be >= 1, got {regions}")
     if overall < 0:
         raise ContextwiseError(f"overall must be >= 0, got {overall}")
-    check_level(alpha, "alpha")
+    check_level(fdr, "fdr")
     model = as_model(model)
     whole = structure_of(model)
     data = as_data(rows, whole.domain, following(whole))
@@ -181,7 +181,7 @@ def check(
     if context:  # a context may open trails of a network
         structure = Structure(structure.domain, structure.features, origin=structure.origin)
     chosen = None if pairs is None and variables is None else question.asked_pairs.tolist()
-    test = partial(judge, structure, level=alpha, pairs=chosen, regions=regions)
+    test = partial(judge, structure, level=fdr, pairs=chosen, regions=regions)
     evidence = test(
         data,
         seen_by_learner=seen,
@@ -194,7 +194,7 @@ def check(
         require_features(structure, "the overall test")
         simulated = partial(test, dependencies=False)
         return replace(
-            result, overall=_overall(simulated, structure, data, evidence, rng, overall, effort)
+            result, overall=_overall(simulated, structure, data, evidence, seed, overall, effort)
         )
     return result
 
@@ -207,7 +207,7 @@ def _overall(
     structure: Structure,
     data: Data,
     evidence: Evidence,
-    rng: Seed,
+    seed: Seed,
     simulations: int,
     effort: Effort,
 ) -> Overall:
@@ -220,14 +220,14 @@ def _overall(
         model, exact = _fitted(structure, data, deadline)
     except deadline.out_of_time:
         return Overall(statistic, (), True)
-    seeds = np.random.default_rng(rng).integers(2**62, size=simulations).tolist()
+    seeds = np.random.default_rng(seed).integers(2**62, size=simulations).tolist()
     simulate = partial(_simulate, test, model, len(data), deadline)
     finished: dict[int, float | None] = {}
     with effort.showing("simulating data sets") as shown:
-        for seed, value in shown.each("simulating data sets", simulate, seeds):
-            finished[seed] = value
+        for drawn, value in shown.each("simulating data sets", simulate, seeds):
+            finished[drawn] = value
             shown.report(len(finished), simulations)
-    values = (finished.get(seed) for seed in seeds)
+    values = (finished.get(each) for each in seeds)
     return Overall(statistic, tuple(value for value in values if value is not None), exact)
 
 
@@ -271,7 +271,7 @@ def _simulate(
 
     try:
         deadline.check()
-        drawn = draw(model, rows, rng=seed, show_progress=stop).positions
+        drawn = draw(model, rows, seed=seed, show_progress=stop).positions
         evidence = test(Data(model.domain, drawn), deadline=deadline)
     except deadline.out_of_time:
         return None

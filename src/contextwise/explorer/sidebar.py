@@ -14,7 +14,7 @@ from contextwise.explorer.server import LARGEST_UPLOAD
 from contextwise.explorer.state import (
     LONGER,
     Entries,
-    Entry,
+    ModelEntry,
     State,
     View,
     chosen_guesses,
@@ -110,7 +110,7 @@ def status(*, failure: str | None, open_pairs: bool) -> TagChild:
     return None
 
 
-def uploaded(outcome: Outcome[ReadFiles], others: Sequence[Entry]) -> TagList:
+def uploaded(outcome: Outcome[ReadFiles], others: Sequence[ModelEntry]) -> TagList:
     """Show the errors of an upload, and models with other variables than the chosen one."""
     if not isinstance(outcome, Done):
         return TagList(controls.not_done(outcome))
@@ -118,7 +118,7 @@ def uploaded(outcome: Outcome[ReadFiles], others: Sequence[Entry]) -> TagList:
     return TagList(*(controls.notice(error, "danger") for error in errors), _others(others))
 
 
-def _others(entries: Sequence[Entry]) -> Tag | None:
+def _others(entries: Sequence[ModelEntry]) -> Tag | None:
     if not entries:
         return None
     names = " and ".join(entry.label for entry in entries)
@@ -128,7 +128,7 @@ def _others(entries: Sequence[Entry]) -> Tag | None:
     return tags.div(text, class_="alert alert-info py-2 when", role="alert")
 
 
-def _labels(entries: Iterable[Entry]) -> dict[str, str]:
+def _labels(entries: Iterable[ModelEntry]) -> dict[str, str]:
     return {entry.key: entry.label for entry in entries}
 
 
@@ -172,7 +172,7 @@ def _serve_choices(state: State) -> None:
         guess = state.guess()
         return _labels(state.guesses()), guess.key if guess else None
 
-    def offer_guesses(offered: list[Entry]) -> None:
+    def offer_guesses(offered: list[ModelEntry]) -> None:
         with reactive.isolate():
             ui.update_checkbox_group(GUESSES.key, choices=_labels(offered), selected=chosen())
 

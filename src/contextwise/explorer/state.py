@@ -154,7 +154,7 @@ def context_text(context: Mapping[str, str | tuple[str, ...]]) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class ModelEntry:
     key: str
     label: str
     model: Model
@@ -165,22 +165,22 @@ class Entry:
         return not self.key.startswith(UPLOAD)
 
 
-Entries = Mapping[str, Entry]
+Entries = Mapping[str, ModelEntry]
 
 
-def library(models: Sequence[tuple[str, Model]] = ()) -> dict[str, Entry]:
+def library(models: Sequence[tuple[str, Model]] = ()) -> dict[str, ModelEntry]:
     """Return the models of the command line and the bundled examples that are not among them."""
-    entries = {f"given:{k}": Entry(f"given:{k}", *model) for k, model in enumerate(models)}
+    entries = {f"given:{k}": ModelEntry(f"given:{k}", *model) for k, model in enumerate(models)}
     named = dict(models)
     for name in bundled.names():
         model = bundled.load(name)
         if name not in named or named[name] != model:
             key = f"example:{name}"
-            entries[key] = Entry(key, f"{name} (example)", model)
+            entries[key] = ModelEntry(key, f"{name} (example)", model)
     return entries
 
 
-def with_uploads(entries: Entries, models: Iterable[tuple[str, Model]]) -> dict[str, Entry]:
+def with_uploads(entries: Entries, models: Iterable[tuple[str, Model]]) -> dict[str, ModelEntry]:
     """Add uploaded models, each with a label of its own."""
     result = dict(entries)
     for name, model in models:
@@ -190,7 +190,7 @@ def with_uploads(entries: Entries, models: Iterable[tuple[str, Model]]) -> dict[
             copy += 1
             label = f"{name} ({copy})"
         key = f"{UPLOAD}{sum(key.startswith(UPLOAD) for key in result)}"
-        result[key] = Entry(key, label, model)
+        result[key] = ModelEntry(key, label, model)
     return result
 
 
@@ -207,18 +207,18 @@ def fits(domain: Domain, other: Domain) -> bool:
     return True
 
 
-def offered_guesses(true: Entry, entries: Entries) -> list[Entry]:
+def offered_guesses(true: ModelEntry, entries: Entries) -> list[ModelEntry]:
     """Return the models over the variables of the true model."""
     domain = true.model.domain
     return [e for e in entries.values() if e is not true and fits(domain, e.model.domain)]
 
 
-def true_model(view: View, entries: Entries) -> Entry:
+def true_model(view: View, entries: Entries) -> ModelEntry:
     """Return the true model of a view; by default the first model."""
     return entries.get(view.true) or next(iter(entries.values()))
 
 
-def chosen_guesses(view: View, entries: Entries) -> list[Entry]:
+def chosen_guesses(view: View, entries: Entries) -> list[ModelEntry]:
     """Return the guesses of a view; by default those of the same origin as the true model.
 
     Without any, the model is shown alone.
@@ -232,7 +232,7 @@ def chosen_guesses(view: View, entries: Entries) -> list[Entry]:
     return same or (offered[:1] if origin == "example" else [])
 
 
-def shown_guess(view: View, entries: Entries) -> Entry | None:
+def shown_guess(view: View, entries: Entries) -> ModelEntry | None:
     """Return the guess that the views show, if any is chosen."""
     guesses = chosen_guesses(view, entries)
     return next((entry for entry in guesses if entry.key == view.shown), next(iter(guesses), None))
@@ -318,17 +318,17 @@ class State:
         chosen: str | None = self._parts["variable"]()
         return chosen if chosen in self.domain().positions else None
 
-    def _true(self) -> Entry:
+    def _true(self) -> ModelEntry:
         return true_model(View(true=self._parts["true"]()), self.entries())
 
     def _view_of_models(self) -> View:
         guesses, shown = self._parts["guesses"](), self._parts["shown"]()
         return View(true=self._true().key, guesses=guesses, shown=shown)
 
-    def _guesses(self) -> list[Entry]:
+    def _guesses(self) -> list[ModelEntry]:
         return chosen_guesses(self._view_of_models(), self.entries())
 
-    def _guess(self) -> Entry | None:
+    def _guess(self) -> ModelEntry | None:
         return shown_guess(self._view_of_models(), self.entries())
 
     def knows(self, *keys: str) -> bool:
@@ -339,7 +339,7 @@ class State:
             warn(f"the unknown model {quoted(unknown[0])}")
         return not unknown
 
-    def offered(self) -> list[Entry]:
+    def offered(self) -> list[ModelEntry]:
         return offered_guesses(self.true(), self.entries())
 
     def domain(self) -> Domain:
@@ -419,7 +419,7 @@ class State:
         keys = [(true.key, entry.key) for entry in self.guesses()]
         return [self._named(true, compared[key]) for key in keys if key in compared]
 
-    def _named(self, true: Entry, guess: Guess) -> Guess:
+    def _named(self, true: ModelEntry, guess: Guess) -> Guess:
         """Return a guess as it is shown: if neither model is true, with the names of both."""
         if not self.peers():
             return guess

@@ -31,7 +31,7 @@ from contextwise.models.structure import Model
 
 
 @dataclass
-class Graph:
+class MarkedGraph:
     """Nodes with their numbers, and the marks of each pair, as a reader collects them."""
 
     source: Source
@@ -92,7 +92,7 @@ _ENDS = {"TAIL": "-", "CIRCLE": "o"}
 def model_of_graph(graph: Any) -> Model | None:
     """Make the model of a graph of networkx, pgmpy or causal-learn; None if it is none of them."""
     name = f"this {type(graph).__name__}"
-    made = Graph(Source(b"", name))
+    made = MarkedGraph(Source(b"", name))
     inner = getattr(graph, "G", graph)  # causal-learn wraps its graphs
     if hasattr(inner, "get_graph_edges"):
         for node in inner.get_nodes():
@@ -122,7 +122,7 @@ def read_modelstring(source: Source) -> Model:
     """Read a model string of bnlearn, such as ``[A][B|A:C][C]``."""
     # print() of R puts [1] before a string
     text = re.sub(r'^\s*(?:\[1\]\s*(?="))?["\']?|["\']?\s*$', "", source.legacy_text)
-    graph, at, families = Graph(source), 0, {}
+    graph, at, families = MarkedGraph(source), 0, {}
     while at < len(text):
         match = _FAMILY.match(text, at)
         line = text.count("\n", 0, at) + 1
@@ -151,7 +151,7 @@ _EDGE = re.compile(
 
 def read_tetrad(source: Source) -> Model:
     """Read the text of a graph that Tetrad or causal-learn writes."""
-    graph, part = Graph(source), ""
+    graph, part = MarkedGraph(source), ""
     for number, line in enumerate(source.legacy_text.split("\n"), 1):
         text = line.strip()
         if text.endswith(":"):
@@ -189,7 +189,7 @@ class _Dot(Tokens):
         super().__init__(source, _SKIP, _TOKEN)
         # In DOT a backslash escapes a quote and nothing else.
         self.tokens = [token._replace(text=token.text.replace(r"\"", '"')) for token in self.tokens]
-        self.graph = Graph(source)
+        self.graph = MarkedGraph(source)
         self.labels: dict[str, str] = {}
         self.edges: list[tuple[str, str, str, Token]] = []
         kind = self.take("word")
@@ -305,7 +305,7 @@ def read_gml(source: Source) -> Model:
         parsed = networkx.parse_gml(text, label=next(keys, "id"), destringizer=None)
     except Exception as error:  # networkx raises errors of many kinds
         raise source.error(f"this is not valid GML: {str(error)[:200]}") from None
-    graph = Graph(source)
+    graph = MarkedGraph(source)
     for name in parsed.nodes:
         graph.node(str(name))
     mark = "->" if parsed.is_directed() else "--"
@@ -327,7 +327,7 @@ def read_bnet(source: Source) -> Model:
     read as two slices: ``x'`` has the arcs of the rule of ``x``; an input keeps its value.
     """
     rules = _rules(source)
-    graph = Graph(source)
+    graph = MarkedGraph(source)
     for name in (*rules, *chain.from_iterable(rule or () for rule in rules.values())):
         graph.node(name)
     names, later = list(graph.nodes), ""

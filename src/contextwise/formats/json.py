@@ -26,7 +26,7 @@ from contextwise.models.directions import Directions, TableError, directions_of
 from contextwise.models.domain import Domain, literals_of
 from contextwise.models.evidence import KINDS, VERDICTS, ClaimEvidence, Effect, Evidence
 from contextwise.models.features import PairIndex, members, words_of
-from contextwise.models.origin import ByValues, Learned, ModelFile, Origin
+from contextwise.models.origin import ByValues, LearnedBy, ModelFile, Origin
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 from contextwise.support.arrays import IntArray, WordArray
 
@@ -142,7 +142,7 @@ def _origin(document: dict[str, Any]) -> Origin:
     """Return the origin that a file records."""
     return Origin(
         description=document.get("description", ""),
-        learned=Learned(**document["learned"]) if "learned" in document else None,
+        learned=LearnedBy(**document["learned"]) if "learned" in document else None,
         reading=document.get("data", {}),
         unknown_states=document.get("unknown_states", False),
         directed=document.get("directed", False),

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from contextwise.formats.graphs import Graph
+from contextwise.formats.graphs import MarkedGraph
 from contextwise.formats.reading import Source, check_states, model_of
 from contextwise.models.domain import Domain
 from contextwise.models.features import single_values
@@ -136,7 +136,7 @@ def _edges(source: Source, table: list[list[str]]) -> Model | None:
             )
         if cells and cells[0].lower() == "undirected":
             mark = "--"
-    graph = Graph(source)
+    graph = MarkedGraph(source)
     for number, row in enumerate(rows, start + 1):
         graph.add(row[first], mark if marks is None else row[marks], row[second], number)
     return graph.model(both_is_edge=True)
@@ -185,7 +185,7 @@ def model_of_matrix(source: Source, names: Sequence[str] | None, values: FloatAr
     variables = list(names) if names else [f"X{k + 1}" for k in range(len(values))]
     kinds = set(np.unique(values).tolist())
     if kinds <= {0.0, 1.0}:
-        graph = Graph(source)
+        graph = MarkedGraph(source)
         for name in variables:
             graph.node(name)
         for i, j in np.argwhere(values).tolist():
@@ -212,7 +212,7 @@ def model_of_matrix(source: Source, names: Sequence[str] | None, values: FloatAr
 
 
 def _endpoints(source: Source, names: list[str], values: FloatArray) -> Model:
-    graph = Graph(source)
+    graph = MarkedGraph(source)
     for name in names:
         graph.node(name)
     for i, j in np.argwhere(np.triu((values != 0) | (values.T != 0))).tolist():

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.errors import ContextwiseError, ParseError, require
-from contextwise.formats.graphs import Graph
+from contextwise.formats.graphs import MarkedGraph
 from contextwise.formats.matrices import model_of_matrix
 from contextwise.formats.networks import Network
 from contextwise.formats.reading import Source
@@ -182,7 +182,7 @@ def _is_square(value: Any) -> bool:
 
 
 def _graph(source: Source, network: RNetwork) -> Model:
-    graph, arcs = Graph(source), network.arcs or []
+    graph, arcs = MarkedGraph(source), network.arcs or []
     for name in network.nodes:
         graph.node(str(name))
     for parent, child in zip(arcs[: len(arcs) // 2], arcs[len(arcs) // 2 :], strict=True):

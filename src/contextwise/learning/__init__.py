@@ -62,7 +62,7 @@ __all__ = [
 ]
 
 
-class Entry(NamedTuple):
+class LearnerEntry(NamedTuple):
     """A module of this room, the learner's class in it, its group, and the package it needs."""
 
     module: str
@@ -78,44 +78,52 @@ DIRECTED = "Directed"
 MANY = "Many variables"
 LITERATURE = "Learners of the literature"
 
-LEARNERS: dict[str, Entry] = {
-    "pair-blocks": Entry(
+LEARNERS: dict[str, LearnerEntry] = {
+    "pair-blocks": LearnerEntry(
         "pair_blocks", "PairBlocks", CONTEXTS, "A graph whose edges have contexts, for any table."
     ),
-    "mpl": Entry("mpl", "MPL", GRAPHS, "A graph by marginal pseudo-likelihood."),
-    "gsmn": Entry("gsmn", "GSMN", GRAPHS, "A graph by growing and shrinking Markov blankets."),
-    "chow-liu": Entry("chow_liu", "ChowLiu", GRAPHS, "The best tree of pairs (Chow and Liu)."),
-    "independent": Entry("chow_liu", "Independent", GRAPHS, "No interactions: the baseline."),
-    "acyclic-trees": Entry(
+    "mpl": LearnerEntry("mpl", "MPL", GRAPHS, "A graph by marginal pseudo-likelihood."),
+    "gsmn": LearnerEntry(
+        "gsmn", "GSMN", GRAPHS, "A graph by growing and shrinking Markov blankets."
+    ),
+    "chow-liu": LearnerEntry(
+        "chow_liu", "ChowLiu", GRAPHS, "The best tree of pairs (Chow and Liu)."
+    ),
+    "independent": LearnerEntry(
+        "chow_liu", "Independent", GRAPHS, "No interactions: the baseline."
+    ),
+    "acyclic-trees": LearnerEntry(
         "acyclic_trees", "AcyclicTrees", DIRECTED, "The Bayesian network of trees that scores best."
     ),
-    "pgmpy": Entry(
+    "pgmpy": LearnerEntry(
         "adapters", "Pgmpy", DIRECTED, "Graphs by pgmpy: hill climbing, GES, PC.", "pgmpy"
     ),
-    "pyagrum": Entry(
+    "pyagrum": LearnerEntry(
         "adapters", "PyAgrum", DIRECTED, "Graphs by pyAgrum: greedy, tabu, MIIC.", "pyagrum"
     ),
-    "cstrees": Entry(
+    "cstrees": LearnerEntry(
         "adapters", "CStrees", DIRECTED, "Staged trees by cstrees, to 10 variables.", "cstrees"
     ),
-    "sparse-pairs": Entry("sparse_pairs", "SparsePairs", MANY, "Pairs by sparse regressions."),
-    "trees": Entry("trees", "Trees", MANY, "A decision tree per variable (Lowd and Davis)."),
-    "gssl": Entry(
+    "sparse-pairs": LearnerEntry(
+        "sparse_pairs", "SparsePairs", MANY, "Pairs by sparse regressions."
+    ),
+    "trees": LearnerEntry("trees", "Trees", MANY, "A decision tree per variable (Lowd and Davis)."),
+    "gssl": LearnerEntry(
         "literature.gssl",
         "GSSL",
         LITERATURE,
         "Rows with literals dropped at random (Van Haaren and Davis).",
     ),
-    "contextual-mpl": Entry(
+    "contextual-mpl": LearnerEntry(
         "literature.contextual_mpl",
         "ContextualMPL",
         LITERATURE,
         "MPL, then edges vanish in contexts.",
     ),
-    "cspc": Entry(
+    "cspc": LearnerEntry(
         "literature.row_graphs", "CSPC", LITERATURE, "A graph per row, by tests in contexts."
     ),
-    "csgs": Entry(
+    "csgs": LearnerEntry(
         "literature.row_graphs",
         "CSGS",
         LITERATURE,

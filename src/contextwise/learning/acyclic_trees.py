@@ -50,7 +50,7 @@ MOST_VARIABLES_IN_EXACT_ORDER = 16
 """The most variables for which the best order is found exactly."""
 RESTARTS = 50
 """Random orders from which the search starts if there are more variables."""
-MOST_STATES = 8
+MOST_STATES_OF_A_FAMILY = 8
 """A variable with more states is only split into all of them."""
 MOST_SPLITS, FEWEST_ROWS = 64, 5
 """A variable with more states, or fewer rows per state, is not a parent."""
@@ -366,7 +366,7 @@ class Scores:
 
 def _has_rests(size: int) -> bool:
     """Return whether a variable can be split into one state and the rest."""
-    return 2 < size <= MOST_STATES
+    return 2 < size <= MOST_STATES_OF_A_FAMILY
 
 
 def _places(size: int) -> int:

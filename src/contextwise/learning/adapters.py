@@ -62,19 +62,19 @@ class Pgmpy(OtherPackage):
         Greedy search over DAGs or over classes of equivalent DAGs, or tests.
     scoring : "bic-d", "aic-d", "bdeu", "k2" or "bds"
         Score of the searches.
-    alpha : float
+    level : float
         Level of the chi-square tests of PC.
 
     Examples
     --------
-    >>> Pgmpy(method="pc", alpha=0.05)
-    Pgmpy(method='pc', alpha=0.05)
+    >>> Pgmpy(method="pc", level=0.05)
+    Pgmpy(method='pc', level=0.05)
     """
 
     package = "pgmpy.causal_discovery"
     method: Literal["hill-climb", "ges", "pc"] = "hill-climb"
     scoring: Literal["bic-d", "aic-d", "bdeu", "k2", "bds"] = "bic-d"
-    alpha: float = 0.01
+    level: float = 0.01
 
     def learn(self, data: Data, run: Run) -> Structure:
         """Return the structure of the graph that pgmpy finds."""
@@ -87,7 +87,7 @@ class Pgmpy(OtherPackage):
             search = discovery.PC(
                 variant="stable",
                 ci_test="chi_square",
-                significance_level=check_level(self.alpha, "alpha"),
+                significance_level=check_level(self.level, "level"),
                 n_jobs=1,
                 show_progress=False,
             )

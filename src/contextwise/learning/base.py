@@ -34,7 +34,7 @@ from contextwise.evidence.verdicts import judge
 from contextwise.learning import DEFAULT_LEARNER, LEARNERS
 from contextwise.models.domain import Domain
 from contextwise.models.evidence import Evidence
-from contextwise.models.origin import Learned, Origin
+from contextwise.models.origin import LearnedBy, Origin
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 from contextwise.support.effort import NEVER, Deadline, Progress, check_jobs, progress_of
 from contextwise.support.formatting import plural
@@ -263,7 +263,7 @@ class Learner:
         return self
 
     def _origin(self, data: Data, directed: bool) -> Origin:
-        learned = Learned(
+        learned = LearnedBy(
             **learner_configuration(self),
             rows=len(data),
             fingerprint=data.fingerprint,

@@ -33,7 +33,7 @@ class ModelFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Learned:
+class LearnedBy:
     """The learner of a structure, and the rows it saw."""
 
     learner: str
@@ -75,7 +75,7 @@ class Origin:
     ----------
     description : str
         What its author wrote about it. It is shown, and nothing is read from it.
-    learned : Learned or None
+    learned : LearnedBy or None
     reading : mapping
         How the rows were read: bins, missing values, columns dropped.
     unknown_states : bool
@@ -95,7 +95,7 @@ class Origin:
     """
 
     description: str = ""
-    learned: Learned | None = None
+    learned: LearnedBy | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
     unknown_states: bool = False
     directed: bool = False

@@ -8,7 +8,7 @@ from math import copysign, cos, hypot, pi, sin
 import numpy as np
 
 from contextwise.analysis.findings import Analysis, PairFinding
-from contextwise.analysis.pair_rows import Estimate
+from contextwise.analysis.pair_rows import WithInterval
 from contextwise.report import analysis_words as words
 from contextwise.report.graphs import circle, cut_names
 from contextwise.report.html import Markup, Point, line, path, svg_picture, tag, tip
@@ -209,7 +209,7 @@ DIAMOND = "M0 -5L5 0L0 5L-5 0Z"
 
 def row_plot(
     text: str,
-    values: Sequence[tuple[str, Estimate]],
+    values: Sequence[tuple[str, WithInterval]],
     *,
     end: float = 1.0,
     crude: float | None = None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from contextwise.analysis.findings import Analysis, Card, PairFinding
-from contextwise.analysis.pair_rows import Estimate, Standardised, Strata, Stratum
+from contextwise.analysis.pair_rows import Standardised, Strata, Stratum, WithInterval
 from contextwise.evidence.verdicts import SAMPLE, STRONGEST
 from contextwise.models.evidence import (
     CONTRADICTED,
@@ -63,7 +63,7 @@ def p_value(p: float | None) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.2g}" if p < 0.995 else "1"
 
 
-def v_text(estimate: Estimate | Effect | None) -> str:
+def v_text(estimate: WithInterval | Effect | None) -> str:
     """Write Cramér's V with its interval: ``0.14 (0.08 to 0.21)``."""
     if estimate is None:
         return "–"

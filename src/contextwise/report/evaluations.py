@@ -272,7 +272,7 @@ def _group_notes(found: GroupComparison) -> Iterator[str]:
             "least as far apart."
         )
     attainable = max((each.attainable or 0.0 for each in found.differences), default=0.0)
-    if attainable > found.alpha:
+    if attainable > found.level:
         count = min(each.value.count for each in found.differences)
         yield f"With {plural(count, 'replicate')} no p-value can be below {attainable:.2g}."
     undefined = sum(

@@ -38,7 +38,7 @@ MANY = 40  # lines get thinner in graphs of more edges than this
 DISC = 2.2  # the radius of a node
 NEAR = 7.0  # labels farther from their node than this get a line to it
 LONGEST = 16  # the most characters of a name
-STEPS = 100  # the most steps for many points; few points may take more
+MOST_LAYOUT_STEPS = 100  # the most steps for many points; few points may take more
 TOLERANCE = 1e-4  # stop when a step improves the stress by a smaller share
 NO_STRESS = 1e-9  # the relative stress that counts as none
 STRETCH = 2.2  # the largest ratio of the two stretches of a layout
@@ -87,7 +87,7 @@ def planar(distances: FloatArray) -> FloatArray:
     inverse = np.linalg.inv(laplacian + 1.0 / n)  # on centred points, the pseudoinverse
     points = _start(distances)
     stress, nothing = np.inf, NO_STRESS * float((w * distances**2).sum())
-    for _ in range(max(STEPS, 20_000 // n)):
+    for _ in range(max(MOST_LAYOUT_STEPS, 20_000 // n)):
         between = _between(points)
         before, stress = stress, float((w * (between - distances) ** 2).sum())
         if before - stress <= TOLERANCE * stress or stress <= nothing:

@@ -71,7 +71,7 @@ def _difference(found: Groups, pair: GroupPair) -> str:
     extremes = _extremes(found, pair.odds)
     clear = extremes is not None and extremes[0][0].low > extremes[1][0].high
     where = ""
-    if not clear and pair.places and pair.places[0].adjusted <= found.alpha:
+    if not clear and pair.places and pair.places[0].adjusted <= found.level:
         where = f" where {pair.places[0].when}"
         extremes = _extremes(found, pair.places[0].odds) or extremes
     if extremes is not None:
@@ -169,9 +169,9 @@ def _places_table(found: Groups, pair: GroupPair) -> Table:
     return table(title, columns, rows, "places")
 
 
-def _between_table(pair: GroupPair, alpha: float) -> Table:
+def _between_table(pair: GroupPair, level: float) -> Table:
     columns: dict[str, Style] = {"groups": "text", "corrected p": "probability"}
-    clear = [(one, other, p) for one, other, p in pair.between if p <= alpha]
+    clear = [(one, other, p) for one, other, p in pair.between if p <= level]
     rows: list[list[Cell]] = [[f"{one} – {other}", p] for one, other, p in clear]
     title = (
         f"Groups that differ in {PairName(*pair.pair)} ({len(rows)} of {len(pair.between)} pairs)"
@@ -183,7 +183,7 @@ def _notes(found: Groups) -> Iterator[str]:
     rows = plural(sum(group.rows for group in found.groups), "row")
     yield f"All tests use the {rows} from which {found.learner} also learned what to hold fixed."
     for pair in found.pairs:
-        if pair.trend is not None and pair.trend.p_value <= found.alpha:
+        if pair.trend is not None and pair.trend.p_value <= found.level:
             trend = pair.trend
             yield (
                 f"{PairName(*pair.pair)}: the log odds ratio changes by {trend.value:.2g} "
@@ -215,7 +215,7 @@ def _notes(found: Groups) -> Iterator[str]:
             f"Rows of one {found.subject} count together in the p-values; the intervals treat rows "
             "as independent."
         )
-    yield SAME.format(margin=found.margin, level=round(100 - 200 * found.alpha, 6))
+    yield SAME.format(margin=found.margin, level=round(100 - 200 * found.level, 6))
     yield NOT_SHOWN
 
 
@@ -230,8 +230,8 @@ def groups_parts(found: Groups, *, top: int = TOP) -> list[Part]:
     for pair in found.differing[:3]:
         if pair.places:
             parts.append(_places_table(found, pair))
-        if any(p <= found.alpha for *_, p in pair.between):
-            parts.append(_between_table(pair, found.alpha))
+        if any(p <= found.level for *_, p in pair.between):
+            parts.append(_between_table(pair, found.level))
     parts.append(Note("notes", "\n".join(_notes(found)), warns=True))
     columns: dict[str, Style] = {
         name(found.by): "name",
@@ -240,7 +240,7 @@ def groups_parts(found: Groups, *, top: int = TOP) -> list[Part]:
     }
     rows = [(g.name, g.rows, len(g.structure.pairs())) for g in found.groups]
     parts.append(table(f"Structures of the groups, by {found.learner}", columns, rows, "groups"))
-    level = f"{round(100 - 100 * found.alpha, 6):g} %"
+    level = f"{round(100 - 100 * found.level, 6):g} %"
     parts.append(Picture(f"Odds ratios of each group, {level} intervals.", (), forest_of(found)))
     return parts
 
@@ -253,7 +253,7 @@ def columns_parts(found: GroupsOfColumns, *, top: int = TOP) -> list[Part]:
         (each.by, len(each.groups), len(each.differing), each.p_value, each.adjusted)
         for each in found
     ]
-    differ = [name(each.by) for each in found if (each.adjusted or 0) <= each.alpha]
+    differ = [name(each.by) for each in found if (each.adjusted or 0) <= each.level]
     verdict = f"Associations differ by {listed(differ)}" if differ else "No association differs"
     verdict += f", after Holm over {plural(len(found), 'column')}."
     sections = [Section(name(each.by), tuple(groups_parts(each, top=top))) for each in found]

@@ -20,7 +20,7 @@ from contextwise.support.formatting import is_readable, name, number, percent, r
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Estimate
     from contextwise.report.groups_of_rows import Forest
-    from contextwise.report.pictures import Graph
+    from contextwise.report.pictures import DrawnGraph
 
 Number = int | Fraction
 Style = Literal["name", "text", "count", "rate", "share", "counted", "mean", "score", "probability"]
@@ -162,7 +162,7 @@ class Picture:
 
     caption: str
     legends: tuple[Legend, ...]
-    content: Graph | Forest | None = None
+    content: DrawnGraph | Forest | None = None
     packed: str = ""
 
 

@@ -245,7 +245,7 @@ def _ranked(edges: Iterable[Edge], which: Which) -> list[tuple[float, Edge]]:
     )
 
 
-class Graph(NamedTuple):
+class DrawnGraph(NamedTuple):
     """Edges with places for their variables in the unit square; ``arcs`` have arrows."""
 
     selection: Selection
@@ -260,12 +260,12 @@ class Graph(NamedTuple):
         return graph_svg(self.edges, self.positions, arcs=self.arcs)
 
 
-def graph_of(selection: Selection, variables: Sequence[str] = ()) -> Graph:
+def graph_of(selection: Selection, variables: Sequence[str] = ()) -> DrawnGraph:
     """Place the nodes of some edges, and ``variables`` without an edge if the graph has room."""
     nodes = tuple(dict.fromkeys([*selection.nodes, *variables]))
     if len(nodes) > MOST_NODES or len(selection.edges) < selection.of:
         nodes = selection.nodes
-    return Graph(selection, graph_layout(nodes, [e.pair for e in selection.edges]))
+    return DrawnGraph(selection, graph_layout(nodes, [e.pair for e in selection.edges]))
 
 
 def edges_between(edges: Iterable[Edge], names: Collection[str]) -> list[Edge]:

@@ -205,7 +205,7 @@ def study(
     keep_models: bool = False,
     out: str | os.PathLike[str] | None = None,
     command: str = "",
-    rng: Seed = 0,
+    seed: Seed = 0,
     time_limit: float | None = None,
     n_jobs: int = 1,
     cluster: Any = None,
@@ -231,7 +231,7 @@ def study(
         ``study.png``. An interrupted study resumes with the same call; a finished one can be given
         more truths, learners, rows and repeats.
     command : how the study was started, for ``study.json``
-    rng : generator or seed
+    seed : generator or seed
     time_limit : seconds for each learner and data set; a learner that takes longer is too slow
     n_jobs : number of processes; -1 means one per core
     cluster : address of a Dask scheduler, or a Dask client; replaces ``n_jobs``
@@ -263,7 +263,7 @@ def study(
     for name, count in (("repeats", repeats), ("weight_sets", weight_sets)):
         if count < 1:
             raise ContextwiseError(f"{name} must be >= 1, got {count}")
-    seed = rng if isinstance(rng, int) else int(rng.integers(2**31))
+    seed = seed if isinstance(seed, int) else int(seed.integers(2**31))
     chosen = {label: as_learner(item) for label, item in _labelled(learners, "learner").items()}
     plan = _Plan(
         {

@@ -105,7 +105,7 @@ class DataSet:
         place = (self.seed, crc32(self.truth.encode()), self.weights, self.size, self.repeat)
         key = (*place, purpose, count, id(self.model))
         if key not in _last_rows:
-            drawn = draw(self.model, count, rng=np.random.default_rng([*place, purpose]))
+            drawn = draw(self.model, count, seed=np.random.default_rng([*place, purpose]))
             rows = Data(self.model.domain, np.ascontiguousarray(drawn.positions))
             while len(_last_rows) >= 2:  # the learners of a data set follow each other
                 _last_rows.pop(next(iter(_last_rows), key), None)

@@ -172,7 +172,7 @@ def random_structure(
     features: int,
     lengths: tuple[int, int] = (2, 4),
     set_literals: float = 0.0,
-    rng: np.random.Generator | int = 0,
+    seed: np.random.Generator | int = 0,
 ) -> Structure:
     """Draw a structure of random features; variables with one state are never drawn.
 
@@ -182,14 +182,14 @@ def random_structure(
     features : number of draws; equal features count once
     lengths : (shortest, longest); lengths, and scopes of one length, are drawn uniformly
     set_literals : probability that a literal allows a random value set instead of one value
-    rng : generator or seed
+    seed : generator or seed
 
     Examples
     --------
-    >>> random_structure(Domain({"A": 2, "B": 3, "C": 2}), features=2, rng=1)
+    >>> random_structure(Domain({"A": 2, "B": 3, "C": 2}), features=2, seed=1)
     Structure(3 variables, 2 features: B=2 & C=1; A=0 & B=2 & C=1)
     """
-    generator = np.random.default_rng(rng)
+    generator = np.random.default_rng(seed)
     drawn = [random_literals(domain, lengths, set_literals, generator) for _ in range(features)]
     return Structure(domain, features_of(domain, drawn))
 

@@ -53,13 +53,13 @@ def test_every_number_of_literals_is_as_likely() -> None:
 
 def test_often_generated_features_are_kept_and_fitted() -> None:
     rows = chain(500, 8)
-    found = GSSL(count=3000, min_count=5, l1=3.0, rng=7).fit(rows)
+    found = GSSL(count=3000, min_count=5, l1=3.0, seed=7).fit(rows)
     assert found.kept_ <= found.generated_ <= 3000
     assert len(found.structure_) <= found.kept_
     assert (found.model_.weights != 0).all()
-    again = GSSL(count=3000, min_count=5, l1=3.0, rng=7).fit(rows)
+    again = GSSL(count=3000, min_count=5, l1=3.0, seed=7).fit(rows)
     assert again.model_ == found.model_
-    assert GSSL(count=3000, min_count=5, l1=3.0, rng=8).fit(rows).model_ != found.model_
+    assert GSSL(count=3000, min_count=5, l1=3.0, seed=8).fit(rows).model_ != found.model_
     assert found.score(rows) > -5 * np.log(2) + 0.3
     assert len(GSSL(count=3000, min_count=3001).fit(rows).structure_) == 0
     assert len(GSSL(count=0).fit(rows).structure_) == 0

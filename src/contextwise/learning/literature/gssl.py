@@ -47,7 +47,7 @@ class GSSL(Learner):
         L1 penalty of the fit, on the total over the rows.
     l2 : float
         L2 penalty of the fit.
-    rng : int or Generator
+    seed : int or Generator
         Seed or generator; equal seeds give equal structures.
 
     Attributes
@@ -60,7 +60,7 @@ class GSSL(Learner):
     Examples
     --------
     >>> rows = [[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]] * 20
-    >>> GSSL(count=1000, l1=2, rng=1).fit(rows).structure_.pairs()
+    >>> GSSL(count=1000, l1=2, seed=1).fit(rows).structure_.pairs()
     [('v0', 'v1')]
     """
 
@@ -68,7 +68,7 @@ class GSSL(Learner):
     min_count: int = 10
     l1: float = 5.0
     l2: float = 0.0
-    rng: int | np.random.Generator = 0
+    seed: int | np.random.Generator = 0
 
     def learn(self, data: Data, run: Run) -> Model:
         """Generate features, keep the frequent ones, and fit."""
@@ -77,7 +77,7 @@ class GSSL(Learner):
         if self.min_count < 1:
             raise DomainError(f"min_count must be >= 1, got {self.min_count}")
         rows = data.expanded.rows  # the draws choose observations
-        pool = generate(rows, self.count, np.random.default_rng(self.rng), run.show_progress)
+        pool = generate(rows, self.count, np.random.default_rng(self.seed), run.show_progress)
         numbers, first = distinct(pool)
         self.generated_ = len(first)
         kept = pool[first[np.bincount(numbers) >= self.min_count]]

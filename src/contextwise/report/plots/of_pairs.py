@@ -25,8 +25,8 @@ from contextwise.report.graphs import (
 )
 from contextwise.report.parts import COLOURS, DASHES
 from contextwise.report.pictures import (
+    DrawnGraph,
     Edge,
-    Graph,
     Selection,
     Which,
     arcs_of,
@@ -137,7 +137,7 @@ def _label_sides(axes: Axes, names: Sequence[str]) -> None:
 # -- graphs ----------------------------------------------------------------------------------------
 
 
-def _draw_graph(graph: Graph, axes: Axes, box: Box) -> None:
+def _draw_graph(graph: DrawnGraph, axes: Axes, box: Box) -> None:
     """Draw a graph in points of paper; variables of the box show their states.
 
     Those with only one state are hollow.
@@ -275,7 +275,7 @@ def _in_context(selection: Selection, edges: Sequence[Edge]) -> Selection:
     return select_edges(inside, which=which, around=selection.around)
 
 
-def _draw_panels(title: str, panels: Sequence[tuple[str, Graph, Box]]) -> Figure:
+def _draw_panels(title: str, panels: Sequence[tuple[str, DrawnGraph, Box]]) -> Figure:
     """Draw graphs, each with its text above, side by side if they are small."""
     nodes = max(len(graph.positions) for _, graph, _ in panels)
     wide = nodes > MOST_NODES_IN_A_COLUMN

@@ -1,4 +1,4 @@
-"""Constants: a module defines each name once, and a name of a number does not recur everywhere."""
+"""One name for one thing: constants, parameters and classes."""
 
 import ast
 from collections import Counter, defaultdict
@@ -48,3 +48,39 @@ def test_the_name_of_a_number_says_what_it_limits() -> None:
             if name.isupper() and name != "TYPE_CHECKING" and is_number(value):
                 homes[name].append(module.stem)
     assert {name: found for name, found in homes.items() if len(found) > MOST_HOMES} == {}
+
+
+def functions() -> Iterator[tuple[Path, ast.FunctionDef]]:
+    for module in MODULES:
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                yield module, node
+
+
+def test_parameters_have_the_names_that_everybody_uses() -> None:
+    """`level`, `fdr` and `folder`; `seed` is typed by users, `rng` is a generator."""
+    wrong = []
+    for module, function in functions():
+        arguments = function.args
+        for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+            kind = each.annotation and ast.unparse(each.annotation)
+            is_wrong = each.arg == "alpha" or (each.arg == "store" and kind != "Store")
+            if is_wrong or (each.arg == "rng" and kind != "np.random.Generator"):
+                wrong.append(f"{module.name}: {function.name}({each.arg})")
+    assert wrong == []
+
+
+TWO_MEANINGS = {
+    *("Column", "Columns", "Done", "Edge", "Guess"),
+    *("Network", "Picture", "Scores", "Source"),
+}
+"""Names that two rooms use for classes that never meet; no further ones."""
+
+
+def test_a_name_of_a_class_is_one_class() -> None:
+    homes = defaultdict(list)
+    for module in MODULES:
+        for node in ast.parse(module.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(module.stem)
+    assert {name: found for name, found in homes.items() if len(found) > 1}.keys() <= TWO_MEANINGS
