@@ -129,16 +129,16 @@ LEARNERS: dict[str, LearnerEntry] = {
         LITERATURE,
         "A graph per row, by Markov blankets in contexts.",
     ),
-    "ibmap": Entry(
+    "ibmap": LearnerEntry(
         "literature.ibmap", "IBMAP", LITERATURE, "A graph by Bayesian tests of independence."
     ),
-    "feature-induction": Entry(
+    "feature-induction": LearnerEntry(
         "literature.feature_induction",
         "FeatureInduction",
         LITERATURE,
         "Features by gain, one literal longer at a time (Della Pietra).",
     ),
-    "blm": Entry(
+    "blm": LearnerEntry(
         "literature.blm", "BLM", LITERATURE, "Features by generalising rows (Davis and Domingos)."
     ),
 }

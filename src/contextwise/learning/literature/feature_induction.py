@@ -63,7 +63,7 @@ class FeatureInduction(Learner):
         Largest number of features to add.
     l2 : float
         L2 penalty of the fits.
-    rng : int or Generator
+    seed : int or Generator
         Seed of Gibbs sampling, in large domains.
 
     Attributes
@@ -82,13 +82,13 @@ class FeatureInduction(Learner):
     batch: int = 1
     max_features: int = 1000
     l2: float = 0.1
-    rng: int | np.random.Generator = 0
+    seed: int | np.random.Generator = 0
 
     def learn(self, data: Data, run: Run) -> Model:
         """Add features while they gain enough."""
         if self.penalty < 0 or self.batch < 1 or self.max_features < 0:
             raise DomainError("feature induction needs penalty >= 0, batch >= 1, max_features >= 0")
-        generator = np.random.default_rng(self.rng)
+        generator = np.random.default_rng(self.seed)
         counted = CountedRows.of(data)
         shares = counted.counts / max(1, len(data))
         observed = Holding(counted.rows, shares, counted.cardinalities)
