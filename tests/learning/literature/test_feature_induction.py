@@ -75,7 +75,7 @@ def test_features_grow_by_a_literal_and_the_likelihood_by_their_gain(seed: int) 
 
 def test_it_finds_most_of_the_paper_s_model() -> None:
     six = structure_of(examples.load("six"))
-    rows = sample(strong_weights(six, np.random.default_rng(1)), 500, rng=1)
+    rows = sample(strong_weights(six, np.random.default_rng(1)), 500, seed=1)
     found = compare(six, FeatureInduction().fit(rows, domain=six.domain).structure_)
     assert found.fp + found.fn < 160 / 2 + 40  # without dependencies there are 160 errors
     assert found.tp > 80

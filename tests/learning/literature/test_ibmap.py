@@ -92,7 +92,7 @@ def test_it_finds_a_cycle() -> None:
     edges = [("A", "B"), ("B", "C"), ("C", "D"), ("A", "D")]
     domain = dict.fromkeys("ABCD", 2)
     truth = Structure(domain, [{a: 1, b: 1} for a, b in edges])
-    rows = sample(strong_weights(truth, np.random.default_rng(3)), 3000, rng=1)
+    rows = sample(strong_weights(truth, np.random.default_rng(3)), 3000, seed=1)
     assert IBMAP().fit(rows).structure_.pairs() == sorted(edges)
 
 

@@ -73,7 +73,7 @@ def test_an_edge_is_deleted_by_any_test_given_its_neighbours(max_size: int) -> N
 def test_the_direct_reading_sees_the_contexts_of_the_paper_s_model(kind: type[CSGS]) -> None:
     """Features of cliques claim most pairs without X0=0 too."""
     six = structure_of(examples.load("six"))
-    rows = sample(strong_weights(six, np.random.default_rng(1)), 10_000, rng=1)
+    rows = sample(strong_weights(six, np.random.default_rng(1)), 10_000, seed=1)
     cliques = compare(six, kind().fit(rows, domain=six.domain).structure_)
     direct = compare(six, kind(reading="contexts").fit(rows, domain=six.domain).structure_)
     assert cliques.fp >= 64

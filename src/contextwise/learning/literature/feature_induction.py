@@ -175,7 +175,7 @@ def model_shares(model: LogLinear, rng: np.random.Generator) -> Holding:
     domain = model.domain
     if prod(domain.cardinalities) <= STATES_VISITED:
         return Holding(states(domain), probabilities(model).ravel(), domain.cardinalities)
-    drawn = gibbs_chains(model, chains=CHAINS, draws=ROWS_PER_CHAIN, rng=rng)
+    drawn = gibbs_chains(model, chains=CHAINS, draws=ROWS_PER_CHAIN, seed=rng)
     rows = drawn.reshape(-1, len(domain))
     return Holding(rows, np.full(len(rows), 1 / len(rows)), domain.cardinalities)
 
