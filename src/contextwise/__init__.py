@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         support,
         truths,
     )
-    from contextwise.analysis.findings import analyse
+    from contextwise.analysis.conclusions import analyse
     from contextwise.analysis.groups_of_rows import groups
     from contextwise.analysis.resampling import stability
     from contextwise.comparison.matrix import compare_many, distance_matrix
@@ -98,7 +98,7 @@ _HOMES = {
     "Ensemble": "evaluation.ensembles",
     "LogLinear": "models.structure",
     "Structure": "models.structure",
-    "analyse": "analysis.findings",
+    "analyse": "analysis.conclusions",
     "analysis": "analysis",
     "chance": "evaluation.random_guesses",
     "check": "evidence.model_check",

@@ -6,8 +6,8 @@ A name is imported when it is first used.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from contextwise.analysis import findings, pair_rows
-    from contextwise.analysis.findings import analyse
+    from contextwise.analysis import conclusions, findings, pair_rows
+    from contextwise.analysis.conclusions import analyse
     from contextwise.analysis.groups_of_rows import groups
     from contextwise.analysis.resampling import stability
 
@@ -18,5 +18,5 @@ if not TYPE_CHECKING:
 
     __getattr__, __dir__ = lazy_names(
         __name__,
-        {"analyse": "findings", "groups": "groups_of_rows", "stability": "resampling"},
+        {"analyse": "conclusions", "groups": "groups_of_rows", "stability": "resampling"},
     )

@@ -28,14 +28,11 @@ if TYPE_CHECKING:
     help="Write NAME.html and NAME.json.  [default: the name of the file]",
 )
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
-@click.option("--outcome", metavar="NAME", help="The variable of most interest; it comes first.")
-@learner_option()
 @click.option(
-    "--holdout",
-    type=options.FiniteNumber(0, 1, max_open=True),
-    metavar="SHARE",
-    help="Share of the rows for the tests alone.  [default: a third from 500 rows on, else 0]",
+    "--outcome", metavar="NAME", help="The variable in question; rows without it are dropped."
 )
+@options.share("--level", default=0.05, help="Level of the tests, after Holm's correction.")
+@learner_option()
 @click.option(
     "--by", metavar="COLUMN", multiple=True, help="Compare the groups of this column; repeatable."
 )
@@ -43,7 +40,7 @@ if TYPE_CHECKING:
     "--resamples",
     default=100,
     least=0,
-    help="Most random halves to learn from again, for 30 to 90 seconds; 0 for none.",
+    help="Most random halves to learn from again, for 10 to 30 seconds; 0 for none.",
 )
 @options.number(
     "--smallest-count",
@@ -51,6 +48,7 @@ if TYPE_CHECKING:
     least=0,
     help="On the page, hide what reveals groups of fewer rows.",
 )
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON; write no page.")
 @options.seed
 @options.time_limit()
 @options.rows
@@ -63,15 +61,17 @@ def analyse(
     force: bool,
     learner: Learner,
     seed: int,
+    as_json: bool,
     row_options: RowOptions,
     **keywords: Any,
 ) -> None:
     """Find out which variables of DATA go together, where, how strongly and how surely.
 
-    The command reads the file, learns a structure, tests each of its claims on rows that the
-    learner did not see, and writes a page to show to others, and the model with its evidence.
-    Columns that need a decision are read as contextwise info advises; the page lists the decisions
-    with the options that change them.
+    The command tests each pair of variables given all others, on all rows, and asks whether the
+    association is the same in all states of each third variable. Then it learns a structure. It
+    writes a page to show to others, and the model with its evidence. Columns that need a decision
+    are read as contextwise info advises; the page lists the decisions with the options that change
+    them.
 
     Exit codes: 0 done, 2 error, 3 if the time limit left something out.
 
@@ -80,12 +80,13 @@ def analyse(
       contextwise analyse survey.csv
       contextwise analyse survey.csv --outcome vote --by country --out vote
       contextwise analyse visits.csv --subject patient --bins age=3 --missing state
+      contextwise analyse survey.csv --row-weights weight --ordered 'trust=low|mid|high'
     """
     stem = Path(data).name.split(".")[0] if out is None else out
     if os.path.isdir(stem):
         raise ContextwiseError(f"{stem} is a folder; name the files, as in --out {stem}/survey")
     page, model = (f"{stem.removesuffix('.html')}{suffix}" for suffix in (".html", ".json"))
-    for path in (page, model):
+    for path in () if as_json else (page, model):
         if os.path.exists(path) and not force:
             raise ContextwiseError(f"{path} exists; overwrite it with --force, or name --out NAME")
         cw.support.files.check_target(path)
@@ -99,12 +100,12 @@ def analyse(
         **keywords,
         **reading,
     )
-    cw.formats.write(result.model, model)
-    command = options.command_line(ctx)
-    html = cw.report.analysis_page.page_of_analysis(result, command=command, model=model)
-    cw.support.files.write_bytes(page, html.encode("utf-8"))
-    for line in cw.report.analysis_notes.terminal_lines(result, page, model):
-        click.echo(line)
+    if as_json:
+        printing.print_json(result.document())
+    else:
+        cw.formats.write(result.structure, model)
+        click.echo(result)
+        click.echo(f"{model} has the structure", err=True)
     if result.unfinished:
         ctx.exit(3)
 

@@ -315,8 +315,9 @@ class Judge:
             counts_column = find_name(counts_column, names, "counts")
         self.left_out = find_names(how.drop, names) if how.drop else []
         subject = None if how.subject is None else find_name(how.subject, names, "subject")
-        if subject is not None and subject not in self.left_out:
-            self.left_out.append(subject)
+        weights = how.row_weights and find_name(how.row_weights, names, "row_weights")
+        aside = [name for name in (subject, weights) if name is not None]
+        self.left_out += [name for name in aside if name not in self.left_out]
         self.named = set(chosen) if how.columns else set()
         self.insisted = set(find_names(how.category, names)) if how.category else set()
         kept = [n for n in chosen if n not in self.left_out and n != counts_column]
@@ -327,6 +328,8 @@ class Judge:
         self.problems: dict[str, list[Problem]] = {}
         self.kinds: dict[str, str] = {} if subject is None else {subject: "subject"}
         self.decisions: dict[str, str] = dict.fromkeys(self.left_out, "dropped")
+        if weights is not None:
+            self.kinds[weights], self.decisions[weights] = "weights", "survey weights"
         self.notes = list(table.notes)
         self.obstacle = ""
         self.many: list[str] = []

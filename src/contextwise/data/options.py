@@ -46,6 +46,12 @@ class RowOptions(NamedTuple):
         Which object of a file of R to read, if it has several.
     subject : name
         The column that says whose row it is, if subjects have several rows; see `Data.subjects`.
+    row_weights : name
+        The column of survey weights. Tests use them; learners and counts of rows do not.
+    ordered : name or list of names, or mapping from columns to states from low to high
+        Columns whose states are ordered, such as ``{"pain": ["none", "mild", "severe"]}``.
+    outcome : name
+        Rows without a value of this column are dropped.
     domain, learned : Domain and mapping
         The variables, if they are known, and what a model stores about the rows that it was
         learned from; see `Data.decisions`.
@@ -69,6 +75,9 @@ class RowOptions(NamedTuple):
     decimal: tuple[str, ...] = ()
     object: str | None = None
     subject: str | None = None
+    row_weights: str | None = None
+    ordered: tuple[str, ...] = ()
+    outcome: str | None = None
     domain: Domain | None = None
     learned: Mapping[str, Any] | None = None
 
@@ -130,6 +139,12 @@ FLAGS: dict[str, tuple[str, str, str]] = {
     ),
     "object": ("--object", "NAME", "The object of a file of R, if it has several."),
     "subject": ("--subject", "COLUMN", "Rows with the same value here are of one subject."),
+    "row_weights": ("--row-weights", "COLUMN", "This column has the survey weight of each row."),
+    "ordered": (
+        "--ordered",
+        "NAME",
+        "The states of this column are ordered; --ordered 'pain=none|mild|severe' gives the order.",
+    ),
 }
 """The flag, the metavar and the help of each option, in the order of the help."""
 
@@ -146,6 +161,8 @@ def row_options(**keywords: Any) -> RowOptions:
             raise DomainError(f"unknown keyword {name!r}; the keywords are {', '.join(FLAGS)}")
         if name == "bins" and isinstance(value, Mapping):
             value = {n: _points(v) if isinstance(v, list | tuple) else v for n, v in value.items()}
+        if name == "ordered" and isinstance(value, Mapping):
+            value = [f"{n}={'|'.join(_texts(states))}" for n, states in value.items()]
         if isinstance(RowOptions._field_defaults[name], tuple):
             value = _texts(value)
         elif value is not None and name != "header":

@@ -22,7 +22,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from itertools import pairwise
 from pkgutil import get_data
@@ -93,6 +93,11 @@ class Data:
     subjects : int array, optional
         The subject of each row, if subjects have several rows. Tests then compare subjects, and
         rows of one subject are drawn together.
+    row_weights : float array, optional
+        The survey weight of each row, which tests of pairs use.
+    left_out : mapping
+        Rows of the source that are not here: ``incomplete``, ``without_outcome`` and
+        ``without_weight``.
 
     Examples
     --------
@@ -109,6 +114,8 @@ class Data:
     notes: tuple[str, ...] = ()
     decisions: Mapping[str, Any] = field(default_factory=dict)
     subjects: IntArray | None = None
+    row_weights: npt.NDArray[np.float64] | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.rows.ndim != 2 or self.rows.shape[1] != len(self.domain):
@@ -148,9 +155,9 @@ class Data:
                 f"{len(self):,} counted rows of {len(self.domain)} variables would have to be "
                 f"expanded here, and at most {MOST_EXPANDED:,} cells are possible"
             )
-        return replace(
-            self, rows=np.repeat(self.rows, self.multiplicity, axis=0), multiplicity=None
-        )
+        repeated = partial(np.repeat, repeats=self.multiplicity, axis=0)
+        weights = None if self.row_weights is None else repeated(self.row_weights)
+        return replace(self, rows=repeated(self.rows), multiplicity=None, row_weights=weights)
 
     @property
     def coded(self) -> Data:
@@ -178,14 +185,16 @@ class Data:
         chosen = np.asarray(rows)
         if self.multiplicity is None:
             subjects = None if self.subjects is None else self.subjects[chosen]
+            weights = None if self.row_weights is None else self.row_weights[chosen]
             rows = np.ascontiguousarray(self.rows[chosen])
-            return replace(self, rows=rows, subjects=subjects)
+            return replace(self, rows=rows, subjects=subjects, row_weights=weights)
         chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
         # Observation k is in the first cell whose running count exceeds k.
         cells = np.searchsorted(np.cumsum(self.multiplicity), chosen, side="right")
         counts = np.bincount(cells, minlength=len(self.rows))
         kept = np.flatnonzero(counts)
-        return replace(self, rows=self.rows[kept], multiplicity=counts[kept])
+        weights = None if self.row_weights is None else self.row_weights[kept]
+        return replace(self, rows=self.rows[kept], multiplicity=counts[kept], row_weights=weights)
 
     def labels(self) -> list[list[str]]:
         """Return the observations as labels."""
@@ -343,7 +352,20 @@ def following(model: Any, options: RowOptions | None = None) -> RowOptions:
 
 
 def _source_table(data: DataLike, how: RowOptions) -> Sheet:
-    return _with_decimals(_raw_table(data, how), how)
+    table = _with_decimals(_raw_table(data, how), how)
+    return table if how.outcome is None else _with_outcome(table, how)
+
+
+def _with_outcome(table: Sheet, how: RowOptions) -> Sheet:
+    """Drop the rows without a value of the outcome."""
+    name = find_name(how.outcome or "", table.names, "outcome")
+    known = without_missing(table.only([name]), how, table.names)[0].column(name).codes >= 0
+    lost = int((~known).sum())
+    if not lost or not known.any():
+        return table
+    note = f"{lost:,} rows without a value of {name!r}, the outcome, dropped"
+    left_out = {**table.left_out, "without_outcome": lost}
+    return replace(table.take(known), notes=[*table.notes, note], left_out=left_out)
 
 
 def _with_decimals(table: Sheet, how: RowOptions) -> Sheet:
@@ -397,12 +419,19 @@ def _decimals(columns: Sequence[Column]) -> list[str]:
 
 def _read(table: Sheet, how: RowOptions) -> Data:
     """Read the rows of a table, over the domain of the options if they have one."""
-    subject = _subject_column(table, how)
+    subject, weights = _column_of(table, how, "subject"), _column_of(table, how, "row_weights")
+    left_out = dict(table.left_out)
+    if weights is not None:
+        weighted = checked_weights(weights) != 0
+        if not weighted.all():
+            left_out["without_weight"] = int((~weighted).sum())
+            table = table.take(weighted)
+            subject, weights = (None if c is None else c.take(weighted) for c in (subject, weights))
     if how.domain is not None:
         decisions = _chosen(table, how, how.domain)
     else:
-        name = None if subject is None else subject.name
-        decisions = _decided(table, how._replace(subject=name))
+        names = [None if column is None else column.name for column in (subject, weights)]
+        decisions = _decided(table, how._replace(subject=names[0], row_weights=names[1]))
     sheet, notes = replace(table, columns=[*decisions.columns]), [*decisions.notes]
     counts: IntArray | None = None
     if subject is not None and decisions.counts is not None:
@@ -419,18 +448,19 @@ def _read(table: Sheet, how: RowOptions) -> Data:
         if bins is not None:
             sheet.columns[k], binned[name] = _binned(column, bins, counts)
             notes.append(_edges_note(name, binned[name]))
-    if subject is not None:
-        sheet.columns.append(subject)  # so that rows are dropped from both
+    sheet.columns.extend(c for c in (subject, weights) if c is not None)  # rows drop from all
     if decisions.missing == "drop" and any(column.missing for column in sheet.columns):
         complete = _complete(sheet, notes)
+        left_out["incomplete"] = int((~complete).sum())
         sheet, counts = sheet.take(complete), None if counts is None else counts[complete]
+    weights = None if weights is None else sheet.columns.pop()
     subjects = None if subject is None else sheet.columns.pop().codes
     if decisions.missing == "state":
         sheet.columns[:] = map(_with_missing_state, sheet.columns)
     if decisions.counts is not None and counts is not None:
         notes.append(f"{plural(int(counts.sum()), 'row')} counted by {decisions.counts.name!r}")
     domain = how.domain
-    stored: dict[str, Any] = {"subject": subject and subject.name}
+    stored: dict[str, Any] = {}
     if domain is None:
         domain = _inferred(sheet)
         notes += _added_note(sheet, domain)
@@ -441,24 +471,68 @@ def _read(table: Sheet, how: RowOptions) -> Data:
             "na": list(how.na),
             "decimal": _decimals(decisions.columns),
             "counts": how.counts or table.counts,
-            "subject": how.subject,
         }
+    stored |= {"subject": subject and subject.name, "row_weights": weights and weights.name}
+    ordered = how.ordered or (how.learned or {}).get("ordered", ())
+    stored["ordered"] = _ordered(ordered, domain)
     kept = {key: value for key, value in stored.items() if value}
-    return Data(domain, _encoded(sheet, domain), counts, tuple(notes), kept, subjects)
+    return Data(
+        domain,
+        _encoded(sheet, domain),
+        counts,
+        tuple(notes),
+        kept,
+        subjects,
+        None if weights is None else weights.numbers[weights.codes],
+        left_out,
+    )
 
 
-def _subject_column(table: Sheet, how: RowOptions) -> Column | None:
-    """Return the column that says whose row it is, if there is one."""
-    name = how.subject
-    if name is None and (how.learned or {}).get("subject") in table.names:
-        name = (how.learned or {})["subject"]
+def _column_of(table: Sheet, how: RowOptions, option: str) -> Column | None:
+    """Return the column of the subjects or of the survey weights, if there is one."""
+    learned = (how.learned or {}).get(option)
+    name = getattr(how, option) or (learned if learned in table.names else None)
     if name is None:
         return None
-    name = find_name(name, table.names, "subject")
-    column = table.column(name)
-    if (column.codes < 0).any():
-        raise DomainError(f"subject: {name!r} has missing values; drop these rows first")
+    name = find_name(name, table.names, option)
+    plain = how._replace(domain=None)  # the column is no variable
+    column = without_missing(table.only([name]), plain, table.names)[0].column(name)
+    if lost := int((column.codes < 0).sum()):
+        raise DomainError(
+            f"--{option.replace('_', '-')}: {name!r} is missing in {plural(lost, 'row')}; drop "
+            "these rows first"
+        )
     return column
+
+
+def checked_weights(column: Column) -> npt.NDArray[np.float64]:
+    """Return the survey weights of rows; raise unless they are numbers >= 0, not all 0."""
+    if not len(column.labels) or not column.is_numeric:
+        raise DomainError(f"--row-weights: {column.name!r} is not made of numbers; choose another")
+    values = column.numbers[column.codes]
+    if (values < 0).any():
+        k = int(np.flatnonzero(values < 0)[0])
+        raise DomainError(
+            f"--row-weights: {column.name!r} is {column.labels[column.codes[k]]} in row {k + 1}; "
+            "weights must be >= 0, so correct it or choose another column"
+        )
+    if not values.any():
+        raise DomainError(
+            f"--row-weights: {column.name!r} is 0 in every row; choose another column, or none"
+        )
+    return np.asarray(values, dtype=np.float64)
+
+
+def _ordered(texts: Sequence[str], domain: Domain) -> list[str]:
+    """Return the columns that are ordered: a name, or ``name=low|mid|high``."""
+    chosen = []
+    for text in texts:
+        whole = text if text in domain.names else text.partition("=")[0]
+        parts = [text] if whole in domain.names else [part.strip() for part in text.split(",")]
+        for part in parts:
+            domain.position(part if part in domain.names else part.partition("=")[0])
+        chosen += parts
+    return chosen
 
 
 def _decided(table: Sheet, how: RowOptions) -> Decisions:

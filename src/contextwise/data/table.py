@@ -112,7 +112,8 @@ class Sheet:
 
     ``lines`` has the line of each row in a file. ``are_codes`` marks columns without names, whose
     whole numbers are codes. ``counts`` is the column that tells how often each row occurs, if the
-    source says so. ``decimal`` is the decimal sign that the separator suggests.
+    source says so. ``decimal`` is the decimal sign that the separator suggests. ``left_out`` counts
+    rows that were dropped, by reason.
     """
 
     columns: list[Column]
@@ -123,6 +124,7 @@ class Sheet:
     notes: list[str] = field(default_factory=list)
     counts: str | None = None
     decimal: str = ""
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:

@@ -93,9 +93,11 @@ class RowTests:
         level: float = 0.05,
         seed: int = 0,
     ) -> None:
-        self.data, self.weights, self.weights_name = data, weights, weights_name
-        self.asked, self.level, self.seed = tuple(ordered), check_level(level), seed
-        self.coding = code_rows(data, weights, ordered)
+        self.data, self.level, self.seed = data, check_level(level), seed
+        self.weights = data.row_weights if weights is None else weights
+        self.weights_name = weights_name or data.decisions.get("row_weights")
+        self.asked = tuple(ordered) or tuple(data.decisions.get("ordered", ()))
+        self.coding = code_rows(data, self.weights, self.asked)
         self.rows = self.coding.rows
         _check_clusters(self.rows)
 

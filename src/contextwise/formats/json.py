@@ -268,6 +268,8 @@ _DOCUMENT = {
         "decimal?": [_TEXT],
         "counts?": _TEXT,
         "subject?": _TEXT,
+        "row_weights?": _TEXT,
+        "ordered?": [_TEXT],
     },
     "variables": [{"name": _TEXT, "states": (list,)}],
     "directions?": {"*": {"parents": [_TEXT], "undirected?": [_TEXT], "table?": (list,)}},
