@@ -134,7 +134,11 @@ def full_page(title: str, main: Markup, *styles: str) -> str:
         tag("title", title),
         tag("style", *map(static, styles)),
     )
-    needed = {"heatmap.js": 'class="heat-map"', "unfold.js": "<details"}
+    needed = {
+        "heatmap.js": 'class="heat-map"',
+        "unfold.js": "<details",
+        "scatter.js": 'class="scatter"',
+    }
     scripts = [tag("script", static(name)) for name, sign in needed.items() if sign in main]
     return f"<!DOCTYPE html>\n{tag('html', head, tag('body', main, *scripts), lang='en')}\n"
 

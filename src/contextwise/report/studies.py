@@ -15,6 +15,7 @@ from contextwise.report.html import as_html, page_html, tag
 from contextwise.report.parts import Cell, Note, Part, Style, table
 from contextwise.report.plots.of_guesses import MARKERS, SERIES
 from contextwise.report.plots.style import COLUMN, encoded, new_figure, save, styled
+from contextwise.report.scatter import scatter_html
 from contextwise.support.files import write_bytes
 from contextwise.support.formatting import as_csv, as_json, listed, percent, plural
 
@@ -47,6 +48,7 @@ def _page(study: Study, figure: Figure) -> str:
         tag("img", src=f"data:image/svg+xml;base64,{picture}", alt=CAPTION),
         tag("p", CAPTION),
         as_html(rest),
+        scatter_html(study.results),
     ]
     made = [("contextwise", version("contextwise")), ("Python", platform.python_version())]
     return page_html("Study of learners", "".join(body), made)
