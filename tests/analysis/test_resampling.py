@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import tracemalloc
 from fractions import Fraction
 from itertools import combinations, product
 from pathlib import Path
@@ -147,13 +148,29 @@ def test_resamples_repeat_wherever_they_are_made() -> None:
 
 
 def test_rows_of_resamples() -> None:
-    plan = Resampling(Trees(), [[0]] * 10, Domain({"A": 2}), 10, "subsample", 0.3, 1)
-    drawn = plan.rows(0)
-    assert len(set(drawn.tolist())) == len(drawn) == 3
-    boot = Resampling(Trees(), [[0]] * 10, Domain({"A": 2}), 10, "bootstrap", 0.3, 1)
-    assert len(boot.rows(0)) == 10
-    assert boot.rows(0).tolist() != boot.rows(1).tolist()
-    assert plan.rows(None).tolist() == list(range(10))
+    table = [[k] for k in range(10)]
+    rows = cw.read_data(table, category="v0")
+    plan = Resampling(Trees(), table, rows, "subsample", 0.3, 1)
+    assert len({row[0] for row in plan.draw(0)}) == len(plan.draw(0)) == 3
+    boot = Resampling(Trees(), table, rows, "bootstrap", 0.3, 1)
+    assert len(boot.draw(0)) == 10
+    assert boot.draw(0) != boot.draw(1)
+    assert plan.draw(None) == table
+
+
+def test_very_many_counted_rows_are_drawn_by_their_counts() -> None:
+    counts = np.array([3, 10, 7]) * 10**7
+    data = Data(Domain({"A": 3}), np.arange(3)[:, None], counts)
+    tracemalloc.start()
+    half = Resampling(Trees(), data, data, "subsample", 0.5, 1).draw(0)
+    boot = Resampling(Trees(), data, data, "bootstrap", 0.5, 1).draw(0)
+    assert tracemalloc.get_traced_memory()[1] < 2**20
+    tracemalloc.stop()
+    assert len(half) == 10**8
+    assert len(boot) == 2 * 10**8
+    for drawn, share in ((half, 0.5), (boot, 1)):
+        assert np.abs(drawn.multiplicity / (share * counts) - 1).max() < 1e-3
+        assert drawn.multiplicity.tolist() != (share * counts).tolist()
 
 
 def test_a_stopped_run_goes_on(tmp_path: Path) -> None:
@@ -286,8 +303,8 @@ def test_whole_subjects_are_drawn() -> None:
     table = [{"id": int(s), "A": int(rng.integers(2)), "B": int(rng.integers(2))} for s in owner]
     data = cw.read_data(table, subject="id")
     for how in ("subsample", "bootstrap"):
-        plan = Resampling(None, data, data.domain, 60, how, 0.5, 1, data.subjects)
-        counts = np.bincount(owner[plan.rows(0)], minlength=20)
+        drawn = Resampling(None, data, data, how, 0.5, 1).draw(0)
+        counts = np.bincount(drawn.subjects, minlength=20)
         assert set(counts.tolist()) <= {0, 3, 6, 9, 12, 15}
         assert counts.sum() == (30 if how == "subsample" else 60)
     assert stability(data, "chow-liu", resamples=3).reference.evidence.subject == "id"  # type: ignore[union-attr]

@@ -26,7 +26,7 @@ from contextwise.comparison.question import Pair
 from contextwise.counting.extraction import CoverSource
 from contextwise.data.columns import DataSummary
 from contextwise.data.options import row_options
-from contextwise.data.rows import Data, DataLike, as_advised, units_of
+from contextwise.data.rows import Data, DataLike, as_advised, split_rows
 from contextwise.errors import DomainError, OpenResult, TooLargeError
 from contextwise.evidence.model_check import check
 from contextwise.evidence.verdicts import ROWS_PER_GROUP, judge
@@ -594,20 +594,10 @@ def split(data: Data, holdout: float | None, seed: int) -> tuple[Data, Data | No
         holdout = HELD_OUT if len(data) >= FEWEST_TO_SPLIT else 0.0
     if not holdout:
         return data, None
-    mask = _random_part(data, holdout, seed)
-    if mask.all() or not mask.any():
+    test, train = split_rows(data, holdout, seed)
+    if not len(test) or not len(train):
         raise DomainError(f"holdout={holdout:g} leaves one part of the {len(data)} rows empty")
-    return data.take(~mask), data.take(mask)
-
-
-def _random_part(data: Data, share: float, seed: int | Sequence[int]) -> BoolArray:
-    """Mask a random share of the rows, or all rows of a random share of the subjects."""
-    rng = np.random.default_rng(seed)
-    units = units_of(len(data), data.subjects)
-    count = int(units.max(initial=-1)) + 1
-    chosen = np.zeros(count, dtype=bool)
-    chosen[rng.permutation(count)[: round(share * count)]] = True
-    return np.asarray(chosen[units])
+    return train, test
 
 
 def _halves(
@@ -621,7 +611,7 @@ def _halves(
                 seconds = HALVES_SECONDS if found.count >= FEWEST_HALVES else FEWEST_SECONDS
                 if found.count and monotonic() > start + seconds:
                     break
-                half = data.take(_random_part(data, 0.5, [seed, 1, found.count]))
+                half, _ = split_rows(data, 0.5, [seed, 1, found.count])
                 learner.fit(half, time_limit=effort.deadline.left())
                 if not learner.finished_:
                     return found, False

@@ -19,7 +19,7 @@ from contextwise.comparison.matrix import DistanceMatrix, matrix_of
 from contextwise.comparison.question import Pair, pose
 from contextwise.comparison.two_models import Comparison, compare
 from contextwise.counting.extraction import CoverSource, covered_pairs
-from contextwise.data.rows import Data, DataLike, DomainLike, draw_rows, read_once, take_rows
+from contextwise.data.rows import Data, DataLike, DomainLike, draw_data, read_once
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation.ensembles import Ensemble
 from contextwise.evidence.verdicts import judge
@@ -29,7 +29,6 @@ from contextwise.learning.identity import identity_of_learner, user_modules
 from contextwise.models.domain import Domain, literals_of
 from contextwise.models.evidence import ClaimEvidence, Evidence
 from contextwise.models.structure import Structure, features_of, structure_of
-from contextwise.support.arrays import IntArray
 from contextwise.support.effort import NEVER, Deadline, Effort, OutOfTime, Progress
 from contextwise.support.formatting import Printed, percent
 from contextwise.support.other_process import sent_by_value
@@ -293,7 +292,7 @@ def stability(
     if len(rows) < 2:
         raise ContextwiseError(f"resampling needs at least two rows, got {len(rows)}")
     drawn = int(np.random.default_rng(seed).integers(2**62))
-    plan = Resampling(chosen, source, rows.domain, len(rows), how, share, drawn, rows.subjects)
+    plan = Resampling(chosen, source, rows, how, share, drawn)
     configuration = {**plan.configuration(rows), "seed": seed if isinstance(seed, int) else drawn}
     with sent_by_value(user_modules([chosen])), Store(folder, configuration) as store:
         units = [Unit(ALL_ROWS, None), *(Unit(_key(k), k) for k in range(resamples))]
@@ -350,21 +349,18 @@ class Resampling:
 
     learner: Any
     data: DataLike
-    domain: Domain
-    count: int
+    rows: Data
     how: How
     share: float
     seed: int
-    subjects: IntArray | None = None
 
-    def rows(self, resample: int | None) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return the row numbers of a resample; None means all rows."""
+    def draw(self, resample: int | None) -> DataLike:
+        """Return the data of a resample; None means all rows."""
         if resample is None:
-            return np.arange(self.count)
-        # Each resample has its own generator, so any worker can draw it, in any order.
-        generator = np.random.default_rng([self.seed, resample])
+            return self.data
+        # Each resample has its own seed, so any worker can draw it, in any order.
         share = None if self.how == "bootstrap" else self.share
-        return draw_rows(self.count, self.subjects, share, generator)
+        return draw_data(self.data, self.rows, share, [self.seed, resample])
 
     def configuration(self, data: Data) -> dict[str, Any]:
         """Return what defines the run, for the store; the number of resamples may grow."""
@@ -372,7 +368,7 @@ class Resampling:
             **identity_of_learner(self.learner),
             "data": data.fingerprint,
             "domain": dict(zip(data.domain.names, data.domain.states, strict=True)),
-            "rows": self.count,
+            "rows": len(data),
             "how": self.how,
             "share": self.share,
         }
@@ -382,14 +378,15 @@ def learn_resample(
     plan: Resampling, deadline: Deadline, resample: int | None
 ) -> list[dict[str, Any]]:
     """Learn from one resample, or from all rows for None, and return one record."""
-    rows = take_rows(plan.data, plan.rows(resample))
+    domain = plan.rows.domain
     try:
-        learned = fresh(plan.learner).fit(rows, domain=plan.domain, time_limit=deadline.left())
+        learned = fresh(plan.learner)
+        learned.fit(plan.draw(resample), domain=domain, time_limit=deadline.left())
     except OpenResult:
         raise OutOfTime from None
     if not learned.finished_:
         raise OutOfTime
-    structure = structure_of(learned.structure_).aligned_to(plan.domain)
+    structure = structure_of(learned.structure_).aligned_to(domain)
     return [{"key": _key(resample), "features": structure.features.literals()}]
 
 

@@ -71,6 +71,8 @@ LARGEST_CODE = 9_999
 MISSING_STATE = "missing"
 MOST_EXPANDED = 50_000_000
 """The most cells into which counted rows are expanded."""
+MOST_DRAWN, MOST_EXACT = 2**20, 10**9
+"""More observations are drawn by their counts, and beyond the second each by itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,9 +194,14 @@ class Data:
         # Observation k is in the first cell whose running count exceeds k.
         cells = np.searchsorted(np.cumsum(self.multiplicity), chosen, side="right")
         counts = np.bincount(cells, minlength=len(self.rows))
+        return self.with_counts(counts)
+
+    def with_counts(self, counts: IntArray) -> Data:
+        """Return the counted rows with other counts; those with none are left out."""
         kept = np.flatnonzero(counts)
         weights = None if self.row_weights is None else self.row_weights[kept]
-        return replace(self, rows=self.rows[kept], multiplicity=counts[kept], row_weights=weights)
+        counts = counts[kept].astype(np.int64)
+        return replace(self, rows=self.rows[kept], multiplicity=counts, row_weights=weights)
 
     def labels(self) -> list[list[str]]:
         """Return the observations as labels."""
@@ -819,6 +826,42 @@ def take_rows(data: DataLike, rows: IntArray) -> DataLike:
     if hasattr(data, "iloc"):
         return data.iloc[rows]
     return data[rows] if hasattr(data, "shape") else [data[row] for row in rows.tolist()]
+
+
+def draw_data(data: DataLike, rows: Data, share: float | None, seed: Any) -> DataLike:
+    """Draw a share of the rows without replacement, or as many with it for None.
+
+    ``rows`` are the same data as `Data`. Very many counted rows are drawn by their counts.
+    """
+    rng = np.random.default_rng(seed)
+    if isinstance(data, Data) and data.multiplicity is not None and len(data) > MOST_DRAWN:
+        if share is None:
+            counts = rng.multinomial(len(data), data.multiplicity / len(data))
+        else:
+            counts = _draw_counts(data.multiplicity, round(share * len(data)), rng)
+        return data.with_counts(counts)
+    return take_rows(data, draw_rows(len(rows), rows.subjects, share, rng))
+
+
+def split_rows(data: Data, share: float, seed: Any) -> tuple[Data, Data]:
+    """Draw a share of the rows, or all rows of a share of the subjects; return it and the rest."""
+    rng = np.random.default_rng(seed)
+    if data.multiplicity is not None and len(data) > MOST_DRAWN:
+        counts = _draw_counts(data.multiplicity, round(share * len(data)), rng)
+        return data.with_counts(counts), data.with_counts(data.multiplicity - counts)
+    units = units_of(len(data), data.subjects)
+    count = int(units.max(initial=-1)) + 1
+    chosen = np.zeros(count, dtype=bool)
+    chosen[rng.permutation(count)[: round(share * count)]] = True
+    mask = chosen[units]
+    return data.take(mask), data.take(~mask)
+
+
+def _draw_counts(counts: IntArray, number: int, rng: np.random.Generator) -> IntArray:
+    """Draw a number of observations of counted rows without replacement."""
+    if counts.sum() < MOST_EXACT:
+        return rng.multivariate_hypergeometric(counts, number, method="marginals")
+    return rng.binomial(counts, number / int(counts.sum()))  # each by itself: the same but for 1e-5
 
 
 def units_of(count: int, subjects: IntArray | None) -> IntArray:

@@ -30,11 +30,11 @@ GROUP_SIGNS = np.array([-PAIR_SIGNS, PAIR_SIGNS])
 """The same for the two-way margins of a 2 x 2 x 2 table of group, A and B."""
 
 
-def log_factorials(largest: int) -> FloatArray:
-    """Return ln k! of k = 0, 1, ..., ``largest``."""
+def log_factorials(values: npt.ArrayLike) -> FloatArray:
+    """Return ln k! of some whole numbers, which may be as large as the sum of all counts."""
     from scipy.special import gammaln
 
-    return np.asarray(gammaln(np.arange(1, largest + 2)))
+    return np.asarray(gammaln(np.asarray(values) + 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +67,8 @@ class FreeCounts:
         owners = np.repeat(np.arange(len(cells)), widths)
         moves = np.arange(widths.sum()) - np.repeat(starts + down, widths)
         logs = np.zeros(len(moves))
-        largest = cells.max(initial=0) + np.maximum(down, up).max(initial=0)
-        factorials = log_factorials(int(largest))
         for cell, sign in zip(cells.T, flat, strict=True):
-            logs -= factorials[cell[owners] + sign * moves]
+            logs -= log_factorials(cell[owners] + sign * moves)
         return cls(starts, owners, moves, logs)
 
     def __len__(self) -> int:

@@ -167,14 +167,16 @@ def check(
     whole = structure_of(model)
     data = as_data(rows, whole.domain, following(whole))
     seen = whole.origin.saw(data.fingerprint)
-    question = pose([model], pairs=pairs, variables=variables, context=context, data=data)
+    question = pose([model], pairs=pairs, variables=variables, context=context)
     (structure,) = question.structures
     if question.box and data.subjects is not None:
         raise ContextwiseError(
             "a check in a context cannot compare subjects; leave out one of them"
         )
-    if question.box and question.rows is not None:
-        data = replace(data, domain=question.domain, rows=question.rows, multiplicity=None)
+    if question.box:
+        counts, inside = data.multiplicity, question.box.rows(data.rows)
+        counts = None if counts is None else counts[question.box.agrees(data.rows)]
+        data = replace(data, domain=question.domain, rows=inside, multiplicity=counts)
     if not len(data):
         why = "no row agrees with the context" if context else "there are no rows"
         raise DomainError(f"{why}, so there is nothing to check")

@@ -202,17 +202,17 @@ def smallest_p(tables: FloatArray) -> FloatArray:
     """
     whole = tables.astype(np.int64)
     rows, columns, n = whole.sum(axis=2), whole.sum(axis=1), whole.sum(axis=(1, 2))
-    logs = log_factorials(int(n.max(initial=0)))
-    row_logs, column_logs = (logs[margin].sum(axis=1) for margin in (rows, columns))
+    row_logs, column_logs = (log_factorials(margin).sum(axis=1) for margin in (rows, columns))
+    whole_logs = log_factorials(n)
     if tables.shape[1:] != (2, 2):
-        return np.asarray(np.exp(np.maximum(row_logs, column_logs) - logs[n]))
+        return np.asarray(np.exp(np.maximum(row_logs, column_logs) - whole_logs))
     row, column = rows[:, 1], columns[:, 1]
     result = np.zeros(len(tables))
     largest = np.zeros(len(tables), dtype=np.int64)
     for cell in (np.minimum(row, column), np.maximum(0, row + column - n)):
         distance = np.abs(cell * n - row * column)
-        inner = sum(logs[part] for part in cells_of(cell, n, row, column))
-        chance = np.exp(row_logs + column_logs - logs[n] - inner)
+        inner = sum(log_factorials(part) for part in cells_of(cell, n, row, column))
+        chance = np.exp(row_logs + column_logs - whole_logs - inner)
         # Both ends count if they are equally far from independence.
         result = np.where(distance > largest, chance, result + chance * (distance == largest))
         largest = np.maximum(largest, distance)

@@ -17,7 +17,7 @@ import numpy as np
 from contextwise.models.domain import Assignment, Domain, value_sets_of
 from contextwise.models.features import members
 from contextwise.models.notation import quoted
-from contextwise.support.arrays import IntArray
+from contextwise.support.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -102,12 +102,16 @@ class Box:
         stays = np.array([v not in self.fixed for v in range(len(self.domain))], dtype=bool)
         return np.where(stays, np.cumsum(stays) - 1, -1)
 
-    def rows(self, rows: IntArray) -> IntArray:
-        """Return the rows inside, encoded over the variables that are left."""
+    def agrees(self, rows: IntArray) -> BoolArray:
+        """Mask the rows inside."""
         agrees = np.ones(len(rows), dtype=bool)
         for variable, states in self.allowed.items():
             agrees &= np.isin(rows[:, variable], states)
-        kept = rows[agrees]
+        return agrees
+
+    def rows(self, rows: IntArray) -> IntArray:
+        """Return the rows inside, encoded over the variables that are left."""
+        kept = rows[self.agrees(rows)]
         for variable, states in self.allowed.items():
             kept[:, variable] = np.searchsorted(states, kept[:, variable])
         return kept[:, self.place >= 0]
