@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations, product
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +25,7 @@ import numpy as np
 from contextwise.comparison.confusion import Confusion
 from contextwise.comparison.question import Pair
 from contextwise.models.domain import Domain
-from contextwise.models.structure import Structure, features_of
+from contextwise.models.structure import ROUNDING, LogLinear, Model, Structure, features_of
 from contextwise.support.loading import lazy_names
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = [
     "assignments",
     "brute_force",
+    "brute_force_at",
     "brute_force_pairs",
     "claims",
     "contexts_of",
@@ -57,6 +59,7 @@ __all__ = [
     "random_structure",
     "rows",
     "states",
+    "strength",
     "structures",
     "value_sets",
 ]
@@ -161,6 +164,79 @@ def brute_force(
     """
     matrices = brute_force_pairs(true, guess, contexts=contexts).values()
     return sum(matrices, start=Confusion(0, 0, 0, 0))
+
+
+def strength(model: LogLinear, pair: Pair, context: Mapping[str, str]) -> float:
+    """Compute the largest absolute log odds ratio of a pair in a context.
+
+    Cells of weight ``-inf`` are impossible. If the possible cells are no product of rows and
+    columns, the strength is infinite.
+
+    Parameters
+    ----------
+    model : LogLinear
+    pair : names of two variables
+    context : states of the other variables
+
+    Examples
+    --------
+    >>> structure = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "A=1 & B=1 & C=1"])
+    >>> strength(LogLinear(structure, [0.5, 2.0]), ("A", "B"), {"C": "1"})
+    2.5
+    """
+    first, second = (model.domain.states[model.domain.position(name)] for name in pair)
+    table = {cell: 0.0 for cell in product(first, second)}
+    for feature, weight in zip(model.structure, model.weights.tolist(), strict=True):
+        if set(pair) <= set(feature):
+            for a, b in table:
+                full = {**context, pair[0]: a, pair[1]: b}
+                if all(full[name] in allowed for name, allowed in feature.items()):
+                    table[a, b] += weight
+    possible = {cell for cell, value in table.items() if value > -inf}
+    if len(possible) != len({a for a, _ in possible}) * len({b for _, b in possible}):
+        return inf
+    return max(
+        (
+            abs(table[a, c] + table[b, d] - table[a, d] - table[b, c])
+            for a, b in combinations(first, 2)
+            for c, d in combinations(second, 2)
+            if {(a, c), (b, d), (a, d), (b, c)} <= possible
+        ),
+        default=0.0,
+    )
+
+
+def brute_force_at(true: Model, guess: Model, tolerance: float) -> Confusion:
+    """Compute the confusion matrix at a tolerance by visiting every context.
+
+    A pair depends where its strength exceeds the tolerance, or 1e-9 if that is larger. A model
+    without weights depends wherever it has a feature.
+
+    Parameters
+    ----------
+    true, guess : models over one domain
+    tolerance : float
+
+    Examples
+    --------
+    >>> structure = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
+    >>> true, guess = LogLinear(structure, [3.0, 0.001]), LogLinear(structure, [3.0, 2.0])
+    >>> brute_force_at(true, guess, 0.1)
+    Confusion(tp=2, fn=0, fp=2, tn=2)
+    """
+    tally = {(t, g): 0 for t in (True, False) for g in (True, False)}
+    for pair in combinations(true.domain.names, 2):
+        for context in contexts_of(true.domain, pair):
+            first, second = (
+                strength(model, pair, context) > max(tolerance, ROUNDING)
+                if isinstance(model, LogLinear)
+                else depends(model, pair, context)
+                for model in (true, guess)
+            )
+            tally[first, second] += 1
+    return Confusion(
+        tp=tally[True, True], fn=tally[True, False], fp=tally[False, True], tn=tally[False, False]
+    )
 
 
 Literals = list[tuple[int, int]]
