@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from contextwise import compare, examples
+from contextwise import LogLinear, compare, examples
 from contextwise.analysis import groups
 from contextwise.evaluation import Ensemble, reliability
 
 SIX = compare(examples.load("six"), examples.load("six-guess"))
+WEIGHTED = LogLinear(SIX.true, np.arange(len(SIX.true), dtype=float))
+AT = compare(WEIGHTED, examples.load("six-guess"), at=(0, 1, 2))
 LINE = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
 
 EQUAL = [["x", 0, 0], ["x", 1, 1]] * 40 + [["x", 0, 1], ["x", 1, 0]] * 4
@@ -24,5 +26,6 @@ PLOTS: dict[str, tuple[Any, ...]] = {
     "plot_odds": (groups(EQUAL + FREE, by="v0", learner="mpl"),),
     "plot_pairs": (SIX,),
     "plot_reliability": (reliability("six", Ensemble(["six", "six-guess", "six-graph"])),),
+    "plot_strength": (AT,),
     "plot_structure": ("survey",),
 }

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from contextwise import Structure, read, write
+from contextwise import LogLinear, Structure, read, write
 from contextwise.cli import contextwise, main
 from hard import LATE, ends, hard_models, pigeons
 
@@ -136,6 +136,9 @@ COMMANDS = [
     "plot groups TRUE --group GROUP --out p.png",
     "plot errors TRUE GUESS --out p.png",
     "plot matrix TRUE GUESS --out p.png",
+    "plot strength WEIGHTED GUESS --out p.png",
+    "compare WEIGHTED GUESS --at 0,0.1",
+    "explain WEIGHTED GUESS --at 0.1",
 ]
 """Commands that would take minutes; the file names are those of the fixture."""
 
@@ -151,6 +154,10 @@ def _files(models: list[str], tmp_path: Path) -> dict[str, str]:
     for name, (header, rows) in tables.items():
         files[name] = str(tmp_path / f"{name}.csv")
         np.savetxt(files[name], rows, "%d", ",", header=",".join(header), comments="")
+    hard = read(models[0])
+    assert isinstance(hard, Structure)
+    files["WEIGHTED"] = str(tmp_path / "weighted.json")
+    write(LogLinear(hard, generator.normal(size=len(hard))), files["WEIGHTED"])
     domain = {f"v{v}": 2 for v in range(150)}
     files["PIGEONS"] = str(tmp_path / "pigeons.json")
     write(pigeons(13, 12), files["PIGEONS"])

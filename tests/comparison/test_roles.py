@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from contextwise import compare, compare_many, explain
+from contextwise import LogLinear, compare, compare_many, examples, explain
 from contextwise.cli import contextwise
 from contextwise.comparison.two_models import comparison_record
 from contextwise.errors import ContextwiseError
@@ -22,6 +22,8 @@ from contextwise.report.text import text_of
 
 NAMES = ("controls", "patients")
 PEERS = compare("survey", "survey-learned", peers=NAMES)
+SURVEY = PEERS.true
+AT = compare(LogLinear(SURVEY, [1.0] * len(SURVEY)), "survey-learned", peers=NAMES, at=(0, 2))
 OF_COMPARISONS = [
     plot
     for plot in plots.__all__
@@ -57,7 +59,8 @@ def test_the_counts_are_the_same() -> None:
         str(explain("survey", "survey-learned", peers=NAMES)),
         text_of(compare_many("six", {"a": "six-guess", "b": "six-graph"}, peers=("x", "a", "b"))),
         chance("survey", "survey-learned", peers=NAMES, draws=49).verdict,
-        *(texts_of(getattr(plots, plot)(PEERS)) for plot in OF_COMPARISONS),
+        *(texts_of(getattr(plots, plot)(AT)) for plot in OF_COMPARISONS),
+        str(AT.at),
         run("compare", "survey", "survey-learned", "--peers", "--names", "controls,patients"),
         run("explain", "survey", "survey-learned", "--peers", "--names", "controls,patients"),
     ],

@@ -79,7 +79,7 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 @given(models())
 def test_counts_are_those_of_every_context(two: tuple[Model, ...]) -> None:
     for tolerance, found in at(*two).items():
-        assert found.confusion == brute_force_at(*two, tolerance)
+        assert found.confusion == brute_force_at(*two, tolerance=tolerance)
 
 
 @given(models(3))
@@ -98,7 +98,7 @@ def test_each_tolerance_has_a_distance(three: tuple[Model, ...]) -> None:
 @given(models(), st.integers(0, 6))
 def test_bounds_contain_the_truth(two: tuple[Model, ...], budget: int) -> None:
     for tolerance, found in at(*two, node_budget=budget).items():
-        truth = brute_force_at(*two, tolerance)
+        truth = brute_force_at(*two, tolerance=tolerance)
         for key in ("tp", "fn", "fp", "tn", "distance"):
             low, high = getattr(found.bounds, key)
             assert low <= getattr(truth, key) <= high
@@ -109,7 +109,7 @@ def test_a_deadline_that_has_passed_leaves_bounds(two: tuple[Model, ...]) -> Non
     found = count_at(pose(two), TOLERANCES, Effort.of(0.0, threads=1))
     for tolerance in TOLERANCES:
         low, high = found[tolerance].distance_bounds
-        assert low <= brute_force_at(*two, tolerance).distance <= high
+        assert low <= brute_force_at(*two, tolerance=tolerance).distance <= high
 
 
 @given(st.data())

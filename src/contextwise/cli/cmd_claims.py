@@ -90,7 +90,7 @@ def query(
     ctx.exit(3 if answer.word == "undecided" else int(not answer))
 
 
-ABOUT_TWO = ("names", "peers", "data", "weights", "contexts", "align")
+ABOUT_TWO = ("at", "names", "peers", "data", "weights", "contexts", "align")
 """Options of ``explain`` that need two models."""
 
 
@@ -98,6 +98,12 @@ ABOUT_TWO = ("names", "peers", "data", "weights", "contexts", "align")
 @options.model("true", metavar="MODEL")
 @options.model("guess", required=False)
 @options.top(least=1)
+@click.option(
+    "--at",
+    type=float,
+    metavar="T",
+    help="With a GUESS: count only dependences stronger than this (absolute log odds ratios).",
+)
 @options.time_limit(default=60)
 @options.output("json")
 @options.naming
@@ -108,6 +114,7 @@ def explain(
     /,
     true: str,
     guess: str | None,
+    at: float | None,
     output: str,
     naming: options.Naming,
     scope: options.Scope,
@@ -132,6 +139,7 @@ def explain(
       contextwise explain learned.json
       contextwise explain learned.json --pairs smoker,cough --context "age=old"
       contextwise explain true.mn learned.mn
+      contextwise explain true.mn learned.mn --at 0.3
       contextwise explain true.mn learned.mn --json | jq '.features[0]'
       contextwise explain controls.json patients.json --peers
     """
@@ -149,14 +157,15 @@ def explain(
     restriction = naming.restrict(scope.keywords(first), *naming.labels([true, guess]))
     limits["time_limit"] = time_left()
     difference = cw.comparison.error_regions.explain(
-        first, second, show_progress=True, **limits, **restriction
+        first, second, show_progress=True, at=at, **limits, **restriction
     )
     options.refuse_nothing(difference.comparison.question)
-    roles = difference.comparison.roles
+    roles, counted = difference.comparison.roles, difference.comparison.at
     record = {
         "comparison": cw.comparison.two_models.comparison_record(difference.comparison),
         **({"labels": roles.labels} if roles.peers else {}),
         "summary": difference.comparison.summary(),
+        **({} if counted is None else {"at": counted.records()}),
         **difference.record(),
     }
     _show(difference, record, output)

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Also say how strong the errors are, if the models have weights.",
 )
+@options.at
 @options.engine
 @options.time_limit()
 @options.section(
@@ -87,6 +88,7 @@ def compare(
     per_pair: bool,
     exit_code: bool,
     strengths: bool,
+    at: list[float] | None,
     engine: str,
     estimate: bool,
     threads: int | None,
@@ -129,6 +131,7 @@ def compare(
       contextwise compare true.mn learned.mn --pairs smoker,cough --context "age=old"
       contextwise compare true.mn learned.mn --csv --per-pair > pairs.csv
       contextwise compare true.mn learned.mn --time-limit 60 --estimate
+      contextwise compare true.mn learned.mn --at 0,0.1,0.3,1
       contextwise compare controls.json patients.json --peers
     """
     options.refuse_alone(ctx, ("draws", "seed"), "chance")
@@ -151,7 +154,7 @@ def compare(
         raise click.UsageError("--per-pair needs --csv or --json")
     first, *others = scope.load_all(names)
     rows = None if score_rows is None else load_data(score_rows, scope.row_options, first)
-    counting = Counting(engine, threads, estimate, strengths)
+    counting = Counting(engine, threads, estimate, strengths, at)
     compared, stopped = _compare_each(names, first, others, naming, scope, by_chance, counting)
     if kl or rows is not None:
         compared = [
@@ -161,12 +164,14 @@ def compare(
     _show(first, (true, naming.labels(names)[0]), compared, scope, output, top, per_pair)
     if exit_code and any(guess.comparison.distance_bounds[0] for guess in compared):
         ctx.exit(1)
-    late = (by_chance.is_late(g.chance) or len(g.comparison.unions.open_places) for g in compared)
+    late = (by_chance.is_late(g.chance) or g.comparison.is_open for g in compared)
     if stopped or any(late):
         ctx.exit(3)
 
 
-SINGLE = ("score_rows", "kl", "chance", "per_pair", "exit_code", "estimate", "strengths", "top")
+SINGLE = (
+    *("score_rows", "kl", "chance", "per_pair", "exit_code", "estimate", "strengths", "top", "at"),
+)
 NAMED = ("names", "peers", "probabilities")
 COUNTED = ("engine", "threads", "peers")
 """Options that have no effect on groups or ensembles."""
@@ -179,6 +184,7 @@ class Counting(NamedTuple):
     threads: int | None = None
     estimate: bool = False
     strengths: bool = False
+    at: Sequence[float] | None = None
 
 
 def _compare_each(
@@ -278,7 +284,8 @@ def _show(
     else:
         records = [_record(true[0], first, guess, scope) for guess in compared]
         if output == "csv":
-            printing.print_csv(records)
+            more = (() if g.comparison.at is None else g.comparison.at.record() for g in compared)
+            printing.print_csv([{**a, **dict(b)} for a, b in zip(records, more, strict=True)])
         else:
             nested = (_nested(guess, top, per_pair) for guess in compared)
             printing.print_records([a | b for a, b in zip(records, nested, strict=True)])
@@ -387,6 +394,7 @@ def _nested(guess: Guess, top: int, per_pair: bool) -> dict[str, object]:
     return {
         **({"labels": guess.comparison.roles.labels} if guess.comparison.roles.peers else {}),
         **({} if strengths is None else {"strengths": strengths.records()}),
+        **({} if guess.comparison.at is None else {"at": guess.comparison.at.records()}),
         **({} if guess.scores is None else {"missing_scores": guess.scores.missing}),
         "worst_pairs": list(records(guess.comparison, worst)),
         "open": list(cw.comparison.two_models.open_pair_records(guess.comparison)),

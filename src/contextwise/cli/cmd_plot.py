@@ -44,7 +44,10 @@ class Picture(NamedTuple):
         return options.Naming(self.names, self.peers).labels(models)
 
     def compare(
-        self, models: Sequence[str], contexts: Sequence[str | None] = (None,)
+        self,
+        models: Sequence[str],
+        contexts: Sequence[str | None] = (None,),
+        at: Sequence[float] | None = None,
     ) -> list[Guess]:
         """Compare the first model with each of the others."""
         labels = self.labels(models)
@@ -57,6 +60,7 @@ class Picture(NamedTuple):
                 time_limit=time_left(),
                 align=self.align,
                 context=context,
+                at=at,
                 show_progress=True,
                 peers=(labels[0], labels[k]) if self.peers else False,
             )
@@ -76,11 +80,14 @@ class Picture(NamedTuple):
         cw.report.plots.save(
             plot(*drawn, title=title if self.title is None else self.title, **how), self.out
         )
-        if any(getattr(value, "open_pairs", None) for value in drawn):
+        several = (d.values() if isinstance(d, dict) else [d] for d in drawn)
+        if any(getattr(value, "is_open", False) for values in several for value in values):
             click.echo("contextwise: the time limit left pairs unfinished", err=True)
             click.get_current_context().exit(3)
 
 
+TOLERANCES = (0, 0.03, 0.1, 0.3, 1, 3)
+"""The tolerances of ``plot strength`` by default."""
 SIZE = options.FiniteNumber(0, 100, min_open=True)
 FIGURE = (
     options.path(
@@ -224,6 +231,27 @@ def errors(true: str, guesses: tuple[str, ...], picture: Picture) -> None:
     compared = picture.compare([true, *guesses])
     comparisons = {guess.title: guess.comparison for guess in compared}
     picture.save(cw.report.plots.plot_guesses, comparisons, title=_title(*compared))
+
+
+@plot.command(short_help="Draw the distance where dependences are strong.")
+@options.model("true")
+@options.model("guesses", metavar="GUESS...", nargs=-1, required=True)
+@options.at
+@comparing
+def strength(true: str, guesses: tuple[str, ...], at: list[float] | None, picture: Picture) -> None:
+    """Draw the distance of each guess, counting only dependences stronger than a tolerance.
+
+    One guess is drawn with its two kinds of errors, several as lines. The tolerances are absolute
+    log odds ratios, by default 0, 0.03, 0.1, 0.3, 1 and 3. Shaded bands are proven bounds.
+
+    \b
+    Examples:
+      contextwise plot strength true.mn learned.mn --out strength.pdf
+      contextwise plot strength true.mn first.mn second.mn --at 0,0.5,1 --out strength.png
+    """
+    compared = picture.compare([true, *guesses], at=at or TOLERANCES)
+    comparisons = {guess.title: guess.comparison for guess in compared}
+    picture.save(cw.report.plots.plot_strength, comparisons, title=_title(*compared))
 
 
 @plot.command(short_help="Draw the means of groups of guesses.")

@@ -180,6 +180,21 @@ def _parse_tolerance(ctx: click.Context, param: click.Parameter, text: str | Non
     return tolerance
 
 
+def _parse_tolerances(ctx: click.Context, param: click.Parameter, text: str | None) -> Any:
+    try:
+        return None if text is None else [float(part) for part in text.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"expected numbers such as 0,0.1,0.3, got {text!r}") from None
+
+
+at = click.option(
+    "--at",
+    metavar="T,...",
+    callback=_parse_tolerances,
+    help="Also count only dependences stronger than these tolerances (absolute log odds ratios).",
+)
+
+
 by_values = click.option(
     "--by-values",
     is_flag=False,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
-from typing import Any, Literal, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,9 @@ from contextwise.models.notation import between, write_literals
 from contextwise.support.arrays import IntArray
 from contextwise.support.effort import QUIET, Deadline, Effort, Progress
 from contextwise.support.formatting import Printed, percent
+
+if TYPE_CHECKING:
+    from contextwise.comparison.tolerances import AtTolerance
 
 Kind = Literal["guess", "true"]
 """The model that alone has the dependence."""
@@ -141,6 +144,7 @@ class Explanation(Printed):
         Each has ``only_in``, ``feature``, ``takes_part`` (the errors where it holds), ``vanish``
         (those that vanish if the guess loses it, or gains it) and ``created`` (by its removal).
     partial : whether a time limit left something out
+    tolerance : a pair depends where its strength exceeds this; None if strength does not matter
 
     Examples
     --------
@@ -154,6 +158,7 @@ class Explanation(Printed):
     pairs: tuple[PairExplanation, ...]
     features: tuple[FeatureErrors, ...]
     partial: bool = False
+    tolerance: float | None = None
 
     def records(self) -> list[dict[str, Any]]:
         """Return one flat mapping per region of each pair."""
@@ -169,6 +174,7 @@ class Explanation(Printed):
             "pairs": [pair.record() for pair in self.pairs],
             "features": [feature.record() for feature in self.features],
             "partial": self.partial,
+            **({} if self.tolerance is None else {"tolerance": self.tolerance}),
         }
 
 
@@ -193,11 +199,13 @@ def explain(
     engine: str = DEFAULT,
     time_limit: float | None = TIME_LIMIT,
     show_progress: bool | Progress = False,
+    at: float | None = None,
     **restriction: Unpack[Restriction],
 ) -> Explanation:
     """Explain where two structures differ; see `contextwise.explain`.
 
-    The comparison takes at most half of the time limit.
+    The comparison takes at most half of the time limit. With a tolerance ``at``, a pair depends
+    where its strength exceeds it; no features are listed then.
 
     >>> from contextwise import Structure
     >>> domain = {"A": 2, "B": 2, "C": ["no", "yes"], "D": ["young", "old", "very old"]}
@@ -215,8 +223,11 @@ def explain(
         engine=engine,
         time_limit=None if time_limit is None else time_limit / 2,
         show_progress=show_progress,
+        at=at,
         **restriction,
     )
+    if comparison.at is not None:
+        return _explain_at(comparison, next(iter(comparison.at.values())), top, effort.deadline)
     return explain_comparison(comparison, effort, top=top)
 
 
@@ -248,6 +259,37 @@ def explain_pair(
     """Explain the differences in one pair that a comparison has counted."""
     regions = PairRegions(comparison, Deadline.after(time_limit))
     return regions.explain(comparison.domain.pair(pair), top)
+
+
+def _explain_at(
+    comparison: Comparison, at: AtTolerance, top: int, deadline: Deadline
+) -> Explanation:
+    """Explain the differences at a tolerance, by the readable search."""
+    from contextwise.comparison.tolerance_search import largest_differences
+
+    of_each = top if comparison.question.pair_count == 1 else min(top, OF_EACH_PAIR)
+    explained = []
+    for place in at.worst_places(top):
+        tables = at.whole.weighted.tables(place)
+        (names,) = at.whole.names(np.array([place]))
+        bounds, whole = at.pair_bounds(*names), tables.size({})
+        regions: list[ErrorRegion] = []
+        if not deadline.passed:
+            for context, model, size in largest_differences(
+                tables, at.threshold, nodes=MOST_BOXES_VISITED
+            )[:of_each]:
+                kind: Kind = "guess" if model else "true"
+                written = tuple(comparison.domain.literal(v, s) for v, s in sorted(context.items()))
+                regions.append(ErrorRegion(kind, written, size, Fraction(size, whole)))
+        fp, fn = bounds.fp[0], bounds.fn[0]
+        rest = fp + fn - sum(region.size for region in regions)
+        unknown = bounds.distance[1] - fp - fn
+        roles = comparison.roles
+        explained.append(
+            PairExplanation(names, whole, tuple(regions), fp, fn, rest, unknown, roles)
+        )
+    partial = bool(at.open_pairs) or any(not pair.regions for pair in explained)
+    return Explanation(comparison, tuple(explained), (), partial, at.tolerance)
 
 
 class PairCubes:

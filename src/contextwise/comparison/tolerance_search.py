@@ -60,7 +60,8 @@ class Tables:
         if self.claims[model]:
             return (any(state for _, state in live), inf if live else 0)
         i, j = self.pair
-        sure, possible = set(), set()
+        sure: set[tuple[int, int]] = set()
+        possible: set[tuple[int, int]] = set()
         for term, state in live:
             if term.weight is None:
                 cells = {(a, b) for a in members(term.own[i]) for b in members(term.own[j])}
@@ -158,3 +159,44 @@ def leaves(tables: Tables, threshold: int, *, node_budget: float = inf) -> Itera
             continue
         for branch in tables.branches(context):
             heapq.heappush(waiting, (-tables.size(branch), next(order), branch))
+
+
+def largest_differences(
+    tables: Tables, threshold: int, *, nodes: int
+) -> list[tuple[dict[int, int], int, int]]:
+    """Return the largest regions where the models differ: context, model that depends, size.
+
+    Neighbours are merged. Past the number of nodes only the largest leaves are known.
+    """
+    only: dict[int, list[dict[int, int]]] = {0: [], 1: []}
+    for leaf in leaves(tables, threshold, node_budget=nodes):
+        if leaf.verdicts in ((DEPENDENT, INDEPENDENT), (INDEPENDENT, DEPENDENT)):
+            only[leaf.verdicts[1]].append(leaf.context)
+    regions = [
+        (context, model, tables.size(context))
+        for model, contexts in only.items()
+        for context in merged(contexts, tables.cardinalities)
+    ]
+    return sorted(regions, key=lambda region: -region[2])
+
+
+def merged(contexts: list[dict[int, int]], cardinalities: Sequence[int]) -> list[dict[int, int]]:
+    """Merge disjoint contexts that differ in the values of one variable only.
+
+    >>> merged([{0: 1, 1: 1}, {0: 1, 1: 2}, {0: 2}], (3, 2))
+    [{0: 3}]
+    """
+    while True:
+        before = len(contexts)
+        for variable in sorted({v for context in contexts for v in context}):
+            union: dict[frozenset[tuple[int, int]], int] = {}
+            every = (1 << cardinalities[variable]) - 1
+            for context in contexts:
+                rest = frozenset(item for item in context.items() if item[0] != variable)
+                union[rest] = union.get(rest, 0) | context.get(variable, every)
+            contexts = [
+                {**dict(rest), **({} if values == every else {variable: values})}
+                for rest, values in union.items()
+            ]
+        if len(contexts) == before:
+            return contexts

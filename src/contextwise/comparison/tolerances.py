@@ -16,6 +16,7 @@ strong, and an impossible context has no dependence.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
@@ -41,10 +42,11 @@ from contextwise.support.machine import cores
 if TYPE_CHECKING:
     import pandas
 
-try:
-    from contextwise.comparison import _odds as compiled
-except ImportError:  # not built: the readable twin counts
-    compiled = None  # type: ignore[assignment]
+compiled: Any = None  # if it was not built, the readable twin counts
+with suppress(ImportError):
+    from contextwise.comparison import _odds
+
+    compiled = _odds
 
 UNITS_PER_NAT = 10**12
 MOST_NATS = 2_000_000
@@ -78,6 +80,18 @@ def checked(tolerances: Any) -> tuple[float, ...]:
         if values.count(value) > 1:
             raise DomainError(f"the tolerance {value:g} is given twice")
     return tuple(sorted(values))
+
+
+def require_weights(question: Question) -> None:
+    """Raise `DomainError` if tolerances cannot answer a question."""
+    if question.rows is not None or question.space.weights is not None:
+        raise DomainError("tolerances count all contexts alike; leave out data and weights")
+    if question.space.canonical:
+        raise DomainError("tolerances need fully-contextualized contexts, not canonical ones")
+    if all(model is None for model in question.weighted):
+        raise DomainError(
+            "tolerances need weights, and neither model has any; fit them with: contextwise fit"
+        )
 
 
 def threshold_of(tolerance: float) -> int:
@@ -132,14 +146,7 @@ class WeightedPairs:
     """The pairs that either model covers, with what both models add to their tables."""
 
     def __init__(self, question: Question) -> None:
-        if question.rows is not None or question.space.weights is not None:
-            raise DomainError("tolerances count all contexts alike; leave out data and weights")
-        if question.space.canonical:
-            raise DomainError("tolerances need fully-contextualized contexts, not canonical ones")
-        if all(model is None for model in question.weighted):
-            raise DomainError(
-                "tolerances need weights, and neither model has any; fit them with: contextwise fit"
-            )
+        require_weights(question)
         self.question = question
         features = [
             structure.features if model is None else model.structure.features
@@ -181,6 +188,11 @@ class AtTolerance:
     tolerance: float
     verdicts: ObjectArray
     whole: AtTolerances
+
+    @property
+    def threshold(self) -> int:
+        """The strength that a dependence must exceed, in units."""
+        return threshold_of(self.tolerance)
 
     @cached_property
     def bounds(self) -> ConfusionBounds:
@@ -344,7 +356,7 @@ class AtTolerances(Mapping[float, AtTolerance], Printed):
     @property
     def without_weights(self) -> list[str]:
         """What the models are called that keep their claims, because they have no weights."""
-        names = (self.roles.true, self.roles.guess)
+        names = (self.roles.first, self.roles.second)
         return [name for name, claims in zip(names, self.weighted.claims, strict=True) if claims]
 
     @cached_property
@@ -388,6 +400,15 @@ class AtTolerances(Mapping[float, AtTolerance], Printed):
             sum(int(count) * unit for count, unit in zip(column, kinds, strict=True))
             for column in sums.T
         ]
+
+    def record(self) -> dict[str, Any]:
+        """Return the numbers of all tolerances in one flat mapping, such as ``fp_at_0.1``."""
+        return {
+            f"{key}_at_{at.tolerance:g}": value
+            for at in self.values()
+            for key, value in at.record().items()
+            if key != "tolerance"
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """Return one flat mapping per tolerance."""
@@ -439,6 +460,10 @@ def _compiled(
         (native.arrays(model.features), model.weights, model.starts, model.owners)
         for model in weighted.models
     )
+
+    def progress(done: int) -> None:
+        effort.report(done, len(pairs))
+
     found = compiled.count_verdicts(
         list(question.domain.cardinalities),
         first,
@@ -448,7 +473,7 @@ def _compiled(
         effort.threads or cores(),
         node_budget,
         effort.deadline.left(),
-        effort.progress and (lambda done: effort.report(done, len(pairs))),
+        progress if effort.progress else None,
     )
     verdicts = np.zeros((len(thresholds), len(pairs), VERDICTS), dtype=object)
     places, levels, joint = found.rows.reshape(-1, 3).T

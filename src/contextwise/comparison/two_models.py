@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from contextwise.comparison.estimate import OpenEstimates
     from contextwise.comparison.strengths import Strengths
+    from contextwise.comparison.tolerances import AtTolerances
 
 
 class VariableErrors(NamedTuple):
@@ -79,6 +80,7 @@ class Comparison(Shown, WholeMeasures):
     engine : name of the chosen engine
     estimates : estimates for open pairs, if requested and there are any
     strengths : how strong missed, invented and found dependencies are, if requested
+    at : the counts at each tolerance, if requested
 
     Examples
     --------
@@ -94,6 +96,7 @@ class Comparison(Shown, WholeMeasures):
     engine: str = DEFAULT
     estimates: OpenEstimates | None = None
     strengths: Strengths | None = None
+    at: AtTolerances | None = None
 
     # -- the question ----------------------------------------------------------------------------
 
@@ -138,6 +141,11 @@ class Comparison(Shown, WholeMeasures):
         return self.question.total
 
     # -- bounds ----------------------------------------------------------------------------------
+
+    @property
+    def is_open(self) -> bool:
+        """True if some pair is unfinished, also at some tolerance."""
+        return bool(len(self.unions.open_places)) or not (self.at is None or self.at.closed)
 
     @property
     def open_pairs(self) -> list[Pair]:
@@ -455,6 +463,7 @@ def compare(
     threads: int | None = None,
     estimate: bool = False,
     strengths: bool = False,
+    at: float | Sequence[float] | None = None,
     show_progress: bool | Progress = False,
     **restriction: Unpack[Restriction],
 ) -> Comparison:
@@ -477,6 +486,10 @@ def compare(
     strengths : bool
         Also measure how strong the errors are, if no pair is open and a model has weights; see
         ``Comparison.strengths``.
+    at : number or numbers, optional
+        Also count only dependences stronger than these tolerances (absolute log odds ratios), at
+        least one model needs weights. ``Comparison.at[0.1]`` then has ``distance``, ``fp``, ``fn``
+        and ``bounds``; see `contextwise.comparison.tolerances`.
     show_progress : bool or function
         Show a line on standard error, or call a function of (pairs done, number of pairs).
     **restriction
@@ -531,13 +544,23 @@ def compare(
     >>> compare(true, guess, context="X0=0").distance
     1
     """
-    effort = Effort.of(time_limit, threads=threads, show_progress=show_progress)
+    whole = effort = Effort.of(time_limit, threads=threads, show_progress=show_progress)
     question = pose([true, guess], **restriction)
-    if estimate and time_limit:  # half of the time is for the estimate
+    if at is not None:
+        from contextwise.comparison import tolerances  # most comparisons do not need them
+
+        at = tolerances.checked(at)
+        tolerances.require_weights(question)
+    if time_limit and (estimate or at):  # half of the time is for what follows
         effort = replace(effort, deadline=effort.deadline.sooner(time_limit / 2))
     comparison = answer(question, effort, engine=engine)
     if comparison.unions.interrupted:
         raise Interrupted(comparison)
+    if at is not None:
+        counted = tolerances.count_at(question, at, whole)
+        comparison = replace(comparison, at=counted)
+        if counted.interrupted:
+            raise Interrupted(comparison)
     if estimate and len(comparison.unions.open_places):
         from contextwise.comparison.estimate import estimate_open_pairs  # loads SciPy
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from contextwise.comparison.error_regions import Explanation
     from contextwise.comparison.matrix import Comparisons, DistanceMatrix
     from contextwise.comparison.strengths import Strengths
+    from contextwise.comparison.tolerances import AtTolerances
     from contextwise.evaluation.likelihood_scores import Scores
     from contextwise.evaluation.random_guesses import Chance
     from contextwise.evidence.model_check import Check
@@ -135,6 +136,8 @@ def compare_parts(
         verdicts.append(verdict.text)
         del parts[0]
     for guess in guesses:
+        if several and guess.comparison.at is not None:
+            parts.append(Section(guess.title, tuple(tolerance_parts(guess.comparison.at))))
         if several and (drawn := strength_parts(guess.comparison.strengths)):
             parts.append(Section(guess.title, tuple(drawn)))
         if guess.chance is not None:
@@ -240,6 +243,10 @@ def comparison_parts(
     else:
         parts += [confusion_table(comparison), measures(comparison)]
     parts += alignment_notes(comparison)
+    if comparison.at is not None:
+        sentence, *at_parts = tolerance_parts(comparison.at)
+        parts[0] = Note("summary", f"{summary(comparison, chance)}\n{sentence.text}")
+        parts[1:1] = at_parts
     parts += [*strength_parts(comparison.strengths), *direction_notes(comparison)]
     if top:
         parts += [worst_pairs(comparison, top), *variables_tables(comparison, top)]
@@ -268,6 +275,45 @@ def strength_parts(strengths: Strengths | None, *, top: int = TOP) -> list[Part]
 
         title += f" of dependencies drawn at random, with {100 * CONFIDENCE:g} % intervals"
     return [table(title, columns, rows, "strengths")]
+
+
+def tolerance_parts(at: AtTolerances, *, top: int = TOP) -> list[Any]:
+    """Return the distance at each tolerance: a sentence, a table, and notes."""
+    roles, total = at.roles, at.total or 1
+    columns: dict[str, Style] = {"stronger than": "text", "differs": "share"}
+    columns |= {roles.heads["fn"]: "share", roles.heads["fp"]: "share", "both": "share"}
+    columns |= {"differs, of what either has": "share"}
+    rows: list[tuple[Cell, ...]] = []
+    for found in at.values():
+        b = found.bounds
+        cells = [_between(*ends, total) for ends in (b.distance, b.fn, b.fp, b.tp)]
+        either = total - b.tn[0]
+        of_either = Share(b.distance[0], either) if not found.open_pairs and either else None
+        rows.append((f"{found.tolerance:g}", *cells, of_either))
+    title = "Where dependences must be stronger than a tolerance (absolute log odds ratio)"
+    shares = [_between_text(found.bounds.distance, total) for found in at.values()]
+    later = [f"{share} at {t:g}" for share, t in zip(shares[1:], at.tolerances[1:], strict=True)]
+    first = f"{shares[0]} of all assertions differ at t = {at.tolerances[0]:g}"
+    text = f"If only dependences stronger than t count, {listed([first, *later])}."
+    parts: list[Part] = [Note("summary", text), table(title, columns, rows, "at")]
+    for model in at.without_weights:
+        text = f"{model[0].upper()}{model[1:]} has no weights and keeps its claims at all of them."
+        parts.append(Note("claims", text))
+    if not at.closed:
+        unfinished = max(len(found.open_pairs) for found in at.values())
+        text = f"{UNDECIDED.capitalize()}: up to {unfinished:,} of {len(at.pairs):,} pairs are "
+        parts.append(
+            Note("open", f"{text}unfinished at a tolerance. Bounds are proven.", warns=True)
+        )
+    return parts
+
+
+def _between(low: Number, high: Number, total: Number) -> Cell:
+    return Share(low, total) if low == high else Interval(ratio(low, total), ratio(high, total))
+
+
+def _between_text(ends: tuple[Number, Number], total: Number) -> str:
+    return " to ".join(dict.fromkeys(percent(end, total) for end in ends))
 
 
 def guesses_parts(guesses: Sequence[Guess]) -> list[Part]:

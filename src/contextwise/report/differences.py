@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 
 from contextwise.comparison.roles import Agreement
 from contextwise.models.notation import between, in_words, where
-from contextwise.report.comparisons import summary, variables_tables, worst_title
+from contextwise.report.comparisons import (
+    summary,
+    tolerance_parts,
+    variables_tables,
+    worst_title,
+)
 from contextwise.report.parts import (
     TOP,
     UNDECIDED,
@@ -31,7 +36,38 @@ REGIONS: dict[str, Style] = {"dependent": "text", "of contexts": "share", "when"
 
 
 def difference_parts(result: Explanation, *, top: int = TOP) -> list[Part]:
+    if result.tolerance is not None:
+        return _parts_at(result, result.tolerance)
     return [Note("summary", summary(result.comparison)), *explanation_parts(result)]
+
+
+def _parts_at(explanation: Explanation, tolerance: float) -> list[Part]:
+    """Return the worst pairs at a tolerance, with their regions."""
+    at = explanation.comparison.at
+    assert at is not None
+    noun = explanation.comparison.roles.noun
+    title = f"The pairs with the most {noun} among dependences stronger than {tolerance:g}"
+    parts: list[Part] = tolerance_parts(at)[:1]
+    parts += _pairs_table(explanation, f"{title}, and where they differ")
+    if not explanation.pairs:
+        parts.append(Note("nothing", "No finished pair differs."))
+    return [*parts, *_partial_notes(explanation), *tolerance_parts(at)[2:]]
+
+
+def _pairs_table(explanation: Explanation, title: str) -> list[Table]:
+    columns: dict[str, Style] = {"pair": "name", "differs": "share", **REGIONS}
+    rows: list[tuple[Cell, ...]] = []
+    for pair in explanation.pairs:
+        named: tuple[Cell, ...] = PairName(*pair.pair), Share(pair.errors, pair.contexts)
+        for region in region_rows(pair):
+            rows.append((*named, *region))
+            named = "", ""
+    return [table(title, columns, rows, "pairs")] if explanation.pairs else []
+
+
+def _partial_notes(explanation: Explanation) -> list[Note]:
+    text = "A time limit left out part of this explanation."
+    return [Note("partial", text, warns=True)] if explanation.partial else []
 
 
 def explanation_parts(explanation: Explanation) -> list[Part]:
@@ -39,27 +75,17 @@ def explanation_parts(explanation: Explanation) -> list[Part]:
     comparison = explanation.comparison
     parts: list[Part] = []
     if explanation.pairs:
-        columns: dict[str, Style] = {"pair": "name", "differs": "share", **REGIONS}
-        rows: list[tuple[Cell, ...]] = []
-        for pair in explanation.pairs:
-            named: tuple[Cell, ...] = PairName(*pair.pair), Share(pair.errors, pair.contexts)
-            for region in region_rows(pair):
-                rows.append((*named, *region))
-                named = "", ""
         title = worst_title(comparison, len(explanation.pairs))
         if len(comparison.unions.open_places):
             noun = comparison.roles.noun
             title = f"The pairs with the most {noun} known so far, then unfinished pairs"
-        parts.append(table(f"{title}, and where they differ", columns, rows, "pairs"))
+        parts += _pairs_table(explanation, f"{title}, and where they differ")
     if any(model.given_by_claims for model in comparison.question.structures):
         text = "Features behind the errors are left out: a model is given by its claims."
         parts.append(Note("no features", text))
     parts += features_tables(explanation)
     parts += variables_tables(comparison, max(len(explanation.pairs), 5))
-    if explanation.partial:
-        text = "A time limit left out part of this explanation."
-        parts.append(Note("partial", text, warns=True))
-    return parts
+    return [*parts, *_partial_notes(explanation)]
 
 
 def region_parts(pair: PairExplanation, *, top: int = TOP) -> list[Part]:

@@ -184,6 +184,7 @@ PARTS = {
     "comparison.matrix.Comparisons": "report.comparisons.comparisons_parts",
     "comparison.matrix.DistanceMatrix": "report.comparisons.matrix_parts",
     "comparison.strengths.Strengths": "report.comparisons.strength_parts",
+    "comparison.tolerances.AtTolerances": "report.comparisons.tolerance_parts",
     "evaluation.random_guesses.Chance": "report.evaluations.chance_parts",
     "evidence.model_check.Check": "report.claims.check_parts",
     "evaluation.groups_of_guesses.GroupComparison": "report.evaluations.guess_groups_parts",

@@ -185,7 +185,7 @@ def strength(model: LogLinear, pair: Pair, context: Mapping[str, str]) -> float:
     2.5
     """
     first, second = (model.domain.states[model.domain.position(name)] for name in pair)
-    table = {cell: 0.0 for cell in product(first, second)}
+    table = dict.fromkeys(product(first, second), 0.0)
     for feature, weight in zip(model.structure, model.weights.tolist(), strict=True):
         if set(pair) <= set(feature):
             for a, b in table:
@@ -206,7 +206,7 @@ def strength(model: LogLinear, pair: Pair, context: Mapping[str, str]) -> float:
     )
 
 
-def brute_force_at(true: Model, guess: Model, tolerance: float) -> Confusion:
+def brute_force_at(true: Model, guess: Model, *, tolerance: float) -> Confusion:
     """Compute the confusion matrix at a tolerance by visiting every context.
 
     A pair depends where its strength exceeds the tolerance, or 1e-9 if that is larger. A model
@@ -221,7 +221,7 @@ def brute_force_at(true: Model, guess: Model, tolerance: float) -> Confusion:
     --------
     >>> structure = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
     >>> true, guess = LogLinear(structure, [3.0, 0.001]), LogLinear(structure, [3.0, 2.0])
-    >>> brute_force_at(true, guess, 0.1)
+    >>> brute_force_at(true, guess, tolerance=0.1)
     Confusion(tp=2, fn=0, fp=2, tn=2)
     """
     tally = {(t, g): 0 for t in (True, False) for g in (True, False)}

@@ -62,18 +62,21 @@ class PairSearches {
   u64 nodes() const { return nodes_; }
 
  private:
-  static constexpr u64 FIRST = 1 << 12, MORE = 16;
-  // A pair over its budget is searched again without small nodes, which gives closer bounds.
+  static constexpr u64 FIRST = 1 << 13, MORE = 64;
+  // With a deadline, a pair over its budget is searched again without small nodes, for close
+  // bounds.
   static constexpr double SMALL = 16;
 
   void work() {
+    const bool has_limit =
+        options_.deadline != Clock::time_point::max() || options_.nodes != Budget::UNLIMITED;
     for (std::size_t at = next_++; at < todo_.size() && !stop_; at = next_++) {
       const std::size_t k = todo_[at];
       const Problem problem(cardinalities_, models_, k, pairs_[k]);
       Search search(problem, thresholds_);
       Budget budget{budget_, options_.deadline, &stop_};
       Bits sizes = search.run(budget, 0);
-      if (search.cut() && budget.extend(budget.used + budget_))
+      if (search.cut() && has_limit && budget.extend(budget.used + budget_))
         sizes = search.run(budget, SMALL / static_cast<double>(budget_));
       nodes_ += budget.used;
       if (budget.late) stop_ = true;

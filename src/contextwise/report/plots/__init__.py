@@ -16,6 +16,7 @@ from contextwise.report.plots.of_guesses import (
     plot_models,
     plot_odds,
     plot_reliability,
+    plot_strength,
 )
 from contextwise.report.plots.of_pairs import plot_graphs, plot_pairs, plot_structure
 from contextwise.report.plots.style import save
@@ -28,6 +29,7 @@ __all__ = [
     "plot_odds",
     "plot_pairs",
     "plot_reliability",
+    "plot_strength",
     "plot_structure",
     "save",
 ]

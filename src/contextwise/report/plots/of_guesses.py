@@ -86,6 +86,71 @@ def plot_guesses(guesses: Guesses, *, title: str = "", **options: Unpack[FigureO
     return figure
 
 
+@styled
+def plot_strength(guesses: Guesses, *, title: str = "", **options: Unpack[FigureOptions]) -> Figure:
+    """Plot the distance where dependences must be stronger than a tolerance.
+
+    One guess is drawn with its two kinds of errors, several as lines. Bands are proven bounds.
+
+    Parameters
+    ----------
+    guesses : one comparison, a mapping from names, or a list
+        Comparisons made with ``at``.
+
+    Examples
+    --------
+    >>> from contextwise import LogLinear, compare, examples
+    >>> structure = examples.load("six")
+    >>> true = LogLinear(structure, range(len(structure)))
+    >>> figure = plot_strength(compare(true, "six-guess", at=(0, 1, 2)))
+    >>> figure.axes[0].get_ylabel()
+    'assertions that differ at t'
+    """
+    by_name = named(guesses)
+    if any(comparison.at is None for comparison in by_name.values()):
+        raise DomainError("plot_strength needs comparisons with tolerances: compare(..., at=...)")
+    axes = new_axes(COLUMN, 2.2 + 0.2 * bool(title))
+    only, *others = by_name.values()
+    for (label, comparison), colour, marker in zip(
+        by_name.items(), SERIES * len(by_name), MARKERS * len(by_name), strict=False
+    ):
+        at, total = comparison.at, comparison.total or 1
+        places = range(len(at or ()))
+        bounds = [found.bounds for found in (at or {}).values()]
+        low, high = ([ratio(b.distance[end], total) for b in bounds] for end in (0, 1))
+        if low != high:
+            axes.fill_between(places, low, high, color=colour, alpha=0.25, linewidth=0)
+        if not others:
+            missed = [ratio(b.fn[0], total) for b in bounds]
+            kinds: tuple[tuple[Agreement, list[float], list[float]], ...]
+            kinds = ("fn", [0.0] * len(low), missed), ("fp", missed, low)
+            for kind, floor, top in kinds:
+                words = comparison.roles.only[kind]
+                axes.fill_between(
+                    places,
+                    floor,
+                    top,
+                    facecolor=COLOURS[kind],
+                    hatch="...." if kind == "fn" else "////",
+                    edgecolor="white",
+                    linewidth=0,
+                    label=words,
+                )
+        label = label if others else "differ"
+        axes.plot(places, low, color=colour, marker=marker, markersize=3, linewidth=1, label=label)
+    axes.set_xticks(range(len(only.at or ())), [f"{t:g}" for t in only.at or ()])
+    axes.set_xlabel("tolerance t (absolute log odds ratio)")
+    axes.set_ylabel("assertions that differ at t")
+    axes.set_ylim(bottom=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    columns = 2 if others else 3
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=columns)
+    figure = titled(axes)
+    if title:  # above the legend
+        figure.suptitle(title, fontsize="medium")
+    return figure
+
+
 def _name_rows(axes: Axes, names: Sequence[str]) -> None:
     axes.set_yticks(range(len(names)), names, fontsize="small")
     axes.set_ylim(len(names) - 0.5, -0.5)
