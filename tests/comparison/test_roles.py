@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from contextwise import LogLinear, compare, compare_many, examples, explain
+from contextwise import LogLinear, compare, compare_many, explain
 from contextwise.cli import contextwise
 from contextwise.comparison.two_models import comparison_record
 from contextwise.errors import ContextwiseError

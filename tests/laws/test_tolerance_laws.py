@@ -118,7 +118,7 @@ def test_claims_read_from_the_numbers_agree(data: st.DataObject) -> None:
     pair = data.draw(st.tuples(weighted(domain), weighted(domain, zeros=True) | networks(domain)))
     for tolerance, found in at(*pair).items():
         read = [by_values(model, tolerance=max(tolerance, 1e-9)) for model in pair]
-        if all(model.info["by_values"]["pairs_by_table"] == 0 for model in read):
+        if all((about := model.origin.by_values) and about.pairs_by_table == 0 for model in read):
             assert compare(*read).confusion == found.confusion
 
 

@@ -33,7 +33,8 @@ from contextwise.counting.extraction import covered_pairs, find_pairs, pair_feat
 from contextwise.errors import DomainError, OpenResult, require
 from contextwise.models.domain import Domain
 from contextwise.models.features import Features, PairIndex
-from contextwise.models.structure import ROUNDING, LogLinear
+from contextwise.models.origin import ROUNDING
+from contextwise.models.structure import LogLinear
 from contextwise.support.arrays import IntArray, ObjectArray
 from contextwise.support.effort import QUIET, Effort
 from contextwise.support.formatting import Printed

@@ -25,7 +25,8 @@ import numpy as np
 from contextwise.comparison.confusion import Confusion
 from contextwise.comparison.question import Pair
 from contextwise.models.domain import Domain
-from contextwise.models.structure import ROUNDING, LogLinear, Model, Structure, features_of
+from contextwise.models.origin import ROUNDING
+from contextwise.models.structure import LogLinear, Model, Structure, features_of
 from contextwise.support.loading import lazy_names
 
 if TYPE_CHECKING:
