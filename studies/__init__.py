@@ -1,6 +1,8 @@
-"""Studies with the package: the paper's experiment on KL-divergence, and a study of learners.
+"""Studies with the package: learners on known truths and on real tables.
 
 They are scripts on the public functions, outside the package; ``results`` has what they wrote::
 
-    python -m studies.kl --out runs/kl --jobs 2
+    python -m studies.learners --jobs 2
+
+The paper's experiment is a command: ``contextwise study six --planted 1000 --kl --help``.
 """

@@ -181,15 +181,22 @@ def _numbers(ctx: click.Context, param: click.Parameter, text: str) -> list[int]
 @options.model("truths", nargs=-1, required=True, metavar="TRUTH...")
 @click.option(
     "--learners",
-    required=True,
+    default="",
     metavar="NAME,...",
-    callback=lambda _ctx, _param, text: [part.strip() for part in text.split(",")],
+    callback=lambda _ctx, _param, text: [part.strip() for part in text.split(",") if part],
     help="Learners, as in pair-blocks,trees:penalty=5,mylib:Mine; contextwise learn --help.",
 )
 @options.option(
     "--rows", default="200,1000", metavar="N,...", callback=_numbers, help="Rows of a data set."
 )
 @options.number("--repeats", default=5, help="Number of data sets per truth and number of rows.")
+@options.number(
+    "--planted",
+    default=0,
+    least=0,
+    help="Also guess N structures with planted false positives, and N with false negatives.",
+)
+@click.option("--kl", is_flag=True, help="Add KL, CMLL and the log-likelihood of new rows.")
 @options.number("--weight-sets", default=1, help="Sets of random weights of each truth.")
 @click.option("--keep-models", is_flag=True, help="Keep every learned model, in FOLDER/models.")
 @options.path("--out", required=True, metavar="FOLDER", help="Write the results to this folder.")
@@ -199,7 +206,14 @@ def _numbers(ctx: click.Context, param: click.Parameter, text: str) -> list[int]
 @options.output("json", "csv")
 @click.pass_context
 def study(
-    ctx: click.Context, /, truths: tuple[str, ...], out: str, output: str, **settings: Any
+    ctx: click.Context,
+    /,
+    truths: tuple[str, ...],
+    learners: list[str],
+    kl: bool,
+    out: str,
+    output: str,
+    **settings: Any,
 ) -> None:
     """Compare learners on rows drawn from models whose structure is known.
 
@@ -218,12 +232,17 @@ def study(
     \b
     Examples:
       contextwise study lung six --learners chow-liu,mpl --out runs/small
+      contextwise study six --planted 100 --weight-sets 3 --kl --out runs/kl
       contextwise study paper bnlearn-asia true.bif --learners trees:penalty=5,csgs \\
         --rows 200,1000,5000 --out runs/mine --jobs 2 --time-limit 60
     """
+    if not learners and not settings["planted"]:
+        raise click.UsageError("name guesses: --learners NAME,... or --planted N")
+    how = {"out": out, "command": options.command_line(ctx), "show_progress": True, **settings}
+    if kl:
+        how["columns"] = [cw.studies.kl.Divergence()]
     with printing.resumable(out):
-        command = options.command_line(ctx)
-        result = cw.study(list(truths), out=out, command=command, show_progress=True, **settings)
+        result = cw.study(list(truths), learners, **how)
     if output == "text":
         click.echo(result)
         click.echo(f"page, figure and results are in {out}", err=True)

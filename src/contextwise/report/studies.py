@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from base64 import b64encode
+from collections.abc import Sequence
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from contextwise.errors import require
 from contextwise.report.html import as_html, page_html, tag
 from contextwise.report.parts import Cell, Note, Part, Style, table
+from contextwise.report.planted_errors import planted_figure, planted_parts
 from contextwise.report.plots.of_guesses import MARKERS, SERIES
 from contextwise.report.plots.style import COLUMN, encoded, new_figure, save, styled
 from contextwise.report.scatter import scatter_html
@@ -35,21 +37,25 @@ def publish(study: Study, folder: str | os.PathLike[str]) -> None:
         write_bytes(place / "models" / path, text.encode())
     if all(record["status"] != "done" for record in study.results):
         return
-    figure = study_figure(study)
-    save(figure, place / "study.png")
-    write_bytes(place / "study.html", _page(study, figure).encode())
+    figures = []
+    if study.learners:
+        figures.append(("study", study_figure(study), CAPTION))
+    if any(record.get("kl") is not None for record in study.planted):
+        figures.append(("planted", planted_figure(study), PLANTED))
+    for name, figure, _ in figures:
+        for suffix in (".png", ".pdf", ".svg"):
+            save(figure, place / f"{name}{suffix}")
+    write_bytes(place / "study.html", _page(study, figures).encode())
 
 
-def _page(study: Study, figure: Figure) -> str:
+def _page(study: Study, figures: Sequence[tuple[str, Figure, str]]) -> str:
     answer, *rest = study_parts(study)
-    picture = b64encode(encoded(figure, "svg")).decode()
-    body = [
-        as_html([answer]),
-        tag("img", src=f"data:image/svg+xml;base64,{picture}", alt=CAPTION),
-        tag("p", CAPTION),
-        as_html(rest),
-        scatter_html(study.results),
-    ]
+    body = [as_html([answer])]
+    for _, figure, caption in figures:
+        picture = b64encode(encoded(figure, "svg")).decode()
+        body.append(tag("img", src=f"data:image/svg+xml;base64,{picture}", alt=caption))
+        body.append(tag("p", caption))
+    body += [as_html(rest), scatter_html(study.results)]
     made = [("contextwise", version("contextwise")), ("Python", platform.python_version())]
     return page_html("Study of learners", "".join(body), made)
 
@@ -57,6 +63,12 @@ def _page(study: Study, figure: Figure) -> str:
 CAPTION = (
     "Share of all assertions in which what was learned differs from the truth: mean over data "
     "sets, with its standard error."
+)
+
+
+PLANTED = (
+    "KL from the true to the fitted distribution, for structures with planted errors: mean over "
+    "sets of weights."
 )
 
 
@@ -89,7 +101,12 @@ def study_figure(study: Study) -> Figure:
 
 
 def study_parts(study: Study, *, top: int | None = None) -> list[Part]:
-    """Return the answer, the means at each number of rows, and what did not finish."""
+    """Return the answers, the means at each number of rows, and what did not finish."""
+    planted = planted_parts(study) if study.planted else []
+    return [*(_learner_parts(study) if study.learners else []), *planted]
+
+
+def _learner_parts(study: Study) -> list[Part]:
     sizes = study.sizes
     columns: dict[str, Style] = {"learner": "name"}
     columns |= {f"{size:,} rows": "text" for size in sizes}
@@ -112,7 +129,8 @@ def verdict(study: Study) -> str:
     size = study.sizes[-1]
     order = study.ranking(size)
     truths = plural(len(study.truths), "truth")
-    sets = plural(len(study.results) // len(study.learners) // len(study.sizes), "data set")
+    learned = len(study.results) - len(study.planted)
+    sets = plural(learned // len(study.learners) // len(study.sizes), "data set")
     where = f"at {size:,} rows (mean over {sets} of {truths})"
     if not order:
         return f"No learner finished on every data set {where}."

@@ -3,7 +3,7 @@
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from contextwise.studies import learner_study, units
+    from contextwise.studies import kl, learner_study, planted, units
 else:
     from contextwise.support.loading import lazy_modules
 

@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import sqrt
 from statistics import mean, variance
@@ -33,6 +33,7 @@ from contextwise.learning.identity import (
     versions_of,
 )
 from contextwise.models.structure import Model, numbers_of, structure_of
+from contextwise.studies.planted import LABELS, Planted, draw_structures, draws
 from contextwise.studies.units import (
     MODEL,
     Columns,
@@ -109,7 +110,12 @@ class Study(Printed):
     @property
     def learners(self) -> list[str]:
         """The names of the learners."""
-        return self._values("learner")
+        return [name for name in self._values("learner") if name not in LABELS.values()]
+
+    @property
+    def planted(self) -> list[dict[str, Any]]:
+        """The records of structures with planted errors."""
+        return [record for record in self.results if record.get("structure") is not None]
 
     @property
     def sizes(self) -> list[int]:
@@ -196,8 +202,9 @@ def _standard_error(groups: Sequence[Sequence[float]]) -> float | None:
 
 def study(
     truths: Any,
-    learners: Any,
+    learners: Any = (),
     *,
+    planted: int = 0,
     rows: int | Sequence[int] = (200, 1000),
     repeats: int = 5,
     weight_sets: int = 1,
@@ -220,10 +227,13 @@ def study(
         `contextwise.truths.named` lists. A structure without weights gets strong random ones.
     learners : name or Learner, or several; or a mapping from labels to learners
         Learners of others run in a process with a fixed hash seed. Functions get a DataFrame.
+    planted : number of structures with planted errors, of each kind, per truth
+        They are further guesses: with false positives only, or with false negatives only.
     rows : number of rows of a data set, or several
     repeats : number of data sets per truth, set of weights and number of rows
     weight_sets : number of sets of random weights of each truth
-    columns : further numbers to measure; see `contextwise.studies.units`
+    columns : further numbers to measure, such as `contextwise.studies.kl.Divergence()`
+        See `contextwise.studies.units` for how to write others.
     keep_models : bool
         Keep every learned model, in the folder ``models`` of ``out``.
     out : folder, optional
@@ -260,11 +270,13 @@ def study(
     sizes = [rows] if isinstance(rows, int) else list(dict.fromkeys(rows))
     if not sizes or min(sizes) < 2:
         raise ContextwiseError(f"rows must be numbers >= 2, got {sizes or 'none'}")
-    for name, count in (("repeats", repeats), ("weight_sets", weight_sets)):
-        if count < 1:
-            raise ContextwiseError(f"{name} must be >= 1, got {count}")
+    least = {"repeats": (repeats, 1), "weight_sets": (weight_sets, 1), "planted": (planted, 0)}
+    for name, (count, fewest) in least.items():
+        if count < fewest:
+            raise ContextwiseError(f"{name} must be >= {fewest}, got {count}")
     seed = seed if isinstance(seed, int) else int(seed.integers(2**31))
-    chosen = {label: as_learner(item) for label, item in _labelled(learners, "learner").items()}
+    named_learners = {} if planted and not len(learners) else _labelled(learners, "learner")
+    chosen = {label: as_learner(item) for label, item in named_learners.items()}
     plan = _Plan(
         {
             (label, number): _truth(model, number)
@@ -283,14 +295,15 @@ def study(
     if out is not None:
         require("matplotlib", "studies")  # now, not after the work
     plan.check()
+    drawing = plan.draws(planted)
     with ExitStack() as stack:
         stack.enter_context(sent_by_value(user_modules(list(chosen.values()))))
         configuration = {"study": "learners", "seed": seed, "time_limit": time_limit}
         store = stack.enter_context(Store(out, configuration))
+        _run(store, drawing, draw_structures, effort)
+        plan = plan.with_planted(store, drawing)
         plan.tell_changes(store)
-        outcome = run_units(store, plan.units, compute, effort)
-        if outcome.failed:
-            raise ContextwiseError(f"{outcome}; finished work is kept, run the same to resume")
+        _run(store, plan.units, compute, effort)
         records = list(store.records(plan.keys))
     result = plan.result(records, command)
     if out is not None:
@@ -299,6 +312,12 @@ def study(
     if len(failed) == len(records):
         raise ContextwiseError(f"no learner finished: {_reason(failed[0])}")
     return result
+
+
+def _run(store: Store, units: list[Unit], function: Any, effort: Effort) -> None:
+    outcome = run_units(store, units, function, effort)
+    if outcome.failed:
+        raise ContextwiseError(f"{outcome}; finished work is kept, run the same to resume")
 
 
 def _reason(record: Mapping[str, Any]) -> str:
@@ -318,6 +337,29 @@ class _Plan:
     keep_models: bool
     seed: int
     time_limit: float | None
+    planted: Mapping[str, Sequence[Planted]] = field(default_factory=dict)
+    """Further sources of guesses of each truth."""
+
+    def draws(self, count: int) -> list[Unit]:
+        """Return the units that draw structures with planted errors."""
+        truths = {label: structure_of(model) for (label, _), model in self.truths.items()}
+        return [
+            unit
+            for label, structure in (truths if count else {}).items()
+            for unit in draws(label, structure, count, self.seed)
+        ]
+
+    def with_planted(self, store: Store, drawn: Sequence[Unit]) -> _Plan:
+        """Return the plan with the structures that were drawn."""
+        sources: dict[str, list[Planted]] = {}
+        for unit in drawn:
+            records = list(store.records([unit.key]))
+            sources.setdefault(unit.parameters.truth, []).append(Planted(unit.parameters, records))
+        return replace(self, planted=sources)
+
+    def sources_of(self, truth: str) -> list[Source]:
+        """Return the sources of guesses at a truth."""
+        return [*self.sources, *self.planted.get(truth, ())]
 
     def data_sets(self) -> Iterator[DataSet]:
         """Yield the data sets, one of each kind first."""
@@ -354,26 +396,29 @@ class _Plan:
         known = self.identities
         more = as_json(known.get("measured", {}))
         parts = {source.label: as_json(known[source.label]) for source in self.sources}
+        parts |= {p.key: as_json(p.identity) for each in self.planted.values() for p in each}
         truths = {place: _hash(model) for place, model in self.truths.items()}
         return [
             Unit(
-                f"{data.place} {source.label} {truths[data.truth, data.weights]} "
-                f"{short_hash((parts[source.label] + more).encode())}",
+                f"{data.place} {source.key} {truths[data.truth, data.weights]} "
+                f"{short_hash((parts[source.key] + more).encode())}",
                 Task(data, source, self.columns, self.keep_models, self.time_limit),
             )
             for data in self.data_sets()
-            for source in self.sources
+            for source in self.sources_of(data.truth)
         ]
 
     @cached_property
     def keys(self) -> list[str]:
         """Return the keys of the units in the order of the results."""
-        truths, labels = list(self.truths), [source.label for source in self.sources]
+        truths = {place: number for number, place in enumerate(self.truths)}
+        sources = [source for truth, _ in self.truths for source in self.sources_of(truth)]
+        keys = {source.key: number for number, source in enumerate(sources)}
 
         def place(unit: Unit) -> tuple[int, int, int, int]:
-            data = unit.parameters.data
-            where = truths.index((data.truth, data.weights))
-            return where, data.size, data.repeat, labels.index(unit.parameters.source.label)
+            data: DataSet = unit.parameters.data
+            where = truths[data.truth, data.weights]
+            return where, data.size, data.repeat, keys[unit.parameters.source.key]
 
         return [unit.key for unit in sorted(self.units, key=place)]
 
@@ -417,6 +462,7 @@ class _Plan:
             "seed": self.seed,
             "rows": list(self.sizes),
             "repeats": self.repeats,
+            "planted": sum(len(s.records) for each in self.planted.values() for s in each),
             "time_limit": self.time_limit,
             "truths": {key: known[key] for key in known if key not in (*learners, "measured")},
             "learners": learners,

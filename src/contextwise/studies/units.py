@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 from zlib import crc32
 
@@ -126,9 +127,13 @@ class Case:
     data: DataSet
     true: Structure
     guess: Structure
-    comparison: Comparison
     model: Model
     """The guess with the weights of its learner, if it has any."""
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """The comparison of the guess with the truth."""
+        return compare(self.true, self.guess)
 
 
 class Columns(Protocol):
@@ -150,6 +155,8 @@ class Guess(NamedTuple):
 
     record: Mapping[str, Any]
     model: Model | None = None
+    numbers: Mapping[str, Any] | None = None
+    """Its `numbers_of_comparison`, if they are known already."""
 
 
 class Source(Protocol):
@@ -158,6 +165,10 @@ class Source(Protocol):
     @property
     def label(self) -> str:
         """The name under which its guesses are shown."""
+
+    @property
+    def key(self) -> str:
+        """The source in the key of a unit."""
 
     @property
     def identity(self) -> Identity:
@@ -188,23 +199,29 @@ def compute(task: Task) -> list[Record]:
     for guess in task.source.guesses(data, task.time_limit):
         record: Record = {**dict.fromkeys(keys), **place, **guess.record}
         if guess.model is not None:
-            record |= {"status": "done", **_measured(guess.model, task)}
+            record |= {"status": "done", **_measured(guess.model, guess.numbers, task)}
         records.append(record)
     return records
 
 
-def _measured(model: Model, task: Task) -> Record:
-    """Return the numbers of a guess."""
-    true, guess = structure_of(task.data.model), structure_of(model)
-    comparison = compare(true, guess)
-    record: Record = {"features": len(guess), "mean_length": guess.statistics()["mean_length"]}
+def numbers_of_comparison(guess: Structure, comparison: Comparison) -> Record:
+    """Return the columns of every study that one comparison determines."""
+    lengths = guess.features.lengths
+    record: Record = {"features": len(guess)}
+    record["mean_length"] = float(lengths.mean()) if len(guess) else 0.0
     record |= {"assertions": int(comparison.total), "distance": int(comparison.distance)}
     record |= {key: int(getattr(comparison, key)) for key in COUNTS}
     for key in ("normalized", "kappa", *GRAPH_DISTANCES):
         value = MEASURES[key].formula(comparison) if comparison.total else None
         record[key] = None if value is None else float(value) if key == "kappa" else value
     record["normalized"] = comparison.normalized
-    case = Case(task.data, true, guess, comparison, model)
+    return record
+
+
+def _measured(model: Model, numbers: Mapping[str, Any] | None, task: Task) -> Record:
+    """Return the numbers of a guess, with those of further columns."""
+    case = Case(task.data, structure_of(task.data.model), structure_of(model), model)
+    record = dict(numbers or numbers_of_comparison(case.guess, case.comparison))
     for columns in task.columns:
         try:
             record |= columns.measure(case)
@@ -232,6 +249,11 @@ class Learned:
         """Choose where a learner runs; one that cannot be pickled runs in this process."""
         ours = getattr(defined_by(learner), "__module__", "").startswith("contextwise.")
         return cls(label, learner, not ours and can_be_sent(learner))
+
+    @property
+    def key(self) -> str:
+        """The source in the key of a unit."""
+        return self.label
 
     @property
     def identity(self) -> Identity:
