@@ -77,7 +77,7 @@ def test_both_ways_to_fit_give_the_same_numbers(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("seed", range(8))
 def test_a_table_is_fitted_as_the_general_fit_does(seed: int) -> None:
     domain = Domain.of_cardinalities([2, 3, 1, 2])
-    structure = random_structure(domain, features=5, set_literals=0.4, rng=seed)
+    structure = random_structure(domain, features=5, set_literals=0.4, seed=seed)
     rows = np.random.default_rng(seed).integers(0, domain.cardinalities, (60, 4))
     places = np.ravel_multi_index(tuple(rows.T), domain.cardinalities)
     shares = np.bincount(places, minlength=12) / 60
