@@ -36,7 +36,7 @@ QUICK = {
 """The rooms of ``pytest -m quick``, about a minute on two cores; without the files below."""
 SLOW = {
     *("test_ganak", "test_learners", "test_reference_searches", "test_counts_are_rows"),
-    *("test_undirected", "test_from_values", "test_libra_scan"),
+    *("test_undirected", "test_hierarchical", "test_from_values", "test_libra_scan"),
     *("test_distance_laws", "test_format_fuzz", "test_limits"),
 }
 

@@ -1,29 +1,16 @@
 """Every bad file gives one clear line with the file and the line, whatever its size."""
 
-import gzip
 import json
 import tracemalloc
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from contextwise import Structure, read, write
-from contextwise.errors import ContextwiseError, FileError, ParseError, TooLargeError
-from contextwise.support import files
+from bad_files import refused
+from contextwise import read
+from contextwise.errors import ParseError, TooLargeError
 
 HEAD = "2,3,2\nMN {\n"
-
-
-def refused(path: Path, content: str | bytes, **options: Any) -> str:
-    """The message that reading this content gives, without the folder."""
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(ContextwiseError) as caught:
-        read(path, **options)
-    message = str(caught.value)
-    assert "\n" not in message
-    assert len(message) < 700
-    return message.replace(f"{path.parent}/", "")
 
 
 @pytest.mark.parametrize(
@@ -114,176 +101,6 @@ def test_mn(text: str, message: str, tmp_path: Path) -> None:
 )
 def test_bn(text: str, message: str, tmp_path: Path) -> None:
     assert refused(tmp_path / "x.bn", text).startswith(message)
-
-
-GOOD = {
-    "format": "contextwise",
-    "version": 1,
-    "variables": [{"name": "A", "states": ["a", "b"]}, {"name": "B", "states": ["0", "1"]}],
-    "features": [{"A": "a", "B": "1"}, {"A": ["b"]}],
-    "weights": [1, "inf"],
-}
-
-
-def test_the_document_that_is_spoiled_below_is_good(tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps(GOOD))
-    assert len(read(path)) == 2
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"version": 9}, ":3: version: unknown version 9; expected 1"),
-        ({"version": None}, ":3: version: unknown version None"),
-        ({"version": True}, ":3: version: unknown version True"),
-        ({"format": "pgm"}, ':2: format: expected "format": "contextwise"'),
-        ({"features": 3}, ":20: features: expected a list"),
-        ({"features": [3]}, ":21: features[0]: expected an object"),
-        ({"features": [{}, {"C": "a"}]}, ":23: features[1].C: unknown variable 'C'"),
-        ({"features": [{}, {"A": "c"}]}, ":23: features[1].A: variable 'A' has no state 'c'"),
-        ({"features": [{}, {"A": 1.5}]}, ":23: features[1].A: 1.5 is not a state"),
-        ({"features": [{}, {"A": None}]}, ":23: features[1].A: None is not a state"),
-        ({"features": [{}, {"A": {"a": 1}}]}, ":23: features[1].A: {'a': 1} is not a state"),
-        ({"variables": {"A": 2}}, ":4: variables: expected a list"),
-        ({"variables": [{"name": "A"}]}, ":5: variables[0]: the key 'states' is missing"),
-        ({"variables": [{"name": 1, "states": ["a"]}]}, ":6: variables[0].name: expected a text"),
-        ({"variables": [{"name": "A", "states": 2}]}, ":7: variables[0].states: expected a list"),
-        ({"variables": [{"name": "A", "states": []}]}, ":5: variables[0]: variable 'A' has no"),
-        ({"variables": [{"name": "A", "states": ["a", "a"]}]}, ":5: variables[0]: variable 'A'"),
-        ({"variables": [{"name": "A", "states": [True]}]}, ":5: variables[0]: True is not a"),
-        ({"variables": [{"name": "\ud800", "states": ["a"]}]}, ":6: variables[0].name: '\\ud800'"),
-        ({"variables": [{"name": "A", "states": ["a"]}] * 2}, ":11: variables[1]: two variables"),
-        ({"weights": [1]}, ":31: weights: 1 weights for 2 features"),
-        ({"weights": [1, float("nan")]}, ":33: weights[1]: a weight is a number"),
-        ({"weights": [1, float("inf")]}, ":33: weights[1]: a weight is a number"),
-        ({"weights": [1, "1"]}, ":33: weights[1]: a weight is a number"),
-        ({"weights": [1, True]}, ":33: weights[1]: a weight is a number"),
-        ({"weights": [1, 10**400]}, ":33: weights[1]: a weight is a number"),
-        ({"description": 5}, ":35: description: expected a text"),
-        ({"directed": "yes"}, ":35: directed: expected true or false"),
-        ({"feature": []}, ":35: feature: unknown key 'feature'; the keys are format, version"),
-    ],
-)
-def test_json(change: dict[str, Any], message: str, tmp_path: Path) -> None:
-    text = json.dumps({**GOOD, **change}, indent=1)
-    assert refused(tmp_path / "x.json", text).startswith("x.json" + message)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "x.json:1: the file is empty"),
-        ("[1,\n2", "x.json:2: this is not valid JSON: Expecting ',' delimiter"),
-        ("[]", "x.json:1: expected an object"),
-        ("{}", 'x.json:1: format: expected "format": "contextwise"'),
-        ('{"format": "contextwise",\n"format": "x"}', "x.json:2: format: the key 'format' occurs"),
-        ('{"format": "contextwise", "version": 1}', "x.json:1: the key 'variables' is missing"),
-        ("[" * 100_000, "x.json: this is not valid JSON: it is nested too deeply"),
-        (b"\x00\xff\x80", "x.json:1: this is not UTF-8 text"),
-        (b'{\n"\xff"', "x.json:2: this is not UTF-8 text"),
-    ],
-)
-def test_json_texts(text: str | bytes, message: str, tmp_path: Path) -> None:
-    assert refused(tmp_path / "x.json", text).startswith(message)
-
-
-def test_a_key_of_a_feature_that_occurs_twice(tmp_path: Path) -> None:
-    text = json.dumps(GOOD).replace('{"A": ["b"]}', '\n{"A": "a",\n"A": "b"}')
-    found = refused(tmp_path / "x.json", text)
-    assert found == "x.json:3: features[1].A: the key 'A' occurs twice"
-
-
-# -- files -----------------------------------------------------------------------------------------
-
-
-def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"absent\.mn: No such file or directory"):
-        read(tmp_path / "absent.mn")
-    (tmp_path / "folder.mn").mkdir()
-    with pytest.raises(OSError, match=r"folder\.mn: Is a directory"):
-        read(tmp_path / "folder.mn")
-    with pytest.raises(ContextwiseError, match="null"):
-        read("a\0.mn")
-
-
-def test_a_suffix_that_says_nothing(tmp_path: Path) -> None:
-    message = refused(tmp_path / "model.abc", HEAD + "}")
-    assert "model.abc: unknown suffix; use one of .mn, .json" in message
-    assert "or name the format, one of mn, json" in message
-    assert len(read(tmp_path / "model.abc", format="mn")) == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "advice"),
-    [
-        ("n.dne", "Netica and GeNIe save such files as .dsc or .xdsl"),
-        ("n.pgmx", "OpenMarkov saves such files as .net or .bif"),
-        ("n.xlsx", "for rows, learn a structure first: contextwise learn "),
-        ("n.graphml", "networkx converts graphs to .gml"),
-    ],
-)
-def test_a_file_of_another_program_names_one_that_converts_it(
-    tmp_path: Path, name: str, advice: str
-) -> None:
-    assert advice in refused(tmp_path / name, "anything")
-
-
-def test_rows_that_are_given_as_a_model(tmp_path: Path) -> None:
-    message = refused(tmp_path / "rows.csv", "A,B\nno,yes\nyes,yes\nno,no\n")
-    assert "these are rows, not a model; learn a structure first: contextwise learn" in message
-
-
-def test_an_unknown_format_and_an_unknown_option(tmp_path: Path) -> None:
-    assert "unknown format 'nm'; the formats are mn, json" in refused(
-        tmp_path / "x.mn", HEAD + "}", format="nm"
-    )
-    assert "zero_weights must be 'keep' or 'drop'" in refused(
-        tmp_path / "x.mn", HEAD + "}", zero_weights="no"
-    )
-
-
-def test_formats_that_are_only_read(tmp_path: Path) -> None:
-    with pytest.raises(ContextwiseError, match=r"cannot write \.bn; use one of \.mn"):
-        write(Structure({"A": 2}), tmp_path / "x.bn")
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_mn_file_needs_a_variable(tmp_path: Path) -> None:
-    with pytest.raises(ContextwiseError, match=r"needs at least one variable; write \.json"):
-        write(Structure({}), tmp_path / "x.mn")
-
-
-def test_writing_keeps_the_old_file_if_it_fails(tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    write(Structure({"A": 2}), path)
-    before = path.read_bytes()
-    with pytest.raises(ContextwiseError, match="not valid Unicode"):
-        write(Structure({"\ud800": 2}), path)
-    assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
-    with pytest.raises(FileError, match="No such file or directory"):
-        write(Structure({"A": 2}), tmp_path / "absent" / "x.json")
-
-
-def test_writing_follows_a_link(tmp_path: Path) -> None:
-    (tmp_path / "link.json").symlink_to(tmp_path / "x.json")
-    write(Structure({"A": 2}), tmp_path / "link.json")
-    assert (tmp_path / "link.json").is_symlink()
-    assert read(tmp_path / "x.json") == Structure({"A": 2})
-
-
-def test_damaged_and_oversized_packed_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = gzip.compress((HEAD + "1 +v0_1\n" * 1000 + "}").encode())
-    assert "x.mn.gz: this gzip file is damaged" in refused(tmp_path / "x.mn.gz", whole[:-9])
-    assert "x.mn.gz: this gzip file is damaged" in refused(tmp_path / "x.mn.gz", whole[:40])
-    spoiled = whole[:30] + bytes([whole[30] ^ 255]) + whole[31:]
-    assert "x.mn.gz: this gzip file is damaged" in refused(tmp_path / "x.mn.gz", spoiled)
-    monkeypatch.setattr(files, "MOST_UNPACKED_BYTES", 2**20)
-    bomb = gzip.compress(bytes(2**21))
-    assert "x.mn.gz: unpacks to more than 1 MiB" in refused(tmp_path / "x.mn.gz", bomb)
 
 
 # -- size ------------------------------------------------------------------------------------------

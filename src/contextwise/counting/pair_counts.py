@@ -145,9 +145,7 @@ def exact_sum(numbers: CountArray) -> Any:
     >>> exact_sum(np.full((4, 2), 2**62))
     [18446744073709551616, 18446744073709551616]
     """
-    if (
-        numbers.ndim == 2 and 0 < len(numbers) <= ROWS_ADDED_IN_PYTHON
-    ):  # the fastest for small models
+    if numbers.ndim == 2 and 0 < len(numbers) <= ROWS_ADDED_IN_PYTHON:
         return [sum(column) for column in zip(*numbers.tolist(), strict=True)]
     if numbers.dtype == object:
         total = numbers.sum(axis=0)

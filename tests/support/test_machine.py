@@ -1,7 +1,8 @@
-"""Work that would not fit into memory is refused before it starts."""
+"""Cores and memory: of the process, of its container; work that does not fit is refused."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,13 @@ from contextwise.counting.pair_counts import PairCounts
 from contextwise.errors import TooLargeError
 from contextwise.evaluation import chance
 from contextwise.support import machine
-from contextwise.support.machine import SMALL, free_memory, require_memory
+from contextwise.support.machine import (
+    SMALL,
+    container_cores,
+    cores,
+    free_memory,
+    require_memory,
+)
 
 
 @pytest.mark.parametrize(
@@ -121,3 +128,52 @@ def test_a_file_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b" " * 2**20)
     with pytest.raises(TooLargeError, match=r"reading .*large.json needs about 8.0 MB of memory"):
         read(path)
+
+
+# -- cores ----------------------------------------------------------------------------------------
+
+PINNED = """
+import os
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+from contextwise.support.machine import cores
+from contextwise.learning.base import threads_of
+print(cores(), threads_of(-1))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs affinities")
+def test_a_process_that_is_pinned_to_one_core_has_one() -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", PINNED], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.split() == ["1", "1"]
+
+
+@pytest.mark.parametrize(
+    ("files", "limit"),
+    [
+        ({"cpu.max": "150000 100000\n"}, 2),
+        ({"cpu.max": "50000 100000\n"}, 1),
+        ({"cpu.max": "max 100000\n"}, None),
+        ({"cpu/cpu.cfs_quota_us": "100000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 1),
+        ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, None),
+        ({"cpu.max": "nonsense"}, None),
+        ({}, None),
+    ],
+)
+def test_a_container_limits_the_cores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], limit: int | None
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(machine, "GROUPS", str(tmp_path))
+    everywhere = cores()
+    container_cores.cache_clear()
+    cores.cache_clear()
+    try:
+        assert container_cores() == limit
+        assert 1 <= cores() <= (limit or everywhere)
+    finally:
+        container_cores.cache_clear()
+        cores.cache_clear()
