@@ -31,6 +31,7 @@ MOST_DRAWN = 200_000
 """Observations above which nothing is drawn."""
 DRAWS, FIRST_DRAWS, ENOUGH, TAIL = 999, 199, 50, 10
 """Draws; of the first batch; as large ones that end them; below which the tail is a gamma's."""
+TIED = 1e-7  # relative difference of equal statistics
 LEAST_INFORMATION = 1e-6
 CHUNK = 2**21  # numbers per array of products
 POWER, POWER_LEVEL = 0.8, 0.05
@@ -247,10 +248,12 @@ def _is_sparse(
     scores: tuple[FloatArray, FloatArray],
     covariance: FloatArray,
 ) -> bool:
-    if len(covariance) == 1:  # what matters is the information, not each cell
+    expected = (sides[0].shares * rows.counts[:, None]).T @ sides[1].shares
+    if expected.size > 4 and len(covariance) == 1:  # information matters, not each cell
         largest = [np.abs(s.residuals(u)).max() for s, u in zip(sides, scores, strict=True)]
         return float(covariance[0, 0]) < CELLS * 0.5 * max(float(np.prod(largest)), 1e-9) ** 2
-    expected = (sides[0].shares * rows.counts[:, None]).T @ sides[1].shares
+    if expected.size == 4:
+        return bool(expected.min() < CELLS)
     return bool((expected < CELLS).mean() > 0.2 or expected.min() < 1)
 
 
@@ -279,7 +282,7 @@ def _drawn_p(
         sums = function(left, cumulated, states, seed, len(drawn), batch)
         s = np.einsum("dkm,kj->dmj", sums, scores[1]) - mean
         drawn = np.append(drawn, ((s.reshape(batch, -1) @ root) ** 2).sum(axis=1))
-        larger = int((drawn >= statistic * (1 - 1e-9) - 1e-12).sum())
+        larger = int((drawn >= statistic * (1 - TIED)).sum())
         spread = float(drawn.std())
         if larger >= ENOUGH or (not larger and statistic > drawn.mean() + 20 * spread):
             break

@@ -43,7 +43,7 @@ from contextwise.evidence.variable_fits import Fits, columns_to_hold
 from contextwise.models.domain import Assignment, value_sets_of
 from contextwise.models.notation import Literal as Literals
 from contextwise.models.notation import quoted
-from contextwise.support.arrays import BoolArray, FloatArray
+from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 from contextwise.support.effort import QUIET, Effort
 from contextwise.support.formatting import plural
 from contextwise.support.statistics import holm
@@ -52,7 +52,7 @@ Pair = tuple[str, str]
 STRONG = 0.3
 """A test that finds only a stronger partial V says too little."""
 FEWEST_ROWS = 10
-FEWEST_CLUSTERS = 5
+FEWEST_SUBJECTS = 5
 MOST_OUTCOME_STATES = 100
 MOST_WITH_EFFECTS = 60
 """Pairs above which only those of the outcome, and those with a small p, have effects."""
@@ -99,7 +99,8 @@ class RowTests:
         self.asked = tuple(ordered) or tuple(data.decisions.get("ordered", ()))
         self.coding = code_rows(data, self.weights, self.asked)
         self.rows = self.coding.rows
-        _check_clusters(self.rows)
+        if data.subjects is not None:
+            _check_subjects(data, data.subjects)
 
     # -- all pairs ---------------------------------------------------------------------------------
 
@@ -266,12 +267,14 @@ class RowTests:
         given: Sequence[str] | None = None,
         where: Assignment | Sequence[Literals] | None = None,
         *,
+        outcome: str | None = None,
         effects: bool = True,
     ) -> Interaction:
         """Test that the association of a pair is the same in all states of ``by``.
 
         The test is symmetric in the two variables; each state of ``by`` has its own main effects.
-        The p-value is not corrected.
+        The p-value is not corrected. Effects within states are those on ``outcome``, if it is in
+        the pair, else on the variable with fewer states.
         """
         if by in pair:
             raise DomainError(f"{quoted(by)} is one of the pair; choose a third variable")
@@ -285,7 +288,8 @@ class RowTests:
         others = (n for n in rows.names if n not in (*pair, by))
         held = [n for n in others if given is None or n in given]
         part = rows.only([rows.names.index(name) for name in (*pair, by, *held)])
-        tested = same_association(part, 0, 1, 2, effects=effects, level=self.level)
+        of = pair.index(outcome) if outcome in pair else None
+        tested = same_association(part, 0, 1, 2, of=of, effects=effects, level=self.level)
         return _corrected_interactions([tested], "1 test", 1, self.level)[0]
 
     def interactions(
@@ -293,6 +297,7 @@ class RowTests:
         questions: Sequence[tuple[Pair, str]],
         family: str,
         *,
+        outcome: str | None = None,
         effects: bool = True,
         effort: Effort = QUIET,
     ) -> tuple[Interaction, ...]:
@@ -310,21 +315,23 @@ class RowTests:
             try:
                 for number, forms in enumerate(asked.values()):
                     effort.deadline.check()
-                    found += self._one_question(forms, effects)
+                    found += self._one_question(forms, outcome, effects)
                     shown.report(number + 1, len(asked))
             except (*effort.deadline.out_of_time, KeyboardInterrupt):
                 pass
         return _corrected_interactions(found, family, len(asked), self.level)
 
-    def _one_question(self, forms: Sequence[tuple[Pair, str]], effects: bool) -> list[Interaction]:
+    def _one_question(
+        self, forms: Sequence[tuple[Pair, str]], outcome: str | None, effects: bool
+    ) -> list[Interaction]:
         """Answer several forms of one question with the p-value of that with most states."""
         states = dict(zip(self.rows.names, self.rows.cards.tolist(), strict=True))
         ranked = sorted(forms, key=lambda form: (-states.get(form[1], 0), form[1]))
-        first = self.same(*ranked[0], effects=effects)
+        first = self.same(*ranked[0], outcome=outcome, effects=effects)
         shown = effects and first.p is not None and first.p <= self.level
         answers = [first]
         for pair, by in ranked[1:]:
-            other = self.same(pair, by, effects=shown)
+            other = self.same(pair, by, outcome=outcome, effects=shown)
             if other.p is not None or first.p is not None:
                 kept = {"p": first.p, "freedom": first.freedom, "method": first.method}
                 other = replace(other, **kept, reason=first.reason)
@@ -463,19 +470,17 @@ class _Tester:
         return effects_of(part.fits, of, by)
 
 
-def _check_clusters(rows: CodedRows) -> None:
+def _check_subjects(data: Data, subjects: IntArray) -> None:
     """Raise if there are too few subjects, or a variable names them."""
-    if rows.clusters is None:
-        return
-    count = int(rows.clusters.max()) + 1
-    if count < FEWEST_CLUSTERS:
+    count = len(np.unique(subjects))
+    if count < FEWEST_SUBJECTS:
         raise DomainError(
-            f"{plural(count, 'subject')}; tests by subject need at least {FEWEST_CLUSTERS}: leave "
+            f"{plural(count, 'subject')}; tests by subject need at least {FEWEST_SUBJECTS}: leave "
             "out --subject if the rows are independent"
         )
-    for v, name in enumerate(rows.names):
-        both = len(np.unique(rows.codes[:, v] * count + rows.clusters))
-        if both == len(np.unique(rows.codes[:, v])):
+    for name, codes in zip(data.domain.names, data.rows.T, strict=True):
+        states = len(np.unique(codes))
+        if states == len(np.unique(codes * (int(subjects.max()) + 1) + subjects)):
             raise DomainError(
                 f"each state of {quoted(name)} belongs to one subject, so it can only name "
                 f"subjects; leave it out with --drop {quoted(name)}"

@@ -37,11 +37,19 @@ LEAST_INFORMATION = 0.25
 
 
 def same_association(
-    rows: CodedRows, a: int, b: int, by: int, *, effects: bool = True, level: float = 0.05
+    rows: CodedRows,
+    a: int,
+    b: int,
+    by: int,
+    *,
+    of: int | None = None,
+    effects: bool = True,
+    level: float = 0.05,
 ) -> Interaction:
     """Test that a and b have the same association in all states of ``by``, all others held fixed.
 
-    The effects within states are measured if p is at most ``level``.
+    The effects within states are measured if p is at most ``level``: those on the variable ``of``,
+    or on that with fewer states.
     """
     names = rows.names
     found = Interaction((names[a], names[b]), names[by], "could not be tested", None, None, "")
@@ -60,7 +68,7 @@ def same_association(
     ratio = model.ratio() if model.is_single else (None, None, None)
     states = ()
     if effects and p <= level:
-        states = _states(rows, a, b, by)
+        states = _states(rows, a, b, by, of)
     return replace(
         found,
         p=p,
@@ -95,10 +103,12 @@ def _usable(rows: CodedRows, a: int, b: int, by: int) -> CodedRows | None:
     return part.merged()
 
 
-def _states(rows: CodedRows, a: int, b: int, by: int) -> tuple[StateEffects, ...]:
+def _states(
+    rows: CodedRows, a: int, b: int, by: int, chosen: int | None
+) -> tuple[StateEffects, ...]:
     """Return the effects of the pair within each state of ``by``."""
     found, names = [], rows.names
-    of, other = sorted((a, b), key=lambda v: (rows.cards[v], names[v]))
+    of, other = sorted((a, b), key=lambda v: (v != chosen, rows.cards[v], names[v]))
     for state, label in enumerate(rows.states[by]):
         inside = rows.codes[:, by] == state
         size = float(rows.counts[inside].sum())

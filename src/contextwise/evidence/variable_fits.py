@@ -180,6 +180,11 @@ class Fits:
 
     def side(self, v: int, other: int) -> Side:
         """Return a variable with its shares given all others but one."""
+        if len(self.rows.names) == 2:
+            states = int(self.rows.cards[v])
+            share = np.bincount(self.rows.codes[:, v], self.rows.mass, minlength=states)
+            shares = np.tile(share / share.sum(), (len(self.rows.counts), 1))
+            return Side(self.rows.codes[:, v], shares, 0)
         fit, left_out = self.logit(v), frozenset([other])
         shares = fit.without(fit.parameters_of(left_out))
         return Side(self.rows.codes[:, v], shares, fit.columns_without(left_out))
