@@ -57,7 +57,8 @@ def _page(study: Study, figures: Sequence[tuple[str, Figure, str]]) -> str:
         body.append(tag("p", caption))
     body += [as_html(rest), scatter_html(study.results)]
     made = [("contextwise", version("contextwise")), ("Python", platform.python_version())]
-    return page_html("Study of learners", "".join(body), made)
+    title = "Study of learners" if study.learners else "Study of planted errors"
+    return page_html(title, "".join(body), made)
 
 
 CAPTION = (
