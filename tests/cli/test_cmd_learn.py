@@ -169,8 +169,11 @@ def test_what_is_no_learner_or_no_value(
 def test_the_default_learner_needs_no_name(train: str, tmp_path: Path) -> None:
     out = tmp_path / "learned.json"
     assert run(train, "--out", str(out)).exit_code == 0
-    assert f"learned by {DEFAULT_LEARNER}(" in cw.read(out).origin.words
-    assert cw.learn(train).name == DEFAULT_LEARNER
+    learned = cw.learn(train)
+    assert learned.name == DEFAULT_LEARNER
+    origin = cw.read(out).origin
+    assert origin.learned.learner == learned.chosen_.name in ("pair-blocks", "acyclic-trees")
+    assert origin.learned.reason == learned.reason_ != ""
 
 
 def test_pairs_are_required_and_forbidden(train: str, tmp_path: Path) -> None:
@@ -181,7 +184,10 @@ def test_pairs_are_required_and_forbidden(train: str, tmp_path: Path) -> None:
     assert ("C", "D") in pairs
     assert ("A", "B") not in pairs
     result = run(train, "--learner", "trees", "--out", str(out), "--forbid", "A,B")
-    assert "trees has no --forbid; choose --learner pair-blocks or acyclic-trees" in result.stderr
+    assert (
+        "trees has no --forbid; choose --learner best-of-two, pair-blocks or acyclic-trees"
+        in result.stderr
+    )
 
 
 def test_an_order_is_for_directed_learners(train: str, tmp_path: Path) -> None:
@@ -194,7 +200,7 @@ def test_an_order_is_for_directed_learners(train: str, tmp_path: Path) -> None:
         for k, early in enumerate(places):
             assert not {*places[k:]} & {*directions.parents[early]}
     result = run(train, "--out", str(out), "--order", "A,B")
-    assert "pair-blocks has no --order; choose --learner acyclic-trees" in result.stderr
+    assert "best-of-two has no --order; choose --learner acyclic-trees" in result.stderr
 
 
 def test_the_name_of_a_learner_is_an_option_now() -> None:

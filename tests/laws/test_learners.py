@@ -30,7 +30,8 @@ def learner(request: pytest.FixtureRequest) -> Learner:
 def test_fit_returns_the_learner_and_says_where_the_result_comes_from(learner: Learner) -> None:
     assert learner.fit(ROWS) is learner
     origin = learner.structure_.origin
-    assert LEARNERS[origin.learner].class_name == type(learner).__name__
+    used = learner.settled(as_data(ROWS))
+    assert LEARNERS[origin.learner].class_name == type(used).__name__
     assert origin.saw(as_data(ROWS).fingerprint)
     assert not origin.saw(as_data(ROWS[1:]).fingerprint)
     assert origin.learned is not None

@@ -212,7 +212,7 @@ def analyse(
     evidence = _judged(structure, data, level, bool(unfinished), effort)
     halves = None
     if resamples and not unfinished:
-        halves = _halves(data, configured, evidence, resamples, seed, effort)
+        halves = _halves(data, configured.settled(data), evidence, resamples, seed, effort)
     compared = _groups(data, columns, seed, effort) if columns and not unfinished else None
     if columns and compared is None:
         unfinished.append(f"the groups of {listed(columns)} not compared")

@@ -470,6 +470,7 @@ def groups(
     chosen = fresh(as_learner(learner or DEFAULT_LEARNER))
     effort = Effort.of(time_limit, show_progress=show_progress)
     data = as_data(data, None, for_groups(row_options(**reading), columns))
+    chosen = chosen.settled(data)
     find_names(columns, data.domain.names)  # raises for a column that there is not
     results = GroupsOfColumns(
         _compared(data, column, chosen, level, margin, seed, effort) for column in columns

@@ -292,6 +292,7 @@ def stability(
     if len(rows) < 2:
         raise ContextwiseError(f"resampling needs at least two rows, got {len(rows)}")
     drawn = int(np.random.default_rng(seed).integers(2**62))
+    chosen = chosen.settled(rows)
     plan = Resampling(chosen, source, rows, how, share, drawn)
     configuration = {**plan.configuration(rows), "seed": seed if isinstance(seed, int) else drawn}
     with sent_by_value(user_modules([chosen])), Store(folder, configuration) as store:

@@ -19,7 +19,7 @@ from contextwise.cli.inputs import deadline, load, load_data, time_left
 from contextwise.errors import ContextwiseError
 from contextwise.learning import DEFAULT_LEARNER, LEARNERS, learner_groups, learner_named
 from contextwise.support.effort import Deadline
-from contextwise.support.formatting import plural, printable
+from contextwise.support.formatting import listed, plural, printable
 
 if TYPE_CHECKING:
     from contextwise.analysis.resampling import Stability
@@ -188,7 +188,7 @@ def learn(
         if constraint and name not in learner.get_params():
             able = [n for n in LEARNERS if name in learner_named(n).defaults()]
             raise click.UsageError(
-                f"{learner.name} has no --{name}; choose --learner {' or '.join(able)}"
+                f"{learner.name} has no --{name}; choose --learner {listed(able, 'or')}"
             )
         if constraint:
             learner.set_params(**{name: constraint})
@@ -239,6 +239,9 @@ def _summary(learner: Learner, rows: Data, valid: Data | None, constants: bool) 
     pairs = len(cw.counting.extraction.covered_pairs(features))
     size = f"{plural(len(features), 'feature')}, {plural(pairs, 'pair')}"
     yield f"{plural(len(rows), 'row')}, {plural(len(rows.domain), 'variable')}: {size}"
+    learned = learner.structure_.origin.learned
+    if learned is not None and learned.reason:
+        yield f"learned by {learned.learner}: {learned.reason}"
     if not learner.finished_:
         yield "unfinished: the learner was stopped; this is the best structure so far"
     evidence = learner.evidence_

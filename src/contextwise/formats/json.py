@@ -259,6 +259,7 @@ _DOCUMENT = {
         "fingerprint": _TEXT,
         "version": _TEXT,
         "finished": _FLAG,
+        "reason?": _TEXT,
     },
     "data?": {
         "dropped?": [_TEXT],

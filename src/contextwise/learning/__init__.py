@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from contextwise.learning.acyclic_trees import AcyclicTrees
     from contextwise.learning.adapters import CStrees, Pgmpy, PyAgrum
     from contextwise.learning.base import Learner, Run, learn
+    from contextwise.learning.best_of_two import BestOfTwo
     from contextwise.learning.chow_liu import ChowLiu, Independent
     from contextwise.learning.gsmn import GSMN
     from contextwise.learning.literature.blm import BLM
@@ -44,6 +45,7 @@ __all__ = [
     "LEARNERS",
     "MPL",
     "AcyclicTrees",
+    "BestOfTwo",
     "CStrees",
     "ChowLiu",
     "ContextualMPL",
@@ -79,6 +81,9 @@ MANY = "Many variables"
 LITERATURE = "Learners of the literature"
 
 LEARNERS: dict[str, LearnerEntry] = {
+    "best-of-two": LearnerEntry(
+        "best_of_two", "BestOfTwo", CONTEXTS, "Pair-blocks, or acyclic-trees if the rows prefer it."
+    ),
     "pair-blocks": LearnerEntry(
         "pair_blocks", "PairBlocks", CONTEXTS, "A graph whose edges have contexts, for any table."
     ),
@@ -144,7 +149,7 @@ LEARNERS: dict[str, LearnerEntry] = {
 }
 """The learners in the order of ``contextwise learn --help``."""
 
-DEFAULT_LEARNER = "pair-blocks"
+DEFAULT_LEARNER = "best-of-two"
 """The learner of `learn`, and of the commands that learn, unless another is named."""
 
 

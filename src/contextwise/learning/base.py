@@ -294,6 +294,10 @@ class Learner:
         assert self._evidence is not None
         return self._evidence
 
+    def settled(self, data: Data) -> Learner:
+        """Return the learner to use for parts of these rows: this one, or the one it chose."""
+        return self
+
     def judge(self, deadline: Deadline | None = None) -> Self:
         """Test the claims on the rows, as far as time allows, and keep the evidence with them."""
         structure, data = self._learned("structure_"), self._learned("_data")
@@ -456,7 +460,7 @@ def learn(
     --------
     >>> learned = learn("berkeley")
     >>> learned
-    PairBlocks(), fitted: 28 features of 3 variables
+    BestOfTwo(), fitted: 28 features of 3 variables
     """
     chosen = as_learner(learner)
     reading = {key: parameters.pop(key) for key in FLAGS if key in parameters}

@@ -77,7 +77,7 @@ CLEAR = 0.1
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PairBlocks(Learner):
-    """A graph whose edges have contexts, for tables of any kind: the default.
+    """A graph whose edges have contexts, for tables of any kind.
 
     It pays for an association of two variables what it needs, (a - 1)(b - 1) parameters for a and b
     states, and finds the contexts in which pairs depend. It claims an independence only if the rows

@@ -42,6 +42,7 @@ class LearnedBy:
     fingerprint: str  # of the rows
     version: str = ""  # of contextwise
     finished: bool = True  # False if a time limit or Ctrl-C stopped the learner
+    reason: str = ""  # why it was chosen; empty if the user named it
 
     @property
     def sentence(self) -> str:
@@ -49,6 +50,7 @@ class LearnedBy:
         arguments = ", ".join(f"{key}={value}" for key, value in self.parameters.items())
         text = f"learned by {self.learner}({arguments}) of contextwise {self.version} from "
         text += f"{plural(self.rows, 'row')} (fingerprint {self.fingerprint})"
+        text += f", chosen because {self.reason}" if self.reason else ""
         return text if self.finished else f"{text}, unfinished: stopped by the time limit or Ctrl-C"
 
 
