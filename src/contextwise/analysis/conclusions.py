@@ -94,9 +94,9 @@ class Analysis(Printed):
         return self.settings.outcome
 
     def differing(self, first: str, second: str) -> Iterator[Interaction]:
-        """Yield the third variables between whose states the association of a pair differs."""
+        """Yield the interactions of a pair with a third variable that the rows show."""
         pair = {first, second}
-        return (i for i in self.interactions if {*i.pair} == pair and i.verdict == "differs")
+        return (i for i in self.interactions if pair < {*i.pair, i.by} and i.verdict == "differs")
 
     def records(self) -> list[dict[str, Any]]:
         """Return a flat mapping per pair: verdict, p, strength, and the first effect."""
@@ -245,15 +245,31 @@ def _where(
     asked: Asked = "all pairs"
     if pairs.settings.outcome is not None:
         chosen, asked = [each.pair for each in pairs.of_outcome], "pairs with the outcome"
-    elif len(chosen) * (len(names) - 2) > MOST_QUESTIONS:
-        chosen, asked = [each.pair for each in pairs if each.associated], "associated pairs"
-    if is_late or len(names) < 3 or len(chosen) * (len(names) - 2) > MOST_QUESTIONS:
+    questions = triples(chosen, names)
+    if len(questions) > MOST_QUESTIONS and asked == "all pairs":
+        asked = "associated pairs"
+        questions = triples([each.pair for each in pairs if each.associated], names)
+    if is_late or len(names) < 3 or len(questions) > MOST_QUESTIONS:
         return (), "no pair", 0
-    questions = [(pair, third) for pair in chosen for third in names if third not in pair]
     family = pairs.settings.outcome
     name = f"{asked if family is None else f'pairs with {family}'}, by each third variable"
     found = tests.interactions(questions, name, effort=effort)
     return found, asked, len(questions) - len(found)
+
+
+def triples(pairs: Sequence[Pair], names: Sequence[str]) -> list[tuple[Pair, str]]:
+    """Return each pair with each third variable, three variables once: under their first pair.
+
+    Whether A and B are associated alike for all C is the question whether A and C are for all B.
+
+    >>> triples([("B", "out"), ("A", "out")], ["A", "B", "C", "out"])
+    [(('B', 'out'), 'A'), (('B', 'out'), 'C'), (('A', 'out'), 'C')]
+    """
+    every = ((pair, third) for pair in pairs for third in names if third not in pair)
+    found: dict[frozenset[str], tuple[Pair, str]] = {}
+    for pair, third in every:
+        found.setdefault(frozenset((*pair, third)), (pair, third))
+    return list(found.values())
 
 
 def _learn(data: Data, learner: Learner, effort: Effort) -> tuple[Structure, list[str]]:

@@ -16,7 +16,12 @@ def analysis_parts(analysis: Analysis, *, top: int = TOP) -> list[Part]:
     rows = []
     for each in pairs[:top]:
         effect = each.effects[0] if each.effects else None
-        differs = ", ".join(i.by for i in analysis.differing(*each.pair))
+        differs = ", ".join(
+            name
+            for i in analysis.differing(*each.pair)
+            for name in (*i.pair, i.by)
+            if name not in each.pair
+        )
         rows.append([*each.pair, each.verdict, each.p, each.adjusted, each.v,
                      effect and effect.estimate, effect and effect.low, effect and effect.high,
                      differs])  # fmt: skip
