@@ -18,5 +18,8 @@ def curvature(codes: NDArray[numpy.int32], starts: NDArray[numpy.int64], lows: N
 def cross_sums(codes: NDArray[numpy.int32], starts: NDArray[numpy.int64], size: int, values: NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]:
     """Return the sums of values by the codes of each pair of columns."""
 
+def sums_by_code(codes: NDArray[numpy.int32], starts: NDArray[numpy.int64], size: int, values: NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]:
+    """Return the sums of values by code, for all columns."""
+
 def drawn_sums(left: NDArray[numpy.float64], cumulated: NDArray[numpy.float64], permuted: NDArray[numpy.int64], seed: int, first: int, draws: int) -> numpy.typing.NDArray[numpy.float64]:
     """Return the sums of rows by drawn state, for some draws."""

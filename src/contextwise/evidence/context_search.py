@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from contextwise.evidence.coded_rows import CodedRows
-from contextwise.evidence.logits import contrasts
+from contextwise.evidence.logits import contrasts, sums_by_code
 from contextwise.evidence.residual_products import (
     Side,
     chi_square_tail,
@@ -23,7 +23,7 @@ from contextwise.evidence.residual_products import (
     unpacked,
     variances_of,
 )
-from contextwise.support.arrays import FloatArray, IntArray
+from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
 LEAST_ROWS = 20.0
 """Rows of a state of the third variable that can take part."""
@@ -33,16 +33,18 @@ LEAST_INFORMATION = 0.5
 
 
 class Contexts:
-    """The states of all variables as columns of zeros and ones."""
+    """The states of all variables, which sums are taken by."""
 
     def __init__(self, rows: CodedRows) -> None:
         self.rows = rows
         ends = np.cumsum(rows.cards)
-        self.starts = ends - rows.cards
-        self.states = np.zeros((len(rows.counts), int(ends[-1])), dtype=np.float64)
-        places = self.starts + rows.codes
-        np.put_along_axis(self.states, places, 1.0, axis=1)
-        self.sizes = rows.counts @ self.states
+        self.starts = (ends - rows.cards).astype(np.int64)
+        self.size = int(ends[-1])
+        self.codes = np.ascontiguousarray(rows.codes, dtype=np.int32)
+        self.sizes = self._by_state(rows.counts[:, None])[:, 0]
+
+    def _by_state(self, values: FloatArray) -> FloatArray:
+        return sums_by_code(self.codes, self.starts, self.size, values)
 
     def search(
         self, sides: tuple[Side, Side], is_score: tuple[bool, bool], others: Sequence[int]
@@ -67,7 +69,8 @@ class Contexts:
             if len(inside) < 2:
                 p_values.append(1.0)
                 continue
-            p_values.append(self._difference(s[inside], covariance[inside], inside, xa, xb, shrink))
+            part = s[inside], covariance[inside]
+            p_values.append(self._difference(*part, c, inside - self.starts[c], xa, xb, shrink))
         if not p_values or min(p_values) >= 1.0:
             return 1.0, None
         best = int(np.argmin(p_values))
@@ -87,7 +90,7 @@ class Contexts:
         oa, ob = squares_of(xa), squares_of(xb)
         half = oa[:, :, None] * vb[:, None, :] + va[:, :, None] * ob[:, None, :]
         half = half.reshape(len(xa), -1) * (0.5 * rows.mass * rows.weights)[:, None]
-        sums = self.states.T @ np.hstack([products * rows.mass[:, None], half])
+        sums = self._by_state(np.hstack([products * rows.mass[:, None], half]))
         width = products.shape[1]
         return sums[:, :width], sums[:, width:].reshape(len(sums), oa.shape[1], ob.shape[1])
 
@@ -95,7 +98,8 @@ class Contexts:
         self,
         s: FloatArray,
         covariance: FloatArray,
-        inside: IntArray,
+        c: int,
+        states: IntArray,
         xa: FloatArray,
         xb: FloatArray,
         shrink: float,
@@ -108,7 +112,7 @@ class Contexts:
         freedom = (len(s) - 1) * s.shape[1]
         if self.rows.is_simple:
             return chi_square_tail(statistic, freedom)
-        units, spread = self._spread(inside, xa, xb)
+        units, spread = self._spread(self.rows.codes[:, c] == states[:, None], xa, xb)
         form = -np.tile(total, (len(s), len(s)))
         for g in range(len(s)):
             block = slice(g * s.shape[1], (g + 1) * s.shape[1])
@@ -117,19 +121,23 @@ class Contexts:
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         return rao_scott(statistic, root.T @ (spread / shrink) @ root, units)[0]
 
-    def _spread(self, inside: IntArray, xa: FloatArray, xb: FloatArray) -> tuple[int, FloatArray]:
-        """Return the covariance of the sums of some states, from sums over subjects."""
+    def _spread(self, inside: BoolArray, xa: FloatArray, xb: FloatArray) -> tuple[int, FloatArray]:
+        """Return the covariance of the sums of some states, from sums over subjects.
+
+        ``inside`` has a mask of the rows per state.
+        """
         rows = self.rows
         products = (xa[:, :, None] * xb[:, None, :]).reshape(len(xa), -1)
         width = products.shape[1]
         if rows.clusters is None:  # each state has rows of its own
             weight = rows.mass * rows.weights
             result = np.zeros((len(inside) * width,) * 2)
-            for g, state in enumerate(inside):
-                part = products * (weight * self.states[:, state])[:, None]
-                result[g * width : (g + 1) * width, g * width : (g + 1) * width] = part.T @ products
+            for g, mask in enumerate(inside):
+                part = products[mask]
+                block = slice(g * width, (g + 1) * width)
+                result[block, block] = (part * weight[mask, None]).T @ part
             return max(2, int(rows.total)), result
-        own = (self.states[:, inside, None] * products[:, None, :]).reshape(len(xa), -1)
+        own = (inside.T[:, :, None] * products[:, None, :]).reshape(len(xa), -1)
         sums = sums_by_cluster(rows.clusters, own * rows.mass[:, None])
         sums = sums - sums.mean(axis=0)
         return len(sums), sums.T @ sums * (len(sums) / max(len(sums) - 1, 1))

@@ -164,6 +164,24 @@ NewArray<double> cross_sums(const Shorts& codes, const Ints& starts, Size size,
           }};
 }
 
+// The sums of values by code, for all columns; `starts` is where the codes of a column begin.
+NewArray<double> sums_by_code(const Shorts& codes, const Ints& starts, Size size,
+                              const Floats& values) {
+  const Size rows = codes.shape(0), columns = codes.shape(1), width = values.shape(1);
+  return {nb::make_tuple(size, width), [&](double* result) {
+            const nb::gil_scoped_release release;
+            std::fill(result, result + size * width, 0.0);
+            for (Size row = 0; row < rows; ++row) {
+              if (row % PATIENCE == PATIENCE - 1) check_signals();
+              const double* from = values.data() + row * width;
+              for (Size i = 0; i < columns; ++i) {
+                double* to = result + (starts.data()[i] + codes.data()[row * columns + i]) * width;
+                for (Size s = 0; s < width; ++s) to[s] += from[s];
+              }
+            }
+          }};
+}
+
 // Number k of the stream of splitmix64, between 0 and 1.
 double uniform(std::uint64_t seed, std::uint64_t k) {
   std::uint64_t z = seed + (k + 1) * 0x9E3779B97F4A7C15ULL;
@@ -222,6 +240,8 @@ NB_MODULE(_logits, module) {
              "Return the negative Hessian of the log-likelihood by code.");
   module.def("cross_sums", &cross_sums, "codes"_a, "starts"_a, "size"_a, "values"_a,
              "Return the sums of values by the codes of each pair of columns.");
+  module.def("sums_by_code", &sums_by_code, "codes"_a, "starts"_a, "size"_a, "values"_a,
+             "Return the sums of values by code, for all columns.");
   module.def("drawn_sums", &drawn_sums, "left"_a, "cumulated"_a, "permuted"_a, "seed"_a, "first"_a,
              "draws"_a, "Return the sums of rows by drawn state, for some draws.");
 }

@@ -330,3 +330,14 @@ def curvature_in_python(
                     block.transpose(0, 2, 1),
                 )
     return result
+
+
+def sums_by_code(codes: IntArray, starts: IntArray, size: int, values: FloatArray) -> FloatArray:
+    """Return the sums of values by code, for all columns; ``starts`` is where their codes begin."""
+    if _logits is not None:
+        narrow = np.ascontiguousarray(codes, dtype=np.int32)
+        return _logits.sums_by_code(narrow, starts, size, np.ascontiguousarray(values))
+    result = np.zeros((size, values.shape[1]))
+    for column, start in zip(codes.T, starts, strict=True):
+        np.add.at(result, column + start, values)
+    return result

@@ -20,7 +20,7 @@ from math import exp, inf, log, sqrt
 import numpy as np
 
 from contextwise.evidence.coded_rows import CodedRows
-from contextwise.evidence.logits import Logit
+from contextwise.evidence.logits import Logit, sums_by_code
 from contextwise.evidence.pair_records import EffectKind, PairEffect
 from contextwise.evidence.residual_products import sums_by_cluster
 from contextwise.evidence.variable_fits import Fits
@@ -33,9 +33,12 @@ MOST_SHARES = 150
 """Cells of a pair above which no shares are computed."""
 
 
-def effects_of(fits: Fits, of: int, by: int) -> tuple[PairEffect, ...]:
-    """Return the effects of a pair: how ``of`` changes with ``by``, all others held fixed."""
-    return tuple(_Effects(fits, of, by).all())
+def effects_of(fits: Fits, of: int, by: int, most: int = MOST_SHARES) -> tuple[PairEffect, ...]:
+    """Return the effects of a pair: how ``of`` changes with ``by``, all others held fixed.
+
+    There are no shares if the pair has more than ``most`` cells.
+    """
+    return tuple(_Effects(fits, of, by).all(most))
 
 
 class _Effects:
@@ -69,11 +72,11 @@ class _Effects:
         states = int(self.rows.cards[self.of])
         return [1] if states == 2 else list(range(states))
 
-    def all(self) -> Iterator[PairEffect]:
+    def all(self, most: int) -> Iterator[PairEffect]:
         """Yield odds ratios, then shares and differences."""
         if self.rows.cards[self.of] == 2 or self.rows.is_score(self.of):
             yield from self._odds_ratios()
-        if len(self.events) * self.rows.cards[self.by] <= MOST_SHARES:
+        if len(self.events) * self.rows.cards[self.by] <= most:
             yield from self._shares()
 
     def _effect(
@@ -186,7 +189,10 @@ class _Effects:
         away = logit.slopes[None] - (shares @ logit.slopes)[:, None, :]
         change = (rows.mass[:, None, None] * shares[:, :, None] * away) / total
         count, width = logit.slopes.shape
-        by_code = (logit.incidence.T @ change.reshape(len(change), -1)).reshape(-1, count, width)
+        size = int(logit.code_starts[-1])
+        flat = change.reshape(len(change), -1)
+        by_code = sums_by_code(logit.layout.codes, logit.code_starts[:-1], size, flat)
+        by_code = by_code.reshape(size, count, width)
         gradient = np.zeros((count, len(logit.theta)))
         for k, term in enumerate(logit.terms):
             if k == self.term:

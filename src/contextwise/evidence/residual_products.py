@@ -29,6 +29,8 @@ CELLS = 5.0
 """Expected rows of a cell below which p is by draws."""
 MOST_DRAWN = 200_000
 """Observations above which nothing is drawn."""
+MOST_STATES_DRAWN = 10_000_000
+"""States drawn for one test; many rows have fewer draws, but at least 99."""
 DRAWS, FIRST_DRAWS, ENOUGH, TAIL = 999, 199, 50, 10
 """Draws; of the first batch; as large ones that end them; below which the tail is a gamma's."""
 TIED = 1e-7  # relative difference of equal statistics
@@ -277,8 +279,9 @@ def _drawn_p(
     cumulated = np.cumsum(right, axis=1)
     function = drawn_sums_in_python if _logits is None else _logits.drawn_sums
     drawn, larger = np.zeros(0), 0
-    while len(drawn) < DRAWS:
-        batch = FIRST_DRAWS if not len(drawn) else min(200, DRAWS - len(drawn))
+    draws = int(min(DRAWS, max(99, MOST_STATES_DRAWN // len(left))))
+    while len(drawn) < draws:
+        batch = min(FIRST_DRAWS if not len(drawn) else 200, draws - len(drawn))
         sums = function(left, cumulated, states, seed, len(drawn), batch)
         s = np.einsum("dkm,kj->dmj", sums, scores[1]) - mean
         drawn = np.append(drawn, ((s.reshape(batch, -1) @ root) ** 2).sum(axis=1))

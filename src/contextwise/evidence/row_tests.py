@@ -26,7 +26,7 @@ from contextwise.evidence.coded_rows import CodedRows, code_rows
 from contextwise.evidence.context_search import Contexts
 from contextwise.evidence.independence_test import check_level
 from contextwise.evidence.logits import contrasts
-from contextwise.evidence.pair_effects import effects_of
+from contextwise.evidence.pair_effects import MOST_SHARES, effects_of
 from contextwise.evidence.pair_records import (
     Interaction,
     InteractionVerdict,
@@ -56,6 +56,8 @@ FEWEST_SUBJECTS = 5
 MOST_OUTCOME_STATES = 100
 MOST_WITH_EFFECTS = 60
 """Pairs above which only those of the outcome, and those with a small p, have effects."""
+FEW_SHARES = 40
+"""Cells of a pair above which it has no shares unless it is of the outcome."""
 MOST_WORK = 4e10
 """Additions of the search of contexts, above which only the outcome's pairs are searched."""
 
@@ -467,7 +469,8 @@ class _Tester:
         part, x, y = self.part_of(a, b)
         names = part.rows.names
         of, by = sorted((x, y), key=lambda v: (names[v] != outcome, part.rows.cards[v], names[v]))
-        return effects_of(part.fits, of, by)
+        most = MOST_SHARES if outcome in (names[of], names[by]) else FEW_SHARES
+        return effects_of(part.fits, of, by, most)
 
 
 def _check_subjects(data: Data, subjects: IntArray) -> None:

@@ -163,20 +163,28 @@ class Fits:
         codes = np.ascontiguousarray(rows.codes[:, others], dtype=np.int32)
         function = cross_sums_in_python if _logits is None else _logits.cross_sums
         sums = function(codes, starts, int(ends[-1]), np.ascontiguousarray(values))
-        width, found = residuals.shape[1], []
+        width, values_of, named = residuals.shape[1], [], []
         for a, u in enumerate(others):
             left = self.bases[u].candidates
             for b in range(a + 1, len(others)):
                 right = self.bases[others[b]].candidates
                 block = sums[starts[a] : ends[a], starts[b] : ends[b]]
-                score = np.einsum("xi,xys,yj->ijs", left, block[:, :, :width], right)
-                spread = np.einsum("xi,xys,yj->ijs", left**2, block[:, :, width:], right**2)
-                statistic = (score**2 / np.maximum(spread, 2.0)).sum(axis=2)
-                for (i, j), value in np.ndenumerate(statistic):
-                    found.append((float(value), Product((u, i), (others[b], j))))
-        found.sort(key=lambda each: -each[0])
-        best = found[:MOST_PRODUCTS]
-        return [p for value, p in best if chdtrc(width, value) * len(found) < SCREEN]
+                score = np.tensordot(left.T @ block[:, :, :width].swapaxes(0, 1), right, (0, 0))
+                spread = np.tensordot(
+                    (left**2).T @ block[:, :, width:].swapaxes(0, 1), right**2, (0, 0)
+                )
+                values_of.append((score**2 / np.maximum(spread, 2.0)).sum(axis=1).ravel())
+                named.append((u, others[b], right.shape[1]))
+        found = np.concatenate(values_of)
+        starts_of = np.concatenate([[0], np.cumsum([len(v) for v in values_of])])
+        products = []
+        for place in np.argsort(-found, kind="stable")[:MOST_PRODUCTS].tolist():
+            if chdtrc(width, found[place]) * len(found) < SCREEN:
+                pair = int(np.searchsorted(starts_of, place, side="right")) - 1
+                u, other, count = named[pair]
+                i, j = divmod(place - int(starts_of[pair]), count)
+                products.append(Product((u, i), (other, j)))
+        return products
 
     def side(self, v: int, other: int) -> Side:
         """Return a variable with its shares given all others but one."""
