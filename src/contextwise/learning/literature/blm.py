@@ -109,7 +109,7 @@ class BLM(Learner):
         )
 
     def _pass(self, score: Gain, known: set[bytes], run: Run) -> Iterator[IntArray]:
-        """Yield what is left of each row, if it is new and gains; later gains follow from it."""
+        """Generalise each row; add and yield the feature if it is new and gains."""
         several = np.array(score.cardinalities) > 1
         for row in run.steps(list(score.rows), "generalising rows"):
             feature, gain = self._generalised(np.where(several, row, -1), score)
@@ -151,7 +151,7 @@ def generalisations(feature: IntArray, rows: IntArray, count: int) -> Iterator[I
 
 
 class Gain:
-    """What a feature adds to the pseudo-log-likelihood of some rows, less its price."""
+    """The gain of features in the pseudo-log-likelihood of some rows, less their price."""
 
     def __init__(self, model: LogLinear, rows: IntArray, counts: FloatArray, price: float) -> None:
         self.rows, self.counts, self.price = rows, counts, price

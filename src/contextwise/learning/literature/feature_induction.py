@@ -41,7 +41,7 @@ from contextwise.support.effort import progress_of
 
 STATES_VISITED = 2**16
 CHAINS, ROWS_PER_CHAIN = 1000, 16
-TOLERANCE = 1e-5
+LARGEST_GAP = 1e-5
 """The largest gap of a fit by likelihood."""
 NEGLIGIBLE = 1e-12
 """The least probability of a feature in the model."""
@@ -186,7 +186,8 @@ def fitted(data: Data, table: IntArray, l2: float, run: Run) -> LogLinear:
     plain = by_position(structure)
     options: dict[str, Any] = {"l2": l2, "deadline": run.deadline}
     try:
-        found = fit_weights(plain, data.coded, method="likelihood", tolerance=TOLERANCE, **options)
+        exact = {"method": "likelihood", "tolerance": LARGEST_GAP, **options}
+        found = fit_weights(plain, data.coded, **exact)
     except TooLargeError:
         found = fit_weights(plain, data.coded, **options)
     return LogLinear(structure, found.weights)
