@@ -84,9 +84,9 @@ def read_up_to(file: IO[bytes], most: int, name: str) -> bytes:
 
 def check_archive(data: bytes, name: str) -> None:
     """Raise if the files of a ZIP archive unpack to too much, as it says or in fact."""
-    most = most_unpacked(len(data))
     import zipfile  # takes 6 ms
 
+    most = most_unpacked(len(data))
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         sizes = [entry.file_size for entry in archive.infolist()]
         if sum(sizes) > most or len(sizes) > MOST_ENTRIES:
