@@ -1,14 +1,9 @@
 """The first contract, on every engine: ``count_union`` is the exact size of a union of cubes."""
 
-import inspect
-import sys
-from contextlib import nullcontext
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from contextwise.counting import branch
 from contextwise.counting.contract import get_engine
 from contextwise.counting.cover import Cover, cover_of
 from contextwise.testing import value_sets
@@ -86,19 +81,3 @@ def test_everything_is_covered_by_a_variable_split_in_two(engine: str, data: st.
     rest = everything ^ values or everything
     cover = cover_of([cardinality, 3], [[(0, values)], [(0, rest)]])
     assert get_engine(engine).count_union(cover) == cover.total == cardinality * 3
-
-
-def test_branch_restores_the_limit_of_recursion(monkeypatch: pytest.MonkeyPatch) -> None:
-    before, long = sys.getrecursionlimit(), 150
-    chain = cover_of([2] * long, [[(v, 2), (v + 1, 2)] for v in range(long - 1)])
-    exact = get_engine("auto").count_union(chain)
-    low = len(inspect.stack(0)) + 100  # not enough for the chain
-    try:
-        sys.setrecursionlimit(low)
-        assert branch.count_union(chain) == exact
-        assert sys.getrecursionlimit() == low
-        monkeypatch.setattr(branch, "_deep_recursion", nullcontext)
-        with pytest.raises(RecursionError):
-            branch.count_union(chain)
-    finally:
-        sys.setrecursionlimit(before)

@@ -14,6 +14,16 @@ The uncovered contexts of a list of cubes are counted recursively:
    ``GROWTH ** (tests of the cube)`` over the cubes that test it; values that lead to the same
    subproblem are counted together.
 
+For example, three binary variables, of which any two at 1 are covered::
+
+    cubes x=1 y=1,  y=1 z=1,  x=1 z=1      4 contexts are uncovered
+    ├─ x=0:  y=1 z=1                       3: one cube in closed form, 4 - 1
+    └─ x=1:  y=1,  z=1                     1: the unit rule leaves y=0 z=0
+
+>>> from contextwise.counting.cover import cover_of
+>>> count_union(cover_of([2] * 3, [[(0, 2), (1, 2)], [(1, 2), (2, 2)], [(0, 2), (2, 2)]]))
+4
+
 Before the recursion, cubes are **widened** by their neighbours: if D lies in C on every variable
 but one, D may allow what C allows of that one. Nothing shrinks real covers more: if a decision tree
 splits on a variable and both sides are equal, widening removes the split.

@@ -39,7 +39,7 @@ DISC = 2.2  # the radius of a node
 NEAR = 7.0  # labels farther from their node than this get a line to it
 LONGEST = 16  # the most characters of a name
 MOST_LAYOUT_STEPS = 100  # the most steps for many points; few points may take more
-TOLERANCE = 1e-4  # stop when a step improves the stress by a smaller share
+SMALLEST_IMPROVEMENT = 1e-4  # stop when a step improves the stress by a smaller share
 NO_STRESS = 1e-9  # the relative stress that counts as none
 STRETCH = 2.2  # the largest ratio of the two stretches of a layout
 
@@ -90,7 +90,7 @@ def planar(distances: FloatArray) -> FloatArray:
     for _ in range(max(MOST_LAYOUT_STEPS, 20_000 // n)):
         between = _between(points)
         before, stress = stress, float((w * (between - distances) ** 2).sum())
-        if before - stress <= TOLERANCE * stress or stress <= nothing:
+        if before - stress <= SMALLEST_IMPROVEMENT * stress or stress <= nothing:
             break
         pull = np.divide(w * distances, between, out=np.zeros_like(w), where=between > 0)
         # The Guttman transform: no step raises the stress.
