@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 import commands
 from contextwise import LogLinear, Structure, compare, write
 from contextwise.counting.contract import ENGINES
+from contextwise.errors import ContextwiseError
 
 DOMAIN = {"age": ["young", "old", "very old"], "smoker": ["no", "yes"], "cough": ["no", "yes"]}
 TRUE = Structure(DOMAIN, ["age=old & smoker=yes & cough=yes"])
@@ -235,3 +237,34 @@ class TestExitCode:
 def test_one_pair_that_differs_is_one() -> None:
     shown = commands.run("explain", "lung", "lung-learned", "--pairs", "smoker,asbestos").stdout
     assert "1 of 1 pair differs" in shown
+
+
+@pytest.mark.usefixtures("folder")
+class TestAtTolerances:
+    def test_text_json_and_csv_have_one_line_each(self) -> None:
+        text = run("zeros.json", "guess.json", "--at", "0.6,0").stdout
+        assert "differ at t = 0" in text
+        assert "The guess has no weights and keeps its claims" in " ".join(text.split())
+        (found,) = records("zeros.json", "guess.json", "--at", "0,0.6")
+        assert [line["tolerance"] for line in found["at"]] == [0, 0.6]
+        at = compare("zeros.json", "guess.json", at=(0, 0.6)).at
+        assert at is not None
+        assert [line["fp"] for line in found["at"]] == [at[0].fp, at[0.6].fp]
+        (row,) = csv.DictReader(
+            io.StringIO(run("zeros.json", "guess.json", "--at", "0.6", "--csv").stdout)
+        )
+        assert (row["fp_at_0.6"], row["distance_at_0.6"]) == ("3", "3")
+
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            (["zeros.json", "guess.json", "--at", "0,-1"], "must be a number >= 0, got -1.0"),
+            (["zeros.json", "guess.json", "--at", "a"], "expected numbers such as 0,0.1,0.3"),
+            (["zeros.json", "guess.json", "--at", "1,1"], "the tolerance 1 is given twice"),
+            (["true.json", "guess.json", "--at", "1"], "neither model has any"),
+            (["true.json", "--group", "a=guess.json", "--at", "1"], "single guesses"),
+        ],
+    )
+    def test_bad_input_is_one_sentence(self, arguments: list[str], words: str) -> None:
+        with pytest.raises((ContextwiseError, AssertionError), match=re.escape(words)):
+            assert not run(*arguments).stderr

@@ -158,6 +158,8 @@ def test_explain_lists_where_strong_dependences_differ() -> None:
     assert [(r.only_in, r.when, r.size) for r in pair.regions] == [("true", "C=1", 3)]
     assert explanation.record()["tolerance"] == 1
     assert "stronger than 1" in str(explanation)
+    with pytest.raises(DomainError, match="explain takes one tolerance"):
+        explain(TRUE, GUESS, at=(0, 1))
 
 
 def test_regions_past_the_budget_are_left_out() -> None:

@@ -172,3 +172,15 @@ def test_what_cannot_be_studied(wrong: dict[str, Any], message: str, tmp_path: P
     with pytest.raises(ContextwiseError, match=message):
         study(**{**good, **wrong})
     assert not (tmp_path / "run").exists()
+
+
+def test_tolerances_become_columns() -> None:
+    result = study("lung", ["chow-liu"], at=(0.1, 0), rows=80, repeats=2)
+    assert result.tolerances == ["0", "0.1"]
+    for made in result.results:
+        assert made["distance_at_0.1"] == made["fp_at_0.1"] + made["fn_at_0.1"]
+    mean = sum(made["normalized_at_0"] for made in result.results) / 2
+    assert result.mean_at("0", "chow-liu", 80) == pytest.approx(mean)
+    assert "if only dependences stronger than t count" in str(result)
+    with pytest.raises(ContextwiseError, match="got -1"):
+        study("lung", ["chow-liu"], at=-1, rows=80, repeats=1)

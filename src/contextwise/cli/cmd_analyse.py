@@ -198,6 +198,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, text: str) -> list[int]
 )
 @click.option("--kl", is_flag=True, help="Add KL, CMLL and the log-likelihood of new rows.")
 @options.number("--weight-sets", default=1, help="Sets of random weights of each truth.")
+@options.at
 @click.option("--keep-models", is_flag=True, help="Keep every learned model, in FOLDER/models.")
 @options.path("--out", required=True, metavar="FOLDER", help="Write the results to this folder.")
 @options.seed

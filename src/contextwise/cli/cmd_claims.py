@@ -98,12 +98,7 @@ ABOUT_TWO = ("at", "names", "peers", "data", "weights", "contexts", "align")
 @options.model("true", metavar="MODEL")
 @options.model("guess", required=False)
 @options.top(least=1)
-@click.option(
-    "--at",
-    type=float,
-    metavar="T",
-    help="With a GUESS: count only dependences stronger than this (absolute log odds ratios).",
-)
+@options.at
 @options.time_limit(default=60)
 @options.output("json")
 @options.naming
@@ -114,7 +109,7 @@ def explain(
     /,
     true: str,
     guess: str | None,
-    at: float | None,
+    at: list[float] | None,
     output: str,
     naming: options.Naming,
     scope: options.Scope,
@@ -153,11 +148,13 @@ def explain(
         )
         _show(claims, {"model": true, **claims.record()}, output)
         ctx.exit(3 if claims.partial else 0)
+    if at is not None and len(at) != 1:
+        raise click.UsageError("explain takes one tolerance, such as --at 0.3")
     first, second = scope.load_all([true, guess])
     restriction = naming.restrict(scope.keywords(first), *naming.labels([true, guess]))
     limits["time_limit"] = time_left()
     difference = cw.comparison.error_regions.explain(
-        first, second, show_progress=True, at=at, **limits, **restriction
+        first, second, show_progress=True, at=None if at is None else at[0], **limits, **restriction
     )
     options.refuse_nothing(difference.comparison.question)
     roles, counted = difference.comparison.roles, difference.comparison.at

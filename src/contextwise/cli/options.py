@@ -187,11 +187,14 @@ def _parse_tolerances(ctx: click.Context, param: click.Parameter, text: str | No
         raise click.BadParameter(f"expected numbers such as 0,0.1,0.3, got {text!r}") from None
 
 
-at = click.option(
-    "--at",
-    metavar="T,...",
-    callback=_parse_tolerances,
-    help="Also count only dependences stronger than these tolerances (absolute log odds ratios).",
+at = section(
+    COMPARED,
+    click.option(
+        "--at",
+        metavar="T,...",
+        callback=_parse_tolerances,
+        help="Also count only dependences stronger than these tolerances (log odds ratios).",
+    ),
 )
 
 

@@ -26,6 +26,7 @@ from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import find_pairs, pair_space
 from contextwise.counting.pair_counts import MARGIN, SMALLEST_SHARE, CountArray, PairShares
 from contextwise.counting.regions import Literals, difference
+from contextwise.errors import DomainError
 from contextwise.formats import ModelLike
 from contextwise.models.features import PairIndex, no_features, rows_in
 from contextwise.models.notation import Literal as ValueLiteral
@@ -216,6 +217,8 @@ def explain(
     dependent      of contexts  when
     only in guess       33.3 %  C=yes and D≠old
     """
+    if not (at is None or isinstance(at, int | float)):
+        raise DomainError(f"explain takes one tolerance, such as at=0.3, got {at!r}")
     effort = Effort.of(time_limit, show_progress=show_progress)
     comparison = compare(
         true,

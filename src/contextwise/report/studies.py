@@ -118,11 +118,27 @@ def _learner_parts(study: Study) -> list[Part]:
     rows = [_row(study, learner) for learner in order]
     title = "Wrong assertions: mean over data sets ± standard error"
     parts: list[Part] = [Note("finding", verdict(study)), table(title, columns, rows, "means")]
+    parts += _strong_parts(study, order)
     parts += [Note("unfinished", text, warns=True) for text in _unfinished(study)]
     if any(record["rows_from"] != "exact" for record in study.results):
         chains = "Rows of truths beyond exact inference come from Gibbs chains."
         parts.append(Note("chains", chains, warns=True))
     return parts
+
+
+def _strong_parts(study: Study, order: list[str]) -> list[Part]:
+    """Return the means of what differs at each tolerance, with the most rows."""
+    if not study.tolerances:
+        return []
+    size = study.sizes[-1]
+    columns: dict[str, Style] = {"learner": "name"}
+    columns |= {f"t = {tolerance}": "text" for tolerance in study.tolerances}
+    rows: list[tuple[Cell, ...]] = []
+    for learner in order:
+        means = (study.mean_at(tolerance, learner, size) for tolerance in study.tolerances)
+        rows.append((learner, *("–" if mean is None else _share(mean) for mean in means)))
+    title = f"Wrong assertions at {size:,} rows if only dependences stronger than t count"
+    return [table(title, columns, rows, "at")]
 
 
 def verdict(study: Study) -> str:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from contextwise.comparison.tolerances import checked
 from contextwise.distributions.sampling import Seed
 from contextwise.errors import ContextwiseError, require
 from contextwise.formats import encode
@@ -40,6 +41,7 @@ from contextwise.studies.units import (
     DataSet,
     Learned,
     Source,
+    Strong,
     Task,
     compute,
 )
@@ -51,6 +53,9 @@ from contextwise.truths import named
 
 PACKAGES = {"contextwise", "numpy", "scipy"}
 """The packages whose versions are recorded for every study."""
+
+
+AT = "normalized_at_"
 
 
 class ChangedStudy(UserWarning):
@@ -151,6 +156,27 @@ class Study(Printed):
             _mean(_by_truth((truth, seconds) for truth, _, _, seconds in shares)),
         )
 
+    @property
+    def tolerances(self) -> list[str]:
+        """The tolerances at which errors were counted, as text."""
+        keys = self.results[0] if self.results else ()
+        return [key.removeprefix(AT) for key in keys if key.startswith(AT)]
+
+    def mean_at(self, tolerance: str, learner: str, rows: int) -> float | None:
+        """Return the mean normalized distance at a tolerance; None unless it is always known.
+
+        Parameters
+        ----------
+        tolerance : one of `tolerances`
+        learner : name
+        rows : number of rows
+        """
+        records = self.select(learner, rows)
+        values = [(record["truth"], record[f"{AT}{tolerance}"]) for record in records]
+        if any(value is None for _, value in values):
+            return None
+        return _mean(_by_truth(values))
+
     def ranking(self, rows: int) -> list[str]:
         """Return the learners that finished on all data sets, the nearest to the truths first.
 
@@ -208,6 +234,7 @@ def study(
     rows: int | Sequence[int] = (200, 1000),
     repeats: int = 5,
     weight_sets: int = 1,
+    at: float | Sequence[float] | None = None,
     columns: Sequence[Columns] = (),
     keep_models: bool = False,
     out: str | os.PathLike[str] | None = None,
@@ -232,6 +259,7 @@ def study(
     rows : number of rows of a data set, or several
     repeats : number of data sets per truth, set of weights and number of rows
     weight_sets : number of sets of random weights of each truth
+    at : tolerances; the records then have the errors among dependences stronger than each
     columns : further numbers to measure, such as `contextwise.studies.kl.Divergence()`
         See `contextwise.studies.units` for how to write others.
     keep_models : bool
@@ -275,6 +303,8 @@ def study(
         if count < fewest:
             raise ContextwiseError(f"{name} must be >= {fewest}, got {count}")
     seed = seed if isinstance(seed, int) else int(seed.integers(2**31))
+    if at is not None:
+        columns = [*columns, Strong(checked(at))]
     named_learners = {} if planted and not len(learners) else _labelled(learners, "learner")
     chosen = {label: as_learner(item) for label, item in named_learners.items()}
     plan = _Plan(

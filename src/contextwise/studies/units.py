@@ -39,7 +39,7 @@ from contextwise.errors import ContextwiseError, MissingPackage, OpenResult
 from contextwise.formats import encode
 from contextwise.learning.base import FromFunction, Learner, fresh
 from contextwise.learning.identity import Identity, defined_by, identity_of_learner
-from contextwise.models.structure import Model, Structure, structure_of
+from contextwise.models.structure import Model, Structure, numbers_of, structure_of
 from contextwise.support.other_process import TimeIsUp, call_elsewhere, dumps, processor_time
 
 COUNTS = ("tp", "fp", "fn", "tn")
@@ -148,6 +148,36 @@ class Columns(Protocol):
 
     def measure(self, case: Case) -> Mapping[str, Any]:
         """Return the numbers of one guess by their names."""
+
+
+@dataclass(frozen=True)
+class Strong:
+    """The errors among dependences stronger than some tolerances, such as ``fp_at_0.1``.
+
+    A guess without weights keeps its claims at every tolerance.
+
+    >>> Strong((0.1,)).keys
+    ('distance_at_0.1', 'fp_at_0.1', 'fn_at_0.1', 'normalized_at_0.1')
+    """
+
+    tolerances: tuple[float, ...]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        kinds = ("distance", "fp", "fn", "normalized")
+        return tuple(f"{kind}_at_{t:g}" for t in self.tolerances for kind in kinds)
+
+    def check(self, data: DataSet) -> None:
+        """Raise if the truth has no weights."""
+        if numbers_of(data.model) is None:
+            raise ContextwiseError(f"{data.truth}: tolerances need a truth with weights or tables")
+
+    def measure(self, case: Case) -> Mapping[str, Any]:
+        """Count at the tolerances."""
+        at = compare(case.data.model, case.model, at=self.tolerances).at
+        assert at is not None
+        return {key: value for key, value in at.record().items() if key in self.keys}
 
 
 class Guess(NamedTuple):
