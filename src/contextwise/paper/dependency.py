@@ -58,7 +58,7 @@ def triplets(domain: Variables) -> list[Assertion]:
     return [
         assertion
         for roles in _all_roles(known.cardinalities)
-        for assertion in _assertions(known, roles, _free(known, roles))
+        for assertion in _assertions(known, roles)
     ]
 
 
@@ -69,12 +69,10 @@ def assertions(domain: Variables) -> list[Assertion]:
     (24, 240)
     """
     known = domain_of(domain)
-    refuse_more(_count(known, 0), "T_FC")
     return [
         assertion
-        for free in combinations(range(len(known)), 2)
-        for roles in _roles_of(known.cardinalities, free, extra=0)
-        for assertion in _assertions(known, roles, free)
+        for _, roles in _fully_contextualized(known)
+        for assertion in _assertions(known, roles)
     ]
 
 
@@ -101,9 +99,8 @@ def dependency_model(model: ModelLike) -> set[Assertion]:
     links = _links(structure)
     return {
         assertion
-        for assertion in assertions(structure.domain)
-        for i, j in [(structure.domain.positions[name] for name in assertion[:2])]
-        if _instantiated(links, _states(structure.domain, assertion), 1 << i | 1 << j)
+        for pair, roles in _fully_contextualized(structure.domain)
+        for assertion in _assertions(structure.domain, roles, _instantiated(links, roles, pair))
     }
 
 
@@ -123,8 +120,7 @@ def complete_model(model: ModelLike) -> set[Assertion]:
     return {
         assertion
         for roles, dependent in _complete(structure)
-        for assertion in _assertions(structure.domain, roles, _free(structure.domain, roles))
-        if _bit(assertion, structure.domain) & dependent
+        for assertion in _assertions(structure.domain, roles, dependent)
     }
 
 
@@ -200,10 +196,6 @@ def _place(i: int, j: int) -> int:
     return j * (j - 1) // 2 + i
 
 
-def _bit(assertion: Assertion, domain: Domain) -> int:
-    return 1 << _place(*(domain.positions[name] for name in assertion[:2]))
-
-
 # -- roles -----------------------------------------------------------------------------------------
 
 
@@ -240,19 +232,19 @@ def _free(domain: Domain, roles: Roles) -> tuple[int, ...]:
     return tuple(v for v, c in enumerate(domain.cardinalities) if roles[v] == c + 1)
 
 
-def _assertions(domain: Domain, roles: Roles, free: tuple[int, ...]) -> Iterator[Assertion]:
-    """Yield the assertions of each free pair under these roles."""
+def _fully_contextualized(domain: Domain) -> Iterator[tuple[int, Roles]]:
+    """Yield each pair, as bits, with each of its contexts."""
+    refuse_more(_count(domain, 0), "T_FC")
+    for i, j in combinations(range(len(domain)), 2):
+        for roles in _roles_of(domain.cardinalities, (i, j), extra=0):
+            yield 1 << i | 1 << j, roles
+
+
+def _assertions(domain: Domain, roles: Roles, wanted: int = -1) -> Iterator[Assertion]:
+    """Yield the assertions of the pairs of free variables among the wanted ones, as bits."""
     named = list(zip(domain.names, domain.states, roles, strict=True))
     context = tuple((name, states[r]) for name, states, r in named if r < len(states))
     given = tuple(name for name, states, r in named if r == len(states))
-    for i, j in combinations(free, 2):
-        yield Assertion(domain.names[i], domain.names[j], context, given)
-
-
-def _states(domain: Domain, assertion: Assertion) -> Roles:
-    """Return the roles of a fully contextualized assertion."""
-    roles = [c + 1 for c in domain.cardinalities]
-    for name, state in assertion.context:
-        v = domain.positions[name]
-        roles[v] = domain.state_positions[v][state]
-    return tuple(roles)
+    for i, j in combinations(_free(domain, roles), 2):
+        if wanted >> _place(i, j) & 1:
+            yield Assertion(domain.names[i], domain.names[j], context, given)
