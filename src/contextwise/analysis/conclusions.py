@@ -19,14 +19,12 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Literal
 
-import numpy as np
-
 from contextwise.analysis.groups_of_rows import GroupsOfColumns, for_groups, grouped, groups
 from contextwise.analysis.resampling import Repeats
 from contextwise.comparison.question import Pair
 from contextwise.data.columns import DataSummary
 from contextwise.data.options import RowOptions, row_options
-from contextwise.data.rows import Data, DataLike, as_advised, draw_rows
+from contextwise.data.rows import Data, DataLike, as_advised, split_rows
 from contextwise.errors import DomainError, OpenResult, TooLargeError
 from contextwise.evidence.pair_records import Interaction, PairsTested, Settings
 from contextwise.evidence.row_tests import RowTests
@@ -310,8 +308,7 @@ def _halves(
             seconds = HALVES_SECONDS if found.count >= FEWEST_HALVES else FEWEST_SECONDS
             if found.count and monotonic() > start + seconds:
                 break
-            rng = np.random.default_rng([seed, 1, found.count])
-            half = data.take(np.sort(draw_rows(len(data), data.subjects, 0.5, rng)))
+            half, _ = split_rows(data, 0.5, [seed, 1, found.count])
             learner.fit(half, time_limit=effort.deadline.left())
             if not learner.finished_:
                 break
