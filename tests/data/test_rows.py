@@ -518,7 +518,9 @@ def test_numbers_of_subjects_are_not_cut_into_bins() -> None:
 
 @pytest.mark.parametrize("name", ["individual", "respondent", "stratum_no"])
 def test_numbers_of_subjects_that_are_cut_are_asked_about(name: str) -> None:
-    data, _, _ = as_advised([{name: k // 4, "ill": k % 2, "sex": k // 4 % 2} for k in range(400)])
+    rows = [{name: k // 4, "ill": k % 2, "sex": k // 4 % 2} for k in range(400)]
+    assert as_advised(rows)[1].subject == name
+    data, _, _ = as_advised(rows, row_options(bins={name: 4}))
     assert any(f"use --subject {name} instead of --bins" in note for note in data.notes)
 
 

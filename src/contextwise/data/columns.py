@@ -8,15 +8,26 @@ docs/howto/your-data.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import prod
+from math import log2, prod
 from typing import Any
 from unicodedata import normalize
 
 import numpy as np
 
+from contextwise.data.kinds import (
+    BINS,
+    FEW_FRACTIONS,
+    FEWEST_SETS,
+    MOST_FRACTIONS,
+    MOST_LABELS,
+    MOST_WHOLE,
+    Profile,
+    Remedies,
+    rule_of,
+)
 from contextwise.data.notation import numbers_of, readings
 from contextwise.data.options import (
     RowOptions,
@@ -29,7 +40,7 @@ from contextwise.data.options import (
 from contextwise.data.table import Column, Sheet, label_of
 from contextwise.data.text import DOUBTFUL, SEPARATORS, TOKENS
 from contextwise.errors import DomainError
-from contextwise.support.arrays import IntArray
+from contextwise.support.arrays import FloatArray, IntArray
 from contextwise.support.formatting import columns as laid_out
 from contextwise.support.formatting import name as shortened
 from contextwise.support.formatting import plural
@@ -37,36 +48,24 @@ from contextwise.support.formatting import plural
 PAGE = "docs/howto/your-data.md"
 """The page that explains the choices."""
 
-FEWEST_ROWS = 5
-"""From this number of rows on, values that all differ or number the rows are not a category."""
-MOST_FRACTIONS, MOST_WHOLE, MOST_CODES = 12, 20, 60
-"""Numbers with more values are measurements; up to `MOST_CODES` whole numbers may be codes."""
-FEW_FRACTIONS, FEW_WHOLE = 4, 8
-"""Numbers with more values are measurements if they have more values than half of the rows."""
 FEW_CELLS = 12
 """A table of more cells has counts only if the largest is ten times the smallest."""
-MOST_LABELS = 30
-"""Text with more values, and more than a tenth of the rows, is not a category."""
-BINS = 4
 MOST_BINS = 1_000
 LARGEST_COUNT = 10**12
 """Sums of larger counts may not be exact."""
-_ID = re.compile(r"(id|idcode)$", re.I)
-_SUBJECTS = "subject|patient|person|individual|respondent"
-_SETS = re.compile(f"{_SUBJECTS}|stratum|pair|match|cluster|household|family", re.I)
-FEWEST_SUBJECTS = 20
-"""Fewer values are not taken for subjects or matched sets."""
-_NUMBER = re.compile(r"(number|code|no|nr|key)\.?$", re.I)
 COUNT_NAMES = frozenset({"freq", "frequency", "count", "counts", "n"})
 WEIGHT_NAMES = COUNT_NAMES | {"weight", "weights", "proportion", "share", "percent"}
+SURE_TOTALS = frozenset(
+    ("total", "totals", "grand total", "subtotal", "sum", "gesamt", "insgesamt", "summe", "somme")
+)
+TOTALS = SURE_TOTALS | {"all", "overall", "both", "both sexes", "all ages", "alle", "todos"}
+"""States of rows that add up others: always, or if the counts say so."""
 INDEX_NAMES = frozenset({"", "rownames", "row.names", "row_names", "index", "unnamed: 0"})
 _TRUTH: dict[object, float] = {"true": 1.0, "false": 0.0}
 FREQUENT = 3
 """The number of most frequent values that a summary lists."""
 
 
-Remedies = tuple[tuple[str, str], ...]
-"""Options and their values, such as ``("drop", "id")``; the first is the advice."""
 Problem = tuple[str, Remedies]
 """A reason why a column cannot be used, and what can be done."""
 Bins = int | tuple[float, ...]
@@ -323,6 +322,7 @@ class Judge:
         kept = [n for n in chosen if n not in self.left_out and n != counts_column]
         self.counts = None if counts_column is None else table.column(counts_column)
         self.table, self.found = without_missing(table.only(kept), how, names)
+        self.used = {column.name: column for column in self.table.columns}
         self.how, self.rows = how, table.rows
         self.every_bins, self.bins = read_bins(how.bins, names)
         self.problems: dict[str, list[Problem]] = {}
@@ -374,7 +374,7 @@ class Judge:
             out = [n for n in self.all.names if n not in kept]
             self.notes.append(f"left out: {', '.join(repr(n) for n in out)}")
         dropped = [n for n in self.all.names if self.decisions.get(n) == "dropped"]
-        asked = [*self.left_out, *(name for name in self.bins if _SETS.search(name))]
+        asked = [*self.left_out, *self.bins]
         self.notes += [self._repeats_note(name) for name in asked if self._repeats(name)]
         summary = DataSummary(
             self.all.file or "the data",
@@ -389,9 +389,9 @@ class Judge:
 
     def _repeats(self, name: str) -> bool:
         """Check for an identifier, or the number of a matched set, of several rows each."""
-        values = len(self.all.column(name).labels)
-        is_named = bool(_ID.search(name) or _SETS.search(name)) and not self.how.subject
-        return is_named and FEWEST_SUBJECTS < values <= 0.8 * self.rows <= 20 * values
+        profile = self._profile(self.all.column(name))
+        is_named = bool(profile.numbers_people) and self.how.subject is None
+        return is_named and profile.values > FEWEST_SETS and profile.repeats
 
     def _repeats_note(self, name: str) -> str:
         values = len(self.all.column(name).labels)
@@ -430,18 +430,21 @@ class Judge:
         whole = [c for c in columns if self._is_count(c)]
         if not self.every_bins and not self.bins and self._find_wide(whole):
             return None
+        are_whole = {c.name for c in whole}
         for column in columns:
-            others, name = self._labels(column.name), column.name.lower()
-            if column in whole and name in COUNT_NAMES and self._never_repeat(others):
+            name = column.name.lower()
+            is_count = column.name in are_whole and name in COUNT_NAMES
+            if is_count and self._never_repeat(self._labels(column.name)):
                 return self._is_counts(column)
-            if name in WEIGHT_NAMES and column.has_fractions and self._fill_half(others):
+            is_weight = name in WEIGHT_NAMES and column.has_fractions
+            if is_weight and self._fill_half(self._labels(column.name)):
                 self.obstacle = (
                     f"{column.name!r} looks like weights of the other columns. Only whole counts "
                     "can be used, because tests and scores count rows; multiply shares by the "
                     f"number of observations and use {RowOptions(counts=column.name).command()}"
                 )
                 return None
-        for column in whole if self.rows >= 4 else ():
+        for column in self._may_count(whole) if self.rows >= 4 else ():
             others, most = self._labels(column.name), column.numbers.max()
             is_labelled = len(others) > 1 or np.isnan(others[0].numbers).any() if others else False
             uneven = self.rows <= FEW_CELLS or most > 10 * column.numbers.min()
@@ -449,6 +452,17 @@ class Judge:
             if is_labelled and uneven and varied and self._fill_half(others):
                 return self._is_counts(column)
         return None
+
+    def _may_count(self, whole: Sequence[Column]) -> Iterator[Column]:
+        """Yield those next to few enough categories; rows cannot fill half of many columns."""
+        others = self._others()
+        sizes = {c.name: log2(max(1, len(c.labels))) for c in others}
+        bad = {c.name for c in others if not self._may_be_category(c)}
+        size = sum(sizes.values())
+        for column in whole:
+            left = size - sizes.get(column.name, 0.0)
+            if bad <= {column.name} and left <= log2(2 * self.rows) + 1e-6:
+                yield column
 
     def _find_wide(self, whole: Sequence[Column]) -> bool:
         """Recognise several columns of large counts next to labels that never repeat."""
@@ -487,7 +501,7 @@ class Judge:
         if np.isnan(column.numbers).any():
             return len(column.labels) <= max(MOST_LABELS, self.rows / 10)
         most = MOST_FRACTIONS if column.has_fractions else MOST_WHOLE
-        return len(column.labels) <= most and not self._is_in_order(column)
+        return len(column.labels) <= most and not self._profile(column).is_in_order
 
     def _is_counts(self, column: Column) -> None:
         self.kinds[column.name] = "counts"
@@ -522,107 +536,74 @@ class Judge:
 
     # -- one column --------------------------------------------------------------------------------
 
+    def _profile(self, column: Column) -> Profile:
+        name = column.name
+        return Profile(
+            column,
+            self.rows,
+            counted=self.counts is not None or "counts" in self.kinds.values(),
+            in_file=self.all.file is not None,
+            is_array=self.all.is_array,
+            is_first=bool(
+                self.all.are_codes and self.all.file and name == self.all.columns[0].name
+            ),
+            named=name in self.named,
+            cut=name in self.bins,
+            insisted=name in self.insisted,
+            has_subjects=self.how.subject is not None,
+        )
+
     def _judge_column(self, column: Column) -> None:
-        name, kind = column.name, self._kind(column)
-        self.kinds[name] = kind
-        if kind == "row numbers":
-            self.drop(column, "it numbers the rows")
-        elif kind in ("empty", "identifier", "text"):
-            self._refuse(column, kind)
-        else:
-            self._ask_about_decimals(column, kind)
-            if kind == "measurement":
-                self._cut_or_ask(column)
+        profile = self._profile(column)
+        rule, name = rule_of(profile), column.name
+        self.kinds[name] = rule.kind
+        if rule.kind == "row numbers":
+            return self.drop(column, "it numbers the rows")
+        if rule.kind == "measurement":
+            self._cut(column)
+        is_cut = name in self.bins
+        if rule.reason is not None and not is_cut:
+            self.problem(name, rule.reason(profile), *rule.remedies(profile))
+        if rule.kind in ("measurement", "category"):
+            self._ask_about_decimals(column, rule.kind)
+            self._ask_about_totals(column)
             self._judge_missing(column)
             self._ask(column)
+        return None
 
-    def _kind(self, column: Column) -> str:
-        """Return the first kind that fits."""
-        name, values = column.name, len(column.labels)
-        if not values:
-            return "empty"
-        if name in self.bins:
-            return "measurement"
-        if name in self.insisted or column.declared is not None:
-            return "category"
-        counted = self._is_counted
-        if self._is_in_order(column) and not (counted or self.all.is_array or name in self.named):
-            return "row numbers"
-        if self._is_identifier(column):
-            return "identifier"
-        if column.is_numeric:
-            return "measurement" if self._has_many(column) else "category"
-        if values == self.rows >= FEWEST_ROWS and not counted:
-            return "identifier"
-        return "text" if values > max(MOST_LABELS, self.rows / 10) else "category"
-
-    @property
-    def _is_counted(self) -> bool:
-        return self.counts is not None or "counts" in self.kinds.values()
-
-    def _is_in_order(self, column: Column) -> bool:
-        """Check for 1..n or 0..n-1 in order."""
-        if self.rows < FEWEST_ROWS or len(column.labels) != self.rows:
-            return False
-        values = column.numbers[column.codes]
-        return values[0] in (0, 1) and bool((np.diff(values) == 1).all())
-
-    def _is_identifier(self, column: Column) -> bool:
-        """Check for the name of an identifier, or many large numbers in the first column."""
-        values = len(column.labels)
-        if column.is_numeric and column.has_fractions:
-            return False
-        if _ID.search(column.name):
-            return values > max(20, self.rows / 20)
-        is_first = self.all.are_codes and self.all.file and column.name == self.all.names[0]
-        is_named = is_first or _NUMBER.search(column.name)
-        return bool(is_named) and values > max(20, 0.9 * self.rows) and column.numbers.min() > 999
-
-    def _has_many(self, column: Column) -> bool:
-        """Check whether numbers have too many values for states."""
-        values, fractions = len(column.labels), column.has_fractions
-        if values > (MOST_FRACTIONS if fractions else MOST_WHOLE):
-            return True
-        few = values <= (FEW_FRACTIONS if fractions else FEW_WHOLE)
-        return 2 * values > self.rows and not (few or self._is_counted or self.all.is_array)
-
-    def _refuse(self, column: Column, kind: str) -> None:
-        """Advise to leave out a column, and say what else can be done."""
-        name, values = column.name, len(column.labels)
-        if kind == "empty":
-            self.problem(name, "no values", ("drop", name))
-            return
-        other: Remedies = (("category", name),)
-        if kind == "identifier" and self._is_identifier(column):
-            other = () if _ID.search(name) else (("bins", f"{name}={BINS}"),)
-        texts = "numbers" if column.is_numeric else "texts"
-        why = "an identifier" if kind == "identifier" else "too many for a category"
-        reason = f"{values:,} different {texts} in {self.rows:,} rows: {why}"
-        self.problem(name, reason, ("drop", name), *other, *self._of_subjects(name))
-
-    def _of_subjects(self, name: str) -> Remedies:
-        return (("subject", name),) if self._repeats(name) and not self._is_counted else ()
-
-    def _cut_or_ask(self, column: Column) -> None:
-        """Cut a measurement into bins if the user says how; otherwise advise to do so."""
-        name, values = column.name, len(column.labels)
+    def _cut(self, column: Column) -> None:
+        """Cut a measurement into bins if the user says how."""
+        name = column.name
         if name in self.bins and not column.is_numeric:
             raise DomainError(f"bins: column {name!r} is not made of numbers")
         if self.every_bins:
             self.bins.setdefault(name, self.every_bins)
         if name in self.bins:
             self.decisions[name] = _cut(self.bins[name])
+
+    def _ask_about_totals(self, column: Column) -> None:
+        """Ask about rows that add up others, such as a last row ``Total``."""
+        if column.name in (*self.insisted, *self.bins) or column.declared is not None:
             return
-        remedies = [("bins", f"{name}={BINS}")]
-        if column.has_padded_twins:
-            remedies.append(("category", name))
-        elif not column.has_fractions:
-            if values <= max(MOST_CODES, self.rows / 50):
-                remedies.append(("category", name))
-            remedies += self._of_subjects(name)
-        commas = column.has_fractions and any("," in label for label in column.labels)
-        note = " (decimal commas)" if commas else ""
-        self.problem(name, f"{values:,} different numbers: a measurement{note}", *remedies)
+        for k, label in enumerate(column.labels):
+            word = label.casefold().strip(" ():")
+            if word not in TOTALS:
+                continue
+            inside = column.codes == k
+            counts = self._count_of_rows()
+            if counts is None:
+                adds_up = int(inside.sum()) == 1 and bool(inside[-1])
+            else:
+                adds_up = word in SURE_TOTALS or 2 * counts[inside].sum() == counts.sum()
+            if adds_up:
+                remedy = ("na", f"{column.name}={label}")
+                reason = f"rows with {label!r} add up the others"
+                self.problem(column.name, reason, remedy, ("category", column.name))
+
+    def _count_of_rows(self) -> FloatArray | None:
+        named = [name for name, kind in self.kinds.items() if kind == "counts"]
+        column = self.counts or (self.all.column(named[0]) if len(named) == 1 else None)
+        return None if column is None else np.nan_to_num(column.numbers)[column.codes]
 
     def _ask_about_decimals(self, column: Column, kind: str) -> None:
         """Ask for the decimal sign if sizes or the order of states depend on it."""
@@ -706,17 +687,21 @@ class Judge:
 
     def _remedy(self, usable: Sequence[Column]) -> RowOptions:
         """Return the first remedy of each problem; drop rows if most of them are complete."""
-        fields: dict[str, Any] = {"drop": [], "bins": [], "category": [], "decimal": []}
+        fields: dict[str, Any] = {
+            option: [] for option in ("drop", "bins", "category", "decimal", "na")
+        }
         self.gone = {n for n, ps in self.problems.items() for _, r in ps if r[0][0] == "drop"}
         kept = [c for c in usable if c.name not in self.gone and self.kinds[c.name] != "counts"]
         for problems in self.problems.values():
             for _, remedies in problems:
                 option, value = remedies[0]
-                if option in ("counts", "missing"):
+                if option in ("counts", "missing", "subject"):
                     fields[option] = value
                 else:
                     fields[option].append(value)
-        if "missing" in fields:
+        if fields["na"]:
+            fields["missing"] = "drop"
+        elif "missing" in fields:
             complete = np.ones(self.rows, dtype=bool)
             for column in kept:
                 complete &= column.codes >= 0
@@ -724,7 +709,7 @@ class Judge:
         return row_options(**fields)
 
     def _summary(self, column: Column) -> ColumnSummary:
-        column = next((c for c in self.table.columns if c.name == column.name), column)
+        column = self.used.get(column.name, column)
         order = np.argsort(-column.counts, kind="stable")[:FREQUENT]
         return ColumnSummary(
             column.name,

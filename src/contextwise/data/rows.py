@@ -304,6 +304,8 @@ def as_advised(
         category=(*how.category, *advised.category),
         missing=advised.missing or how.missing,
         counts=advised.counts or how.counts,
+        subject=advised.subject or how.subject,
+        na=(*how.na, *advised.na),
     )
     return as_data(data, None, how), how, summary
 

@@ -153,7 +153,8 @@ class Sheet:
 
     def only(self, names: Iterable[str]) -> Sheet:
         """Return the table with some of its columns."""
-        return replace(self, columns=[self.column(name) for name in names])
+        columns = {column.name: column for column in self.columns}
+        return replace(self, columns=[columns[name] for name in names])
 
 
 # -- numbers and labels ----------------------------------------------------------------------------
@@ -330,17 +331,17 @@ def frame_table(frame: Any, file: str | None = None) -> Sheet:
 
 def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
     """Number the names that occur twice, and return what was renamed."""
-    unique: list[str] = []
-    notes = []
+    unique: dict[str, None] = {}
+    stated, notes = set(names), []
     for name in names:
         free, number = name, 1
-        while free in unique or (number > 1 and free in names):
+        while free in unique or (number > 1 and free in stated):
             number += 1
             free = f"{name}.{number}"
         if free != name:
             notes.append(f"two columns are called {name!r}; the second is called {free!r} here")
-        unique.append(free)
-    return unique, notes
+        unique[free] = None
+    return list(unique), notes
 
 
 def check_unique(names: Sequence[str], path: str | None = None, line: int | None = None) -> None:

@@ -481,7 +481,12 @@ def _more_headers(first: Sequence[str], below: Sequence[Column]) -> tuple[int, s
     rows = len(rest[0].codes)
     if _are_types(second):
         third = _line(rest, 0) if rows else second
-        if all(cell in _ROLES or "=" in cell for cell in third):
+        last = [column.take(slice(1, None)) for column in rest]
+        are_data = any(
+            cell and cell in column.labels
+            for cell, column in zip([*second, *third], [*last, *last], strict=True)
+        )
+        if not are_data and all(cell in _ROLES or "=" in cell for cell in third):
             return 2, "lines 2 and 3 describe the columns (Orange) and were dropped"
         if all(cell not in column.labels for cell, column in zip(second, rest, strict=True)):
             return 1, "line 2 describes the columns (Orange) and was dropped"
