@@ -161,7 +161,7 @@ class WeightedPairs:
 
     @property
     def claims(self) -> tuple[bool, bool]:
-        """Which models have claims without weights."""
+        """True for each model that has claims without weights."""
         first, second = (model.weights is None for model in self.models)
         return first, second
 
@@ -356,7 +356,7 @@ class AtTolerances(Mapping[float, AtTolerance], Printed):
 
     @property
     def without_weights(self) -> list[str]:
-        """What the models are called that keep their claims, because they have no weights."""
+        """Names of the models that have no weights and keep their claims."""
         names = (self.roles.first, self.roles.second)
         return [name for name, claims in zip(names, self.weighted.claims, strict=True) if claims]
 
@@ -440,7 +440,7 @@ def count_at(
 ) -> AtTolerances:
     """Count the joint verdicts of two models at some tolerances.
 
-    ``node_budget`` limits the nodes of the search for each pair; what is left stays open.
+    ``node_budget`` limits the nodes of the search for each pair; pairs over it stay open.
     """
     weighted = WeightedPairs(question)
     thresholds = [threshold_of(tolerance) for tolerance in tolerances]

@@ -413,7 +413,7 @@ def comparison_record(comparison: Comparison) -> Record:
         "distance_lower": low,
         "distance_upper": high,
         "open_pairs": len(c.unions.open_places),
-        "interrupted": c.unions.interrupted,
+        "interrupted": c.unions.interrupted or (c.at is not None and c.at.interrupted),
     }
     if c.estimates is not None:
         for kind, e in {"fp": c.estimates.fp, "fn": c.estimates.fn}.items():

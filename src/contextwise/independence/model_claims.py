@@ -282,8 +282,9 @@ def explain(
     show_progress : bool or function
         Show a line on standard error, or call a function of (done, total).
     **restriction
-        For two models the keywords of `compare` that restrict it; for one model ``pairs``,
-        ``variables`` and ``context``.
+        For two models the keywords of `compare` that restrict it, and ``at``, a tolerance: list
+        where they differ among stronger dependences. For one model ``pairs``, ``variables`` and
+        ``context``.
 
     Returns
     -------
