@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from itertools import product
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -10,14 +11,16 @@ from zlib import crc32
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy import stats
 
-from contextwise import Structure, compare, examples, sample, study
+from contextwise import Structure, compare, compare_groups, examples, sample, study
 from contextwise.cli import contextwise
 from contextwise.errors import ContextwiseError
 from contextwise.learning import ChowLiu, Trees
 from contextwise.models.structure import LogLinear
 from contextwise.report.studies import study_figure, study_parts, verdict
 from contextwise.studies.learner_study import ChangedStudy, Study
+from contextwise.studies.summary import ALL, paired_tests, summaries
 from contextwise.studies.units import compute
 
 SMALL: dict[str, Any] = {"rows": [50, 200], "repeats": 2}
@@ -29,7 +32,7 @@ def untimed(result: Study) -> list[dict[str, Any]]:
 
 def record(learner: str, repeat: int = 0, fp: int = 0, fn: int = 0, **more: Any) -> dict[str, Any]:
     made = {"truth": "t", "rows": 100, "repeat": repeat, "learner": learner, "status": "done"}
-    made |= {"error": None, "seconds": 0.1, "assertions": 10, "fp": fp, "fn": fn}
+    made |= {"error": None, "seconds": 0.1, "assertions": 10, "fp": fp, "fn": fn, "kappa": 0.5}
     return {**made, "normalized": (fp + fn) / 10, "rows_from": "exact", **more}
 
 
@@ -106,25 +109,74 @@ def test_a_study_in_which_all_fail_is_an_error_with_the_reason(tmp_path: Path) -
     assert "too slow" in (tmp_path / "results.csv").read_text()
 
 
-def test_means_and_errors_are_over_truths_and_repeats() -> None:
+def test_means_are_over_truths_of_means_over_repeats() -> None:
     values = {("a", 0): 1, ("a", 1): 3, ("b", 0): 4, ("b", 1): 4}
     result = Study([record("x", r, fp=fp, truth=truth) for (truth, r), fp in values.items()])
-    score = result.score("x", 100)
-    assert score is not None
-    assert score.mean == pytest.approx((0.2 + 0.4) / 2)
-    assert score.error == pytest.approx(np.sqrt(0.02 / 2) / 2)
-    assert score.fp_share == pytest.approx(0.3)
-    assert score.fn_share == 0
+    first, _, over_all = summaries(result.results)
+    assert over_all["normalized"] == over_all["fp_share"] == pytest.approx((0.2 + 0.4) / 2)
+    assert (over_all["truth"], over_all["fn_share"], over_all["rank"]) == (ALL, 0, 1)
+    # Truth b does not vary, so the interval has the one degree of freedom of a.
+    half = stats.t.ppf(0.975, 1) * np.sqrt(0.02 / 2) / 2
+    assert over_all["low"] == pytest.approx(max(0, 0.3 - half))
+    assert over_all["high"] == pytest.approx(min(1, 0.3 + half))
+    alone = stats.t.interval(0.95, 1, 0.2, np.sqrt(0.02 / 2))
+    assert (first["low"], first["high"]) == (max(0, alone[0]), min(1, alone[1]))
+
+
+def test_the_tests_are_those_of_compare_groups() -> None:
+    guesses = {"x": [0, 1, 0, 2, 1], "y": [3, 4, 2, 3, 5]}
+    true = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
+    features = ["A=1 & B=1", "B=1 & C=1", "A=1 & C=1", "A=0 & C=0 & B=0", "A=1 & B=1 & C=1"]
+    groups = {
+        name: [compare(true, Structure(true.domain, features[:k])) for k in counts]
+        for name, counts in guesses.items()
+    }
+    records = [
+        record(name, k, int(c.fp), int(c.fn), normalized=c.normalized, assertions=int(c.total))
+        for name, comparisons in groups.items()
+        for k, c in enumerate(comparisons)
+    ]
+    expected = compare_groups(groups).differences[0]
+    (found,) = paired_tests(records)
+    assert found["p_value"] == expected.p_value
+    assert found["holm_p_value"] == expected.adjusted
+    assert found["difference"] == pytest.approx(expected.value.mean)
+    assert found["low"] == pytest.approx(expected.value.low)
+
+
+def test_tests_are_blocked_by_truth() -> None:
+    """All signs by brute force, for a mean over truths of means over repeats."""
+    gaps = {"a": [1, 2, -1, 3], "b": [2, 1]}
+    records = [
+        record(name, k, fp=5 + (gap if name == "y" else 0), truth=truth)
+        for name in ("x", "y")
+        for truth, own in gaps.items()
+        for k, gap in enumerate(own)
+    ]
+    weighted = [gap / len(own) / 2 for own in gaps.values() for gap in own]
+    sums = [
+        abs(sum(s * w for s, w in zip(signs, weighted, strict=True)))
+        for signs in product((1, -1), repeat=6)
+    ]
+    expected = np.mean([value >= abs(sum(weighted)) - 1e-9 for value in sums])
+    assert paired_tests(records)[0]["p_value"] == pytest.approx(expected)
+
+
+def test_a_learner_without_all_results_has_no_mean_and_no_rank() -> None:
+    records = [record("x", k, fp=1) for k in range(3)] + [record("y", k, fp=0) for k in range(2)]
+    records.append(record("y", 2, status="failed", normalized=None))
+    x, y = summaries(records)
+    assert (x["done"], x["rank"], y["done"], y["rank"], y["normalized"]) == (3, 1, 2, None, None)
 
 
 def test_the_answer_names_the_nearest_and_what_cannot_be_told() -> None:
-    clear = [record("x", k, fp=1) for k in range(3)] + [record("y", k, fn=5) for k in range(3)]
+    clear = [record("x", k, fp=1) for k in range(6)] + [record("y", k, fn=5) for k in range(6)]
     assert verdict(Study(clear)) == (
         "x is nearest to the truth: it is wrong in 10 % of all assertions at 100 rows (mean over "
-        "3 data sets of 1 truth), y in 50 %."
+        "6 data sets of 1 truth), y in 50 %."
     )
-    close = [record("x", k, fp=k) for k in range(3)] + [record("y", k, fp=3 - k) for k in range(3)]
-    assert verdict(Study(close)).endswith("The difference of x and y is within its error.")
+    close = [record("x", k, fp=k) for k in range(3)] + [record("y", k, fp=4 - k) for k in range(3)]
+    assert verdict(Study(close)).endswith("Paired tests do not distinguish x from y.")
     assert verdict(Study(clear[:3])).startswith("x is wrong in 10 % of all assertions at 100 rows")
     chains = [record("x", rows_from="from 100 Gibbs chains")]
     assert "Gibbs chains" in str(study_parts(Study(chains))[-1])
@@ -138,7 +190,10 @@ def test_the_command_prints_the_answer_and_writes_four_files(tmp_path: Path) -> 
     assert " is nearest to the truth: it is wrong in " in " ".join(result.stdout.split())
     names = {path.name for path in out.iterdir()}
     assert names >= {"results.csv", "results.sqlite", "study.html", "study.json", "study.png"}
-    assert names >= {"study.pdf", "study.svg"}
+    assert names >= {"study.pdf", "study.svg", "study.tex", "summary.csv", "tests.csv"}
+    latex = (out / "study.tex").read_text()
+    assert latex.count("\\begin{tabular}") == 2
+    assert "chow-liu − mpl" in latex
     with open(out / "results.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 16

@@ -243,27 +243,57 @@ def compare_groups(
         key: {name: values_of(key, comparisons) for name, comparisons in groups.items()}
         for key in keys
     }
+    return compare_values(
+        values, measure, paired=paired, training_share=training_share, level=level, seed=seed
+    )
+
+
+def compare_values(
+    values: Mapping[str, Mapping[str, Sequence[float | None]]],
+    measure: str,
+    *,
+    paired: bool = True,
+    blocks: Sequence[object] | None = None,
+    training_share: float | None = None,
+    level: float = 0.05,
+    seed: Seed = 0,
+) -> GroupComparison:
+    """Compare groups by the values of their measures, as `compare_groups` does.
+
+    ``values`` has for each measure the values of each group. With ``blocks``, such as the truth of
+    each replicate, every block has the same weight: means are those of the means of blocks, and
+    intervals and tests are about the variation inside blocks. Blocks need paired groups.
+
+    >>> values = {"normalized": {"near": [0.1, 0.2, 0.1, 0.1], "far": [0.3, 0.4, 0.2, 0.9]}}
+    >>> result = compare_values(values, "normalized", blocks=["a", "a", "a", "b"])
+    >>> result.groups[0].means["normalized"].mean, result.differences[0].p_value
+    (0.1166..., 0.125)
+    """
+    tested = values[measure]
     summaries = tuple(
         GroupSummary(
             name,
-            len(comparisons),
+            len(tested[name]),
             {
                 key: mean_with_interval(
-                    [value for value in values[key][name] if value is not None],
+                    [value for value in groups[name] if value is not None],
+                    blocks=_kept(blocks, groups[name]),
                     training_share=training_share,
                     within=MEASURES[key].range,
                 )
-                for key in keys
+                for key, groups in values.items()
             },
         )
-        for name, comparisons in groups.items()
+        for name in tested
     )
-    source, tested = np.random.default_rng(seed), values[measure]
+    source = np.random.default_rng(seed)
     found = [
         GroupDifference(
-            first, second, *_tested(tested[first], tested[second], paired, training_share, source)
+            first,
+            second,
+            *_tested(tested[first], tested[second], paired, blocks, training_share, source),
         )
-        for first, second in combinations(groups, 2)
+        for first, second in combinations(tested, 2)
     ]
     adjusted = iter(holm([each.p_value for each in found if each.p_value is not None]))
     differences = tuple(
@@ -319,10 +349,14 @@ def values_of(key: str, comparisons: Sequence[Comparison]) -> list[float | None]
 def mean_with_interval(
     values: Sequence[float],
     *,
+    blocks: Sequence[object] | None = None,
     training_share: float | None = None,
     within: tuple[float, float] = (-inf, inf),
 ) -> Mean:
     """Compute the mean of some values with its 95 % interval, cut at the ends of ``within``.
+
+    With ``blocks`` it is the mean of the means of blocks; the interval has the degrees of freedom
+    of Satterthwaite, and is None if a block has one value.
 
     >>> mean_with_interval([1, 2, 3])
     Mean(count=3, mean=2.0, low=-0.484..., high=4.484...)
@@ -330,6 +364,8 @@ def mean_with_interval(
     x = np.array(values, dtype=np.float64)
     if not len(x):
         return Mean(0, None, None, None)
+    if blocks is not None and len(set(blocks)) > 1:
+        return _mean_of_blocks(x, blocks, within)
     mean = float(x.mean())
     if len(x) == 1 or np.ptp(x) <= EQUAL_MEANS * np.abs(x).max():
         return Mean(len(x), mean, None, None)
@@ -342,6 +378,39 @@ def mean_with_interval(
     return Mean(len(x), mean, max(mean - half, least), min(mean + half, most))
 
 
+def _mean_of_blocks(x: FloatArray, blocks: Sequence[object], within: tuple[float, float]) -> Mean:
+    shares = _shares(blocks)
+    mean = float(shares @ x)
+    parts, degrees = 0.0, 0.0
+    for block in dict.fromkeys(blocks):
+        inside = x[[each == block for each in blocks]]
+        if len(inside) < 2:
+            return Mean(len(x), mean, None, None)
+        part = float(inside.var(ddof=1)) / len(inside)
+        parts += part
+        degrees += part**2 / (len(inside) - 1)
+    if np.ptp(x) <= EQUAL_MEANS * np.abs(x).max() or not degrees:
+        return Mean(len(x), mean, None, None)
+    from scipy.stats import t
+
+    error = sqrt(parts) / len(set(blocks))
+    half = float(t.ppf(0.975, parts**2 / degrees)) * error
+    return Mean(len(x), mean, max(mean - half, within[0]), min(mean + half, within[1]))
+
+
+def _shares(blocks: Sequence[object]) -> FloatArray:
+    """Return the share of each value in the mean of the means of blocks."""
+    sizes = {block: sum(each == block for each in blocks) for block in set(blocks)}
+    return np.array([1 / (len(sizes) * sizes[block]) for block in blocks])
+
+
+def _kept(blocks: Sequence[object] | None, values: Sequence[float | None]) -> list[object] | None:
+    """Return the blocks of the values that are known."""
+    if blocks is None:
+        return None
+    return [block for block, value in zip(blocks, values, strict=True) if value is not None]
+
+
 # -- tests -----------------------------------------------------------------------------------------
 
 
@@ -349,17 +418,22 @@ def _tested(
     first: Sequence[float | None],
     second: Sequence[float | None],
     paired: bool,
+    blocks: Sequence[object] | None,
     training_share: float | None,
     rng: np.random.Generator,
 ) -> tuple[Mean, float | None, float | None]:
     """Return the difference of two groups, its p-value, and the smallest p that is attainable."""
     if paired:
-        rows = zip(first, second, strict=True)
-        apart = np.array([a - b for a, b in rows if a is not None and b is not None])
-        mean = mean_with_interval(apart.tolist(), training_share=training_share)
+        rows = [
+            None if a is None or b is None else a - b for a, b in zip(first, second, strict=True)
+        ]
+        apart = np.array([value for value in rows if value is not None])
+        kept = _kept(blocks, rows)
+        mean = mean_with_interval(apart.tolist(), blocks=kept, training_share=training_share)
         if training_share is not None or not len(apart):
             return mean, None, None
-        return mean, sign_test(apart, rng), 2.0 ** (1 - len(apart))
+        weighted = apart if kept is None else apart * _shares(kept)
+        return mean, sign_test(weighted, rng), 2.0 ** (1 - len(apart))
     a, b = (np.array([v for v in values if v is not None]) for values in (first, second))
     if not len(a) or not len(b):
         return Mean(0, None, None, None), None, None

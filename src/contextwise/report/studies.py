@@ -1,13 +1,11 @@
-"""Show a study: the answer first, a table of means, one figure, one page."""
+"""Show a study: the answer first, tables of means and tests, a figure, a page."""
 
 from __future__ import annotations
 
 import os
-import platform
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,117 +14,108 @@ from contextwise.report.html import as_html, page_html, tag
 from contextwise.report.parts import Cell, Note, Part, Style, table
 from contextwise.report.planted_errors import planted_figure, planted_parts
 from contextwise.report.plots.of_guesses import MARKERS, SERIES
-from contextwise.report.plots.style import COLUMN, encoded, new_figure, save, styled
+from contextwise.report.plots.style import COLUMN, PICTURES, encoded, new_figure, save, styled
 from contextwise.report.scatter import scatter_html
+from contextwise.report.text import as_latex
+from contextwise.studies.summary import ALL, GRAPH_DISTANCES, paired_tests, summaries
+from contextwise.studies.summary import COLUMNS as SUMMARY
 from contextwise.support.files import write_bytes
 from contextwise.support.formatting import as_csv, as_json, listed, percent, plural
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from contextwise.studies.learner_study import Score, Study
+    from contextwise.studies.learner_study import Study
 
-
-def publish(study: Study, folder: str | os.PathLike[str]) -> None:
-    """Write results, models, provenance, the page and the figure of a study into a folder."""
-    place = Path(folder)
-    write_bytes(place / "results.csv", as_csv(study.results).encode())
-    write_bytes(place / "study.json", f"{as_json(study.provenance)}\n".encode())
-    for path, text in study.models.items():
-        (place / "models" / path).parent.mkdir(parents=True, exist_ok=True)
-        write_bytes(place / "models" / path, text.encode())
-    if all(record["status"] != "done" for record in study.results):
-        return
-    figures = []
-    if study.learners:
-        figures.append(("study", study_figure(study), CAPTION))
-    if any(record.get("kl") is not None for record in study.planted):
-        figures.append(("planted", planted_figure(study), PLANTED))
-    for name, figure, _ in figures:
-        for suffix in (".png", ".pdf", ".svg"):
-            save(figure, place / f"{name}{suffix}")
-    write_bytes(place / "study.html", _page(study, figures).encode())
-
-
-def _page(study: Study, figures: Sequence[tuple[str, Figure, str]]) -> str:
-    answer, *rest = study_parts(study)
-    body = [as_html([answer])]
-    for _, figure, caption in figures:
-        picture = b64encode(encoded(figure, "svg")).decode()
-        body.append(tag("img", src=f"data:image/svg+xml;base64,{picture}", alt=caption))
-        body.append(tag("p", caption))
-    body += [as_html(rest), scatter_html(study.results)]
-    made = [("contextwise", version("contextwise")), ("Python", platform.python_version())]
-    title = "Study of learners" if study.learners else "Study of planted errors"
-    return page_html(title, "".join(body), made)
-
-
+TESTS = (
+    *("rows", "measure", "first", "second", "replicates", "difference", "low", "high"),
+    *("p_value", "attainable_p_value", "holm_p_value"),
+)
+"""The columns of ``tests.csv``."""
+MOST_PANELS = 8
+"""The most truths that get a panel of their own."""
 CAPTION = (
     "Share of all assertions in which what was learned differs from the truth: mean over data "
-    "sets, with its standard error."
+    "sets, with its 95 % interval."
 )
-
-
 PLANTED = (
     "KL from the true to the fitted distribution, for structures with planted errors: mean over "
     "sets of weights."
 )
 
 
-@styled
-def study_figure(study: Study) -> Figure:
-    """Draw the mean distance of each learner against the number of rows."""
-    figure = new_figure(1.5 * COLUMN, COLUMN)
-    axes = figure.add_subplot()
-    for k, learner in enumerate(study.learners):
-        scores = [(size, study.score(learner, size)) for size in study.sizes]
-        points = [(n, 100 * s.mean, 100 * (s.error or 0)) for n, s in scores if s]
-        if points:
-            x, y, error = zip(*points, strict=True)
-            look: dict[str, Any] = {
-                "color": SERIES[k % len(SERIES)],
-                "marker": MARKERS[k % len(MARKERS)],
-            }
-            axes.errorbar(x, y, error, label=learner, markersize=4, linewidth=1, **look)
-    ticker = require("matplotlib.ticker", "plots")
-    axes.set_xscale("log")
-    axes.xaxis.set_major_locator(ticker.FixedLocator(study.sizes))
-    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda size, _: f"{size:,.0f}"))
-    axes.xaxis.set_minor_locator(ticker.NullLocator())
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel("rows")
-    axes.set_ylabel("wrong assertions, %")
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside right upper")
-    return figure
+def publish(study: Study, folder: str | os.PathLike[str]) -> None:
+    """Write results, tables, models, provenance, figures and the page of a study."""
+    place = Path(folder)
+    files = {"results.csv": as_csv(study.results), "study.json": f"{as_json(study.provenance)}\n"}
+    files |= {f"models/{path}": text for path, text in study.models.items()}
+    if study.learned:
+        files["summary.csv"] = as_csv(summaries(study.learned), SUMMARY)
+        files["tests.csv"] = as_csv(paired_tests(study.learned), TESTS)
+    figures = []
+    if any(record["status"] == "done" for record in study.learned):
+        figures.append(("study", study_figure(study), CAPTION))
+    if any(record.get("kl") is not None for record in study.planted):
+        figures.append(("planted", planted_figure(study), PLANTED))
+    for path, text in files.items():
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(place / path, text.encode())
+    for name, figure, _ in figures:
+        for suffix in PICTURES:
+            save(figure, place / f"{name}.{suffix}")
+    if figures or study.planted:
+        parts = [*study_parts(study), *_provenance(study)]
+        write_bytes(place / "study.tex", as_latex(parts).encode())
+        write_bytes(place / "study.html", _page(study, figures, parts).encode())
+
+
+def _page(study: Study, figures: Sequence[tuple[str, Figure, str]], parts: Sequence[Part]) -> str:
+    answer, *rest = parts
+    body = [as_html([answer])]
+    for _, figure, caption in figures:
+        picture = b64encode(encoded(figure, "svg")).decode()
+        body.append(tag("img", src=f"data:image/svg+xml;base64,{picture}", alt=caption))
+        body.append(tag("p", caption))
+    body += [as_html(rest), scatter_html(study.results)]
+    made = list(study.provenance.get("versions", {}).items())
+    title = "Study of learners" if study.learners else "Study of planted errors"
+    return page_html(title, "".join(body), made)
+
+
+def _provenance(study: Study) -> list[Part]:
+    """Return how the study can be repeated: command, seed, learners with parameters."""
+    known: Mapping[str, Any] = study.provenance
+    lines = [f"command: {known['command']}"] if known.get("command") else []
+    lines.append(f"seed: {known.get('seed')}; study.json has all parameters and versions")
+    for label, learner in known.get("learners", {}).items():
+        values = ", ".join(f"{k}={v}" for k, v in learner["parameters"].items()) or "no parameters"
+        lines.append(f"{label}: {learner['learner']}, {values}")
+    return [Note("provenance", "\n".join(lines))]
+
+
+# -- tables ----------------------------------------------------------------------------------------
 
 
 def study_parts(study: Study, *, top: int | None = None) -> list[Part]:
-    """Return the answers, the means at each number of rows, and what did not finish."""
-    planted = planted_parts(study) if study.planted else []
-    return [*(_learner_parts(study) if study.learners else []), *planted]
-
-
-def _learner_parts(study: Study) -> list[Part]:
-    sizes = study.sizes
-    columns: dict[str, Style] = {"learner": "name"}
-    columns |= {f"{size:,} rows": "text" for size in sizes}
-    most = f"at {sizes[-1]:,}"
-    columns |= {f"FP {most}": "text", f"FN {most}": "text", "seconds": "score"}
-    order = study.ranking(sizes[-1])
-    order += [learner for learner in study.learners if learner not in order]
-    rows = [_row(study, learner) for learner in order]
-    title = "Wrong assertions: mean over data sets ± standard error"
-    parts: list[Part] = [Note("finding", verdict(study)), table(title, columns, rows, "means")]
-    parts += _strong_parts(study, order)
-    parts += [Note("unfinished", text, warns=True) for text in _unfinished(study)]
-    if any(record["rows_from"] != "exact" for record in study.results):
+    """Return the answer, the means of each truth, the paired tests, and what did not finish."""
+    parts: list[Part] = []
+    if study.learners:
+        rows = summaries(study.learned)
+        parts += [Note("finding", verdict(study)), _means(rows)]
+        if any(row[key] is not None for row in rows for key in GRAPH_DISTANCES):
+            parts.append(_graph_distances(rows))
+        parts += [*_tests(study), *_strong_parts(study)]
+        parts += [Note("unfinished", text, warns=True) for text in _unfinished(study)]
+    if study.planted:
+        parts += planted_parts(study)
+    if any(record["rows_from"].startswith("from ") for record in study.results):
         chains = "Rows of truths beyond exact inference come from Gibbs chains."
         parts.append(Note("chains", chains, warns=True))
     return parts
 
 
-def _strong_parts(study: Study, order: list[str]) -> list[Part]:
+def _strong_parts(study: Study) -> list[Part]:
     """Return the means of what differs at each tolerance, with the most rows."""
     if not study.tolerances:
         return []
@@ -134,7 +123,7 @@ def _strong_parts(study: Study, order: list[str]) -> list[Part]:
     columns: dict[str, Style] = {"learner": "name"}
     columns |= {f"t = {tolerance}": "text" for tolerance in study.tolerances}
     rows: list[tuple[Cell, ...]] = []
-    for learner in order:
+    for learner in study.learners:
         means = (study.mean_at(tolerance, learner, size) for tolerance in study.tolerances)
         rows.append((learner, *("–" if mean is None else _share(mean) for mean in means)))
     title = f"Wrong assertions at {size:,} rows if only dependences stronger than t count"
@@ -144,57 +133,86 @@ def _strong_parts(study: Study, order: list[str]) -> list[Part]:
 def verdict(study: Study) -> str:
     """Return the answer: which learner is nearest to the truths with the most rows."""
     size = study.sizes[-1]
-    order = study.ranking(size)
+    compared = study.comparison(size)
     truths = plural(len(study.truths), "truth")
-    learned = len(study.results) - len(study.planted)
-    sets = plural(learned // len(study.learners) // len(study.sizes), "data set")
+    sets = plural(len(study.learned) // len(study.learners) // len(study.sizes), "data set")
     where = f"at {size:,} rows (mean over {sets} of {truths})"
-    if not order:
+    if compared is None:
         return f"No learner finished on every data set {where}."
-    shares = [f"{learner} in {_percent(study, learner, size)}" for learner in order]
-    if len(order) == 1:
-        return f"{shares[0].replace(' in', ' is wrong in', 1)} of all assertions {where}."
-    _, error = study.difference(order[0], order[1], size)
-    gap = study.difference(order[1], order[0], size)[0]
-    known = error is not None and gap <= 2 * error
-    tie = f" The difference of {order[0]} and {order[1]} is within its error." if known else ""
-    rest = listed(shares[1:])
-    return (
-        f"{order[0]} is nearest to the truth: it is wrong in "
-        f"{_percent(study, order[0], size)} of all assertions {where}, {rest}.{tie}"
+    means = {g.name: g.means["normalized"].mean or 0.0 for g in compared.groups}
+    first, *others = sorted(means, key=lambda name: means[name])
+    if not others:
+        return f"{first} is wrong in {_share(means[first])} of all assertions {where}."
+    tests_of = {name: compared.difference(first, name).adjusted for name in others}
+    texts = [f"{name} in {_share(means[name])}" for name in others]
+    answer = (
+        f"{first} is nearest to the truth: it is wrong in {_share(means[first])} of all "
+        f"assertions {where}, {listed(texts)}."
     )
-
-
-def _percent(study: Study, learner: str, size: int) -> str:
-    score = study.score(learner, size)
-    return "–" if score is None else _share(score.mean)
+    alike = [n for n, p in tests_of.items() if p is not None and p > compared.level]
+    if alike:
+        answer += f" Paired tests do not distinguish {first} from {listed(alike)}."
+    return answer
 
 
 def _share(value: float) -> str:
     return percent(Fraction(value), 1)
 
 
-def _row(study: Study, learner: str) -> list[Cell]:
-    scores = [study.score(learner, size) for size in study.sizes]
-    last = scores[-1]
-    if last is None:
-        return [learner, *map(_mean_text, scores), None, None, None]
-    shares = (_share(last.fp_share), _share(last.fn_share))
-    return [learner, *map(_mean_text, scores), *shares, round(last.seconds, 3)]
+def _means(rows: Sequence[Mapping[str, Any]]) -> Part:
+    heads: dict[str, Style] = {"truth": "name", "rows": "count", "learner": "name"}
+    heads |= {"wrong": "text", "95 % interval": "text", "kappa": "rate", "FP": "text"}
+    heads |= {"FN": "text", "rank": "score", "seconds": "score"}
+    cells = []
+    for row in rows:
+        shares = [_percent(row[key]) for key in ("normalized", "fp_share", "fn_share")]
+        line: list[Cell] = [row["truth"], row["rows"], row["learner"], shares[0], _interval(row)]
+        seconds = None if row["seconds"] is None else float(f"{row['seconds']:.3g}")
+        rank = None if row["rank"] is None else float(f"{row['rank']:.3g}")
+        cells.append([*line, row["kappa"], *shares[1:], rank, seconds])
+    title = "Wrong assertions: mean over data sets, with false positives and false negatives"
+    return table(title, heads, cells, "means")
 
 
-def _mean_text(score: Score | None) -> str:
-    if score is None:
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f} %"
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    if row["low"] is None:
         return "–"
-    error = "" if score.error is None else f" ± {100 * score.error:.1f}"
-    return f"{100 * score.mean:.1f}{error} %"
+    return f"{100 * row['low']:.1f} to {100 * row['high']:.1f} %"
+
+
+def _graph_distances(rows: Sequence[Mapping[str, Any]]) -> Part:
+    heads: dict[str, Style] = {"truth": "name", "rows": "count", "learner": "name"}
+    heads |= {"SHD": "score", "SHD of classes": "score", "SID": "score"}
+    cells = [
+        [row["truth"], row["rows"], row["learner"], *(row[key] for key in GRAPH_DISTANCES)]
+        for row in rows
+        if any(row[key] is not None for key in GRAPH_DISTANCES)
+    ]
+    return table("Distances of graphs, where truth and guess are directed", heads, cells, "graphs")
+
+
+def _tests(study: Study) -> list[Part]:
+    heads: dict[str, Style] = {"rows": "count", "learners": "text", "difference": "text"}
+    heads |= {"95 % interval": "text", "p": "probability", "p after Holm": "probability"}
+    cells: list[list[Cell]] = []
+    for row in paired_tests(study.learned):
+        if row["difference"] is not None:
+            names, gap = f"{row['first']} − {row['second']}", f"{100 * row['difference']:+.1f} %"
+            interval, p_values = _interval(row), (row["p_value"], row["holm_p_value"])
+            cells.append([row["rows"], names, gap, interval, *p_values])
+    title = "Paired tests of the difference of learners, every truth with the same weight"
+    return [table(title, heads, cells, "tests")] if cells else []
 
 
 def _unfinished(study: Study) -> list[str]:
     """Say which learners failed or were too slow, how often, and why the first time."""
     texts = []
     for learner in study.learners:
-        records = [r for r in study.results if r["learner"] == learner]
+        records = [r for r in study.learned if r["learner"] == learner]
         for status in ("failed", "too slow"):
             ended = [r for r in records if r["status"] == status]
             if ended:
@@ -205,3 +223,63 @@ def _unfinished(study: Study) -> list[str]:
                     f"first on {first['truth']} with {first['rows']:,} rows{why}."
                 )
     return texts
+
+
+# -- the figure ------------------------------------------------------------------------------------
+
+
+@styled
+def study_figure(study: Study) -> Figure:
+    """Draw the mean distance of each learner against the number of rows, for each truth."""
+    rows = summaries(study.learned)
+    truths = list(dict.fromkeys(row["truth"] for row in rows))
+    if len(truths) > 1 + MOST_PANELS:
+        truths = [ALL]
+    truths = truths[-1:] + truths[:-1] if truths[-1] == ALL else truths
+    across = min(len(truths), 4)
+    down = -(-len(truths) // across)
+    figure = new_figure(COLUMN * max(1.5, 0.62 * across + 0.4), COLUMN * max(0.75 * down, 0.8))
+    grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False).ravel()
+    for axes, truth in zip(grid, truths, strict=False):
+        _panel(axes, study, [row for row in rows if row["truth"] == truth])
+        axes.set_title(truth if len(truths) > 1 else "")
+    grid[0].set_ylim(bottom=0)  # all panels share it
+    for axes in grid[len(truths) :]:
+        axes.remove()
+    if len(truths) > 1:
+        figure.supxlabel("rows", fontsize="medium")
+    else:
+        grid[0].set_xlabel("rows")
+    for axes in grid[: len(truths) : across]:
+        axes.set_ylabel("wrong assertions, %")
+    handles, labels = grid[0].get_legend_handles_labels()
+    if handles:
+        figure.legend(handles, labels, loc="outside right upper")
+    return figure
+
+
+def _panel(axes: Axes, study: Study, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Draw one line per learner, with the 95 % intervals as bars."""
+    ticker = require("matplotlib.ticker", "plots")
+    for k, learner in enumerate(study.learners):
+        own = [row for row in rows if row["learner"] == learner and row["normalized"] is not None]
+        if not own:
+            continue
+        y = [100 * row["normalized"] for row in own]
+        lows = [100 * (row["normalized"] - _end(row, "low")) for row in own]
+        highs = [100 * (_end(row, "high") - row["normalized"]) for row in own]
+        # A little apart, so that the bars of several learners can be told apart.
+        x = [row["rows"] * (1 + 0.03 * (k - (len(study.learners) - 1) / 2)) for row in own]
+        look: dict[str, Any] = {"color": SERIES[k % len(SERIES)]}
+        look |= {"marker": MARKERS[k % len(MARKERS)], "markersize": 4, "linewidth": 1}
+        axes.errorbar(x, y, (lows, highs), label=learner, **look)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(ticker.FixedLocator(study.sizes))
+    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda size, _: f"{size:,.0f}"))
+    axes.xaxis.set_minor_locator(ticker.NullLocator())
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _end(row: Mapping[str, Any], key: str) -> float:
+    """Return an end of the interval, or the mean without one."""
+    return float(row["normalized"] if row[key] is None else row[key])

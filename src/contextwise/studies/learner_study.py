@@ -11,19 +11,18 @@ import os
 import platform
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import sqrt
-from statistics import mean, variance
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from contextwise.comparison.tolerances import checked
 from contextwise.distributions.sampling import Seed
 from contextwise.errors import ContextwiseError, require
+from contextwise.evaluation.groups_of_guesses import GroupComparison
 from contextwise.formats import encode
 from contextwise.learning.base import as_learner
 from contextwise.learning.identity import (
@@ -35,6 +34,7 @@ from contextwise.learning.identity import (
 )
 from contextwise.models.structure import Model, numbers_of, structure_of
 from contextwise.studies.planted import LABELS, Planted, draw_structures, draws
+from contextwise.studies.summary import comparison_of, mean_over_truths
 from contextwise.studies.units import (
     MODEL,
     Columns,
@@ -62,18 +62,6 @@ class ChangedStudy(UserWarning):
     """Something that results in the folder depend on has changed."""
 
 
-class Score(NamedTuple):
-    """Means of a learner at one number of rows: over repeats, then over truths."""
-
-    mean: float
-    """The mean normalized distance to the truths."""
-    error: float | None
-    """The standard error over repeats; None with one repeat."""
-    fp_share: float
-    fn_share: float
-    seconds: float
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Study(Printed):
     """The results of a study.
@@ -92,7 +80,7 @@ class Study(Printed):
     >>> result = study("lung", ["chow-liu", "independent"], rows=100, repeats=2)
     >>> result
     Study(1 truth, 2 learners, 4 results)
-    >>> result.score("independent", 100).fn_share
+    >>> result.comparison(100).groups[1].means["fn_share"].mean
     0.6666666666666666
     """
 
@@ -127,34 +115,24 @@ class Study(Printed):
         """The numbers of rows."""
         return sorted(self._values("rows"))
 
-    def select(self, learner: str, rows: int) -> list[dict[str, Any]]:
-        """Return the records of a learner at one number of rows."""
-        return [r for r in self.results if r["learner"] == learner and r["rows"] == rows]
+    @property
+    def learned(self) -> list[dict[str, Any]]:
+        """The records of learners."""
+        return [record for record in self.results if record.get("structure") is None]
 
-    def score(self, learner: str, rows: int) -> Score | None:
-        """Return the means of a learner; None unless it finished on all data sets.
+    def comparison(
+        self, rows: int, *, truth: str | None = None, measure: str = "normalized"
+    ) -> GroupComparison | None:
+        """Compare the learners that finished, by means, intervals and paired tests.
 
         Parameters
         ----------
-        learner : name
         rows : number of rows
+        truth : label of one truth, optional; otherwise every truth has the same weight
+        measure : column to test, such as "normalized", "kappa" or "shd"
         """
-        records = self.select(learner, rows)
-        if any(record["status"] != "done" for record in records):
-            return None
-        shares = [
-            (r["truth"], r["fp"] / r["assertions"], r["fn"] / r["assertions"], r["seconds"])
-            for r in records
-            if r["assertions"]
-        ]
-        distances = _by_truth((truth, fp + fn) for truth, fp, fn, _ in shares)
-        return Score(
-            _mean(distances),
-            _standard_error(distances),
-            _mean(_by_truth((truth, fp) for truth, fp, _, _ in shares)),
-            _mean(_by_truth((truth, fn) for truth, _, fn, _ in shares)),
-            _mean(_by_truth((truth, seconds) for truth, _, _, seconds in shares)),
-        )
+        records = [r for r in self.learned if r["rows"] == rows and truth in (None, r["truth"])]
+        return comparison_of(records, measure=measure)
 
     @property
     def tolerances(self) -> list[str]:
@@ -171,11 +149,8 @@ class Study(Printed):
         learner : name
         rows : number of rows
         """
-        records = self.select(learner, rows)
-        values = [(record["truth"], record[f"{AT}{tolerance}"]) for record in records]
-        if any(value is None for _, value in values):
-            return None
-        return _mean(_by_truth(values))
+        own = [r for r in self.learned if r["learner"] == learner and r["rows"] == rows]
+        return mean_over_truths(own, f"{AT}{tolerance}")
 
     def ranking(self, rows: int) -> list[str]:
         """Return the learners that finished on all data sets, the nearest to the truths first.
@@ -184,46 +159,15 @@ class Study(Printed):
         ----------
         rows : number of rows
         """
-        scores = {learner: self.score(learner, rows) for learner in self.learners}
-        known = {learner: score.mean for learner, score in scores.items() if score}
-        return sorted(known, key=lambda learner: known[learner])
-
-    def difference(self, first: str, second: str, rows: int) -> tuple[float, float | None]:
-        """Return the mean difference of two learners on the same data, and its standard error.
-
-        Parameters
-        ----------
-        first, second : names of learners that finished on all data sets
-        rows : number of rows
-        """
-        pairs = zip(self.select(first, rows), self.select(second, rows), strict=True)
-        differences = _by_truth((a["truth"], a["normalized"] - b["normalized"]) for a, b in pairs)
-        return _mean(differences), _standard_error(differences)
+        compared = self.comparison(rows)
+        groups = compared.groups if compared else ()
+        return [g.name for g in sorted(groups, key=lambda g: g.means["normalized"].mean or 0.0)]
 
     def __repr__(self) -> str:
         return (
             f"Study({plural(len(self.truths), 'truth')}, {plural(len(self.learners), 'learner')}, "
             f"{plural(len(self.results), 'result')})"
         )
-
-
-def _by_truth(values: Iterable[tuple[str, float]]) -> list[list[float]]:
-    groups: dict[str, list[float]] = {}
-    for truth, value in values:
-        groups.setdefault(truth, []).append(value)
-    return list(groups.values())
-
-
-def _mean(groups: Sequence[Sequence[float]]) -> float:
-    """Return the mean over truths of the means over repeats; 0 without any."""
-    return mean(mean(group) for group in groups) if groups else 0.0
-
-
-def _standard_error(groups: Sequence[Sequence[float]]) -> float | None:
-    """Return the standard error of `_mean` for these truths; None with one repeat."""
-    if not groups or any(len(group) < 2 for group in groups):
-        return None
-    return sqrt(sum(variance(group) / len(group) for group in groups)) / len(groups)
 
 
 def study(
@@ -265,9 +209,10 @@ def study(
     keep_models : bool
         Keep every learned model, in the folder ``models`` of ``out``.
     out : folder, optional
-        Where to keep the results and to write ``results.csv``, ``study.json``, ``study.html`` and
-        ``study.png``. An interrupted study resumes with the same call; a finished one can be given
-        more truths, learners, rows and repeats.
+        Where to keep the results and to write them: ``results.csv``, ``summary.csv``,
+        ``tests.csv``, ``study.json``, ``study.tex``, ``study.html``, and the figure as PNG, PDF and
+        SVG. An interrupted study resumes with the same call; a finished one can be given more
+        truths, learners, rows and repeats.
     command : how the study was started, for ``study.json``
     seed : generator or seed
     time_limit : seconds for each learner and data set; a learner that takes longer is too slow
