@@ -26,9 +26,9 @@ from contextwise.data.columns import DataSummary
 from contextwise.data.options import RowOptions, row_options
 from contextwise.data.rows import Data, DataLike, as_advised, split_rows
 from contextwise.errors import DomainError, OpenResult, TooLargeError
+from contextwise.evidence.claim_tests import judge_claims
 from contextwise.evidence.pair_records import Interaction, PairsTested, Settings
 from contextwise.evidence.row_tests import RowTests
-from contextwise.evidence.verdicts import judge
 from contextwise.learning import DEFAULT_LEARNER
 from contextwise.learning.base import Learner, as_learner
 from contextwise.models.evidence import Evidence
@@ -207,7 +207,7 @@ def analyse(
     configured = as_learner(DEFAULT_LEARNER if learner is None else learner)
     structure, again = _learn(data, configured, effort)
     unfinished += again
-    evidence = _judged(structure, data, level, bool(unfinished), effort)
+    evidence = _judged(structure, data, pairs, bool(unfinished), effort)
     halves = None
     if resamples and not unfinished:
         halves = _halves(data, configured.settled(data), evidence, resamples, seed, effort)
@@ -281,14 +281,21 @@ def _learn(data: Data, learner: Learner, effort: Effort) -> tuple[Structure, lis
 
 
 def _judged(
-    structure: Structure, data: Data, level: float, is_late: bool, effort: Effort
+    structure: Structure, data: Data, pairs: PairsTested, is_late: bool, effort: Effort
 ) -> Evidence:
     """Test the claims of the structure on all rows; none after Ctrl-C."""
     deadline = Deadline.after(0.0) if is_late else effort.deadline
     try:
-        return judge(structure, data, level=level, seen_by_learner=True, deadline=deadline)
+        return judge_claims(
+            structure,
+            data,
+            level=pairs.settings.level,
+            seen_by_learner=True,
+            deadline=deadline,
+            known=None if pairs.unfinished else pairs,
+        )
     except KeyboardInterrupt:
-        return _judged(structure, data, level, True, effort)
+        return _judged(structure, data, pairs, True, effort)
 
 
 def _groups(data: Data, columns: list[str], seed: int, effort: Effort) -> GroupsOfColumns | None:
@@ -327,7 +334,7 @@ def analysis_of(
     interactions, asked, late = _where(tests, pairs, bool(pairs.unfinished), effort)
     evidence = structure.evidence
     if evidence is None or evidence.fingerprint != data.fingerprint:
-        evidence = _judged(structure, data, 0.05, False, effort)
+        evidence = _judged(structure, data, pairs, bool(pairs.unfinished), effort)
     count = pairs.unfinished + evidence.unfinished
     return Analysis(
         title=title,

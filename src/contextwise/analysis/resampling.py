@@ -22,7 +22,7 @@ from contextwise.counting.extraction import CoverSource, covered_pairs
 from contextwise.data.rows import Data, DataLike, DomainLike, draw_data, read_once
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation.ensembles import Ensemble
-from contextwise.evidence.verdicts import judge
+from contextwise.evidence.claim_tests import judge_claims
 from contextwise.independence.claims import Claim, agrees
 from contextwise.learning.base import as_learner, fresh
 from contextwise.learning.identity import identity_of_learner, user_modules
@@ -276,7 +276,7 @@ def stability(
     (0.0, 1.0, 6)
     >>> print(result.claims(dependent=True)[0])
     v0–v1 depend in every context: in 6 of 6 resamples;
-    rows: supported, p = 6.5e-28, odds ratio above 470
+    rows: supported, p = 2.1e-27, V 1 (0.96 to 1)
     """
     if resamples < 2:
         raise ContextwiseError(f"resamples must be >= 2, got {resamples}")
@@ -318,7 +318,7 @@ def stability(
     different = list(dict.fromkeys(structures))  # equal structures are compared once
     matrix = matrix_of(pose(different), tuple(map(str, range(len(different)))), effort)
     _ = matrix.distances  # raises if the time limit left some of them open
-    evidence = judge(
+    evidence = judge_claims(
         reference,
         rows,
         seen_by_learner=True,

@@ -125,7 +125,7 @@ def _numbered(values: FloatArray | IntArray) -> IntArray:
 
 def _distinct(rows: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Return distinct rows in lexicographic order, the first place and the number of each row."""
-    order = np.lexsort(rows.T[::-1])
+    order = np.lexsort(rows.T[::-1]) if rows.shape[1] else np.arange(len(rows))
     ordered = rows[order]
     new = np.ones(len(rows), dtype=bool)
     new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)

@@ -1,8 +1,9 @@
 """Test the claims of a model against rows of data.
 
-`contextwise.evidence.verdicts.judge` tests the claims. With ``overall``, the structure is tested as
-a whole by a parametric bootstrap: the statistic is the sum of -log p over the claims of
-independence, compared with data sets drawn from the fitted structure.
+`contextwise.evidence.claim_tests.judge_claims` tests the claims. With ``overall``, the structure is
+tested as a whole by a parametric bootstrap: the statistic is the sum of -log p over the claims of
+independence, by the fast test of `contextwise.evidence.verdicts`, compared with data sets drawn
+from the fitted structure.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from contextwise.comparison.question import Pair, pose
 from contextwise.data.rows import Data, as_data, following
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
+from contextwise.evidence.claim_tests import judge_claims
 from contextwise.evidence.independence_test import DECIDE_BY_TEST, check_level
 from contextwise.evidence.verdicts import judge
 from contextwise.formats import ModelLike, as_model
@@ -169,9 +171,9 @@ def check(
     seen = whole.origin.saw(data.fingerprint)
     question = pose([model], pairs=pairs, variables=variables, context=context)
     (structure,) = question.structures
-    if question.box and data.subjects is not None:
+    if question.box and (data.subjects is not None or data.row_weights is not None):
         raise ContextwiseError(
-            "a check in a context cannot compare subjects; leave out one of them"
+            "a check in a context cannot use subjects or weights of rows; leave out one of them"
         )
     if question.box:
         counts, inside = data.multiplicity, question.box.rows(data.rows)
@@ -183,9 +185,12 @@ def check(
     if context:  # a context may open trails of a network
         structure = Structure(structure.domain, structure.features, origin=structure.origin)
     chosen = None if pairs is None and variables is None else question.asked_pairs.tolist()
-    test = partial(judge, structure, level=fdr, pairs=chosen, regions=regions)
-    evidence = test(
+    how: dict[str, Any] = {"level": fdr, "pairs": chosen, "regions": regions}
+    evidence = judge_claims(
+        structure,
         data,
+        **how,
+        effort=effort,
         seen_by_learner=seen,
         used_by_learner=seen and whole.origin.learner in DECIDE_BY_TEST,
         deadline=effort.deadline,
@@ -194,10 +199,9 @@ def check(
     result = Check(structure.domain, evidence)
     if overall:
         require_features(structure, "the overall test")
-        simulated = partial(test, dependencies=False)
-        return replace(
-            result, overall=_overall(simulated, structure, data, evidence, seed, overall, effort)
-        )
+        test = partial(judge, structure, **how, dependencies=False)
+        whole_test = _overall(test, structure, data, seed, overall, effort)
+        return replace(result, overall=whole_test)
     return result
 
 
@@ -208,7 +212,6 @@ def _overall(
     test: partial[Evidence],
     structure: Structure,
     data: Data,
-    evidence: Evidence,
     seed: Seed,
     simulations: int,
     effort: Effort,
@@ -217,8 +220,9 @@ def _overall(
 
     The statistic does not use the weights, so nothing has to be fitted again to a drawn data set.
     """
-    statistic, deadline = _statistic(evidence), effort.deadline
+    deadline, statistic = effort.deadline, 0.0
     try:
+        statistic = _statistic(test(data, deadline=deadline))
         model, exact = _fitted(structure, data, deadline)
     except deadline.out_of_time:
         return Overall(statistic, (), True)

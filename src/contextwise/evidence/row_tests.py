@@ -81,8 +81,8 @@ class RowTests:
     --------
     >>> from contextwise.data import read_data
     >>> tests = RowTests(read_data("berkeley"))
-    >>> print(tests.pairs(outcome="admitted").pairs[0].pair)
-    ('admitted', 'department')
+    >>> print(tests.pairs(outcome="Admit").pairs[0].pair)
+    ('Admit', 'Dept')
     """
 
     def __init__(

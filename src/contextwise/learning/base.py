@@ -30,7 +30,7 @@ from contextwise.data.rows import Data, DataLike, DomainLike, as_data, by_positi
 from contextwise.distributions.fitting import fit as fit_weights
 from contextwise.distributions.likelihood import mean_pseudo_log_likelihood
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
-from contextwise.evidence.verdicts import judge
+from contextwise.evidence.claim_tests import judge_claims
 from contextwise.learning import DEFAULT_LEARNER, LEARNERS
 from contextwise.models.domain import Domain
 from contextwise.models.evidence import Evidence
@@ -301,7 +301,7 @@ class Learner:
     def judge(self, deadline: Deadline | None = None) -> Self:
         """Test the claims on the rows, as far as time allows, and keep the evidence with them."""
         structure, data = self._learned("structure_"), self._learned("_data")
-        self._evidence = judge(
+        self._evidence = judge_claims(
             structure,
             data,
             seen_by_learner=True,

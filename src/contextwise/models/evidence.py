@@ -90,6 +90,7 @@ class ClaimEvidence:
     could_show: float | None = None  # the effect that the test finds with probability 0.8
     smaller_blanket: bool = False  # the groups are by the blanket of one variable only
     reason: str = ""  # why the claim could not be tested
+    context: str = ""  # the variable by whose states the association differs, if only that shows it
 
     @property
     def dependent(self) -> bool:
@@ -119,7 +120,8 @@ class ClaimEvidence:
         p = p_text(self.p)
         if self.verdict not in (CONTRADICTED, SUPPORTED) and p != p_text(self.adjusted or 0.0):
             p += f" ({self.adjusted:.2g} corrected)"
-        return ", ".join([p, *map(str, filter(None, (self.effect, self.reason)))])
+        differs = f"differs by {self.context}" if self.context else ""
+        return ", ".join([p, *map(str, filter(None, (self.effect, differs, self.reason)))])
 
     def record(self) -> dict[str, Any]:
         """Return the claim and its test as one flat mapping, for tables and files."""
@@ -144,6 +146,7 @@ class ClaimEvidence:
             "bits": self.bits,
             "could_show": self.could_show,
             "reason": self.reason,
+            "context": self.context,
         }
 
 

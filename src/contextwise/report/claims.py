@@ -164,13 +164,19 @@ MEANING = (
     "two variables, or between one of them and a variable connected to the other."
 )
 COLUMNS = (
-    "Both variables are tested within groups of rows with equal states of the variables in the "
-    "column 'given': their neighbours in the model, or (marked *) those of one of them where both "
-    "leave too few rows per group. p is the smaller one of Pearson's X² added over groups and of "
-    "the Cochran–Mantel–Haenszel test, corrected for the choice. Rows used: those in groups where "
-    "both variables vary. Effect: the odds ratio, or Cramér's V, with its 95 % interval. Could "
-    "show: the effect that the test finds with probability 0.8, if groups have it in common. p is "
-    "not corrected for the number of claims; the verdicts use corrected values."
+    "Both variables are tested with the variables in the column 'given' held fixed: all others, as "
+    "far as the rows allow it. A claim about some contexts is tested on their rows. V: partial "
+    "Cramér's V with its 95 % interval. Differs by: shown only because it differs between the "
+    "states of this variable. Could show: the V that the test finds with probability 0.8. p is not "
+    "corrected for the number of claims; the verdicts use corrected values."
+)
+COLUMNS_OF_GROUPS = (
+    "The model has too many variables to hold all others fixed. Both variables are tested within "
+    "groups of rows with equal states of the variables in the column 'given': their neighbours in "
+    "the model, or (marked *) those of one of them where both leave too few rows per group. "
+    "Effect: the odds ratio, or Cramér's V, with its 95 % interval. Could show: the effect that "
+    "the test finds with probability 0.8, if groups have it in common. p is not corrected for the "
+    "number of claims; the verdicts use corrected values."
 )
 SEEN = (
     "The model was learned from these rows, so they agree with it more than other rows would. "
@@ -208,7 +214,8 @@ def evidence_parts(evidence: Evidence, *, top: int = TOP) -> list[Part]:
     if evidence.contradicted:
         parts.append(Note("meaning", MEANING))
     if tables:
-        parts.append(Note("columns", COLUMNS))
+        by_groups = any(claim.groups for claim in evidence.claims)
+        parts.append(Note("columns", COLUMNS_OF_GROUPS if by_groups else COLUMNS))
     return [*parts, *_left_out(evidence)]
 
 
@@ -233,18 +240,23 @@ def _left_out(evidence: Evidence) -> Iterator[Part]:
 def claims_table(title: str, claims: Sequence[ClaimEvidence], top: int = TOP) -> Table:
     """Show the first ``top`` claims with their tests, one row each."""
     columns: dict[str, Style] = {"pair": "text", "when": "text", "given": "text"}
-    columns |= {"rows used": "text", "p": "text", "effect": "text", "could show": "text"}
+    columns |= {"rows": "text", "p": "text", "effect": "text", "could show": "text"}
     rows = (
         (
             "–".join(name(quoted(v), 24) for v in claim.pair),
             name(in_words(claim.region), 48) or "always",
             name(", ".join(map(quoted, claim.given)), 32) + ("*" if claim.smaller_blanket else ""),
-            f"{claim.informative:,} of {claim.rows:,}",
+            f"{claim.rows:,}",
             "–" if claim.p is None else f"{claim.p:.2g}",
-            str(claim.effect or "–"),
+            _effect(claim),
             "–" if claim.could_show is None else f"{claim.could_show:.2g}",
         )
         for claim in claims[:top]
     )
     more = f" ({top:,} of {len(claims):,})" if len(claims) > top else ""
     return table(f"{title}{more}", columns, rows, "checked claims")
+
+
+def _effect(claim: ClaimEvidence) -> str:
+    differs = f", differs by {claim.context}" if claim.context else ""
+    return f"{claim.effect or '–'}{differs}"

@@ -1,0 +1,252 @@
+"""Test the claims of a structure on rows: `judge_claims` returns the verdict on each.
+
+A claim about all contexts is the question that `RowTests` answers for the pair: are both variables
+associated given all others? So a claim has the p-value that the pair has, whoever made the claim. A
+claim about a region is tested on the rows of the region, a d-separation given the parents that
+separate. The p-values are corrected within each kind of claim (Benjamini and Yekutieli).
+
+Structures of more than `MOST_VARIABLES_GIVEN_ALL` variables are tested within groups of rows
+instead (`contextwise.evidence.verdicts`), which is faster and holds fixed the neighbours alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from contextwise.data.rows import Data
+from contextwise.evidence.p_values import benjamini_yekutieli
+from contextwise.evidence.pair_records import PairEvidence, PairsTested
+from contextwise.evidence.row_tests import STRONG, RowTests
+from contextwise.evidence.verdicts import REGIONS, judge
+from contextwise.independence.claims import Claim, ClaimSource, separations
+from contextwise.models.evidence import (
+    CONTRADICTED,
+    KINDS,
+    NOT_CONTRADICTED,
+    NOT_SUPPORTED,
+    SUPPORTED,
+    UNTESTABLE,
+    USED,
+    ClaimEvidence,
+    Effect,
+    Evidence,
+    Kind,
+)
+from contextwise.models.features import rows_in
+from contextwise.models.notation import quoted
+from contextwise.models.structure import Structure
+from contextwise.support.effort import NEVER, QUIET, Deadline, Effort
+
+MOST_VARIABLES_GIVEN_ALL = 60
+NOT_ON_AVERAGE = "associated, not on average"
+
+
+def judge_claims(
+    structure: Structure,
+    data: Data,
+    *,
+    level: float = 0.05,
+    seen_by_learner: bool = False,
+    used_by_learner: bool = False,
+    deadline: Deadline | None = None,
+    pairs: Iterable[Sequence[int]] | None = None,
+    regions: int = REGIONS,
+    dependencies: bool = True,
+    known: PairsTested | None = None,
+    effort: Effort = QUIET,
+) -> Evidence:
+    """Test the claims of a structure on rows.
+
+    Parameters
+    ----------
+    structure, data : over the same domain
+    level : the false discovery rate within each kind of claim
+    seen_by_learner : whether the structure was learned from these rows
+    used_by_learner : whether its learner decided by a test on these rows
+    deadline : pairs that are not tested by then are counted in ``unfinished``
+    pairs : only these pairs of positions
+    regions : regions of each kind to test per pair, those with most rows
+    dependencies : whether to test claims of dependence, too
+    known : tests of the pairs on the same rows, if they were made already
+
+    Examples
+    --------
+    The structure has A and B independent where C=0. In the rows they are equal there, too.
+
+    >>> from contextwise.data.rows import as_data
+    >>> structure = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=1"])
+    >>> rows = as_data([[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]] * 20, structure.domain)
+    >>> for claim in judge_claims(structure, rows).claims[:2]:
+    ...     print(f"{claim.sentence}: {claim.verdict}")
+    A–B are independent when C=0: contradicted
+    A–B depend when C=1: supported
+    """
+    ready = judge(
+        structure,
+        data,
+        level=level,
+        seen_by_learner=seen_by_learner,
+        used_by_learner=used_by_learner,
+        deadline=deadline,
+        pairs=pairs if len(structure.domain) > MOST_VARIABLES_GIVEN_ALL else (),
+        regions=regions,
+        dependencies=dependencies,
+    )
+    if len(structure.domain) > MOST_VARIABLES_GIVEN_ALL:
+        return ready
+    tester = _ClaimTests(structure, data, known, deadline or NEVER, effort)
+    every = combinations(range(len(structure.domain)), 2)
+    asked = [(int(i), int(j)) for i, j in (every if pairs is None else pairs)]
+    found = tester.collect(asked, regions, dependencies)
+    return replace(
+        ready,
+        claims=tuple(_decided(found, level, used_by_learner)),
+        regions_left_out=tester.left_out,
+        unfinished=len(asked) - tester.pairs_done,
+    )
+
+
+class _ClaimTests:
+    """List the claims about pairs, and test them as long as time allows."""
+
+    def __init__(
+        self,
+        structure: Structure,
+        data: Data,
+        known: PairsTested | None,
+        deadline: Deadline,
+        effort: Effort,
+    ) -> None:
+        self.structure, self.data, self.deadline = structure, data, deadline
+        self.domain, self.effort = structure.domain, effort
+        self.source = ClaimSource(structure.features, structure.separation_holds)
+        self.tests, self.known = RowTests(data), known
+        self.pairs_done = self.left_out = 0
+
+    def collect(
+        self, pairs: Sequence[tuple[int, int]], regions: int, dependencies: bool
+    ) -> list[ClaimEvidence]:
+        """Return the claims with their tests, without verdicts."""
+        found: list[ClaimEvidence] = []
+        try:
+            listed = [(p, self._kept(p, regions, dependencies)) for p in pairs]
+            whole = [pair for pair, claims in listed if any(not c.literals for c in claims)]
+            self._test_whole(whole)
+            with self.effort.showing("claims") as shown:
+                for _, claims in listed:
+                    found += [self._tested(claim) for claim in claims]
+                    self.pairs_done += 1
+                    self.deadline.check()
+                    shown.report(self.pairs_done, len(pairs))
+            if self.structure.directions is not None:
+                for claim in separations(self.structure.directions, pairs):
+                    self.deadline.check()
+                    found.append(self._tested(claim))
+        except self.deadline.out_of_time:
+            pass
+        return found
+
+    def _kept(self, pair: tuple[int, int], regions: int, dependencies: bool) -> list[Claim]:
+        """Return the claims about a pair in the regions with most rows, of each kind."""
+        claims = self.source.listed(pair, self.deadline)
+        kept: list[Claim] = []
+        for dependent in (False, True)[: 1 + dependencies]:
+            kind = [claim for claim in claims if claim.dependent == dependent]
+            if len(kind) > regions:
+                self.left_out += len(kind) - regions
+                kind.sort(key=lambda claim: -self._rows(claim))
+            kept += kind[:regions]
+        return kept
+
+    def _rows(self, claim: Claim) -> int:
+        inside = rows_in(self.data.rows, claim.literals)
+        return int(self.data.weights[inside].sum())
+
+    def _test_whole(self, pairs: Sequence[tuple[int, int]]) -> None:
+        """Test pairs given all others at once, unless that was done."""
+        if self.known is None and pairs:
+            names = self.domain.names
+            within = replace(self.effort, deadline=self.deadline)
+            asked = [(names[i], names[j]) for i, j in pairs]
+            self.known = self.tests.pairs(pairs=asked, effects=False, effort=within)
+            if self.known.unfinished:
+                self.deadline.check()
+
+    def _tested(self, claim: Claim) -> ClaimEvidence:
+        names = self.domain.names
+        first, second = (names[v] for v in sorted(claim.pair))
+        kind: Kind = "dependent" if claim.dependent else "independent"
+        region = tuple(self.domain.literal(*literal) for literal in claim.literals)
+        tested: PairEvidence | None
+        if claim.given is not None:
+            kind = "d-separated"
+            given = [names[v] for v in claim.given]
+            tested = self.tests.given((first, second), given, effects=False)
+        elif region:
+            tested = self.tests.given((first, second), where=region, effects=False)
+        else:
+            tested = None if self.known is None else self.known.about(first, second)
+        numbers = _numbers(tested, self._constant(first, second))
+        if claim.given is not None:
+            numbers["given"] = tuple(names[v] for v in claim.given)  # constant ones, too
+        return ClaimEvidence(
+            pair=(first, second),
+            region=region,
+            claim=kind,
+            verdict=UNTESTABLE,
+            rows=self._rows(claim),
+            **numbers,
+        )
+
+    def _constant(self, *names: str) -> str:
+        """Return the reason why a pair has no test in all rows."""
+        constant = [name for name in names if name not in self.tests.rows.names]
+        return f"{quoted(constant[0])} has one value in the rows" if constant else ""
+
+
+def _numbers(tested: PairEvidence | None, reason: str) -> dict[str, Any]:
+    """Return the fields of a claim that its test determines."""
+    if tested is None:
+        return {"given": (), "reason": reason}
+    effect = None
+    if tested.v is not None:
+        low, high = (tested.v if end is None else end for end in (tested.v_low, tested.v_high))
+        effect = Effect("V", tested.v, low, high)
+    return {
+        "given": tested.given,
+        "p": tested.p,
+        "method": tested.method,
+        "informative": round(tested.rows),
+        "freedom": tested.freedom,
+        "effect": effect,
+        "could_show": tested.could_show,
+        "context": tested.context if tested.verdict == NOT_ON_AVERAGE else "",
+        "reason": reason or ("" if tested.p is not None else tested.reason),
+    }
+
+
+def _decided(claims: Sequence[ClaimEvidence], level: float, used: bool) -> Iterator[ClaimEvidence]:
+    """Correct the p-values within each kind, and decide the verdicts; keep the order."""
+    adjusted: dict[int, float] = {}
+    for kind in KINDS:
+        members = [k for k, c in enumerate(claims) if c.claim == kind and c.p is not None]
+        if members:
+            corrected = benjamini_yekutieli(np.array([claims[k].p or 0.0 for k in members]))
+            adjusted |= dict(zip(members, corrected.tolist(), strict=True))
+    for k, claim in enumerate(claims):
+        p = adjusted.get(k)
+        verdict, reason = UNTESTABLE, claim.reason
+        if p is not None and p <= level:
+            verdict = SUPPORTED if claim.dependent else CONTRADICTED
+        elif p is not None and (claim.could_show or 0.0) > STRONG:
+            reason = "only a strong association would show"
+        elif p is not None:
+            verdict = NOT_SUPPORTED if claim.dependent else USED if used else NOT_CONTRADICTED
+        is_open = verdict in (SUPPORTED, CONTRADICTED, UNTESTABLE)
+        could_show = None if is_open else claim.could_show
+        yield replace(claim, adjusted=p, verdict=verdict, reason=reason, could_show=could_show)
