@@ -95,6 +95,6 @@ def test_words_are_made_from_the_facts() -> None:
     assert Origin(learned=learned).words == (
         "learned by trees(penalty=2) of contextwise 1.0 from 1 row (fingerprint ab)"
     )
-    late = Origin(description="Mine", learned=replace(learned, finished=False))
+    late = Origin(description="Mine", learned=learned._replace(finished=False))
     assert late.words.startswith("Mine. learned by trees")
     assert late.words.endswith("unfinished: stopped by the time limit or Ctrl-C")

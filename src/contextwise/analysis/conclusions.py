@@ -116,7 +116,7 @@ class Analysis(Printed):
             "pairs": self.pairs.records(),
             "interactions": [each.record() for each in self.interactions],
             "asked": self.asked,
-            "learner": learned and dict(vars(learned)),
+            "learner": learned and learned._asdict(),
             "structure": self.evidence.records(),
             "groups": self.groups and self.groups.document(),
             "reading": {"options": self.options.words(), "notes": list(self.data.notes)},

@@ -114,10 +114,9 @@ def by_values(
         tolerance=tolerance,
         zeros=bool(np.isneginf(model.weights).any()),
         pairs_by_table=pairs_by_table,
-        numbers=model,
     )
     kept: Any = {
-        "origin": replace(model.origin, by_values=about),
+        "origin": replace(model.origin, by_values=about, numbers=model),
         "directions": model.directions,
     }
     if pairs_by_table:

@@ -127,13 +127,12 @@ _MEASURES: dict[str, Literal["odds ratio", "V"]] = {"odds_ratio": "odds ratio", 
 
 def _of_origin(origin: Origin) -> dict[str, Any]:
     """Return the keys of a file about the origin, but for the facts of the file itself."""
-    by_values = origin.by_values and replace(origin.by_values, numbers=None)
     return {
         "description": origin.description,
-        "learned": origin.learned and vars(origin.learned),
+        "learned": origin.learned and origin.learned._asdict(),
         "directed": origin.directed,
         "unknown_states": origin.unknown_states,
-        "by_values": by_values and {k: v for k, v in vars(by_values).items() if k != "numbers"},
+        "by_values": origin.by_values and origin.by_values._asdict(),
         "data": dict(origin.reading),
     }
 

@@ -99,7 +99,7 @@ class BestOfTwo(Learner):
         chosen = self.chosen_
         chosen.finished_ = self.finished_
         origin = chosen._origin(data, directed)
-        learned = origin.learned and replace(origin.learned, reason=self.reason_)
+        learned = origin.learned and origin.learned._replace(reason=self.reason_)
         return replace(origin, learned=learned)
 
     def settled(self, data: Data) -> Learner:

@@ -7,8 +7,8 @@ the facts about the file itself. It is no part of the claims, so ``==`` ignores 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from contextwise.support.formatting import plural
 
@@ -19,8 +19,7 @@ ROUNDING = 1e-9
 """A log odds ratio up to this is rounding error."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelFile:
+class ModelFile(NamedTuple):
     """What a file of a model held; None is what its format does not count."""
 
     name: str = ""  # empty if the model was not read from a file
@@ -32,8 +31,10 @@ class ModelFile:
     zero_weights: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class LearnedBy:
+NO_FILE = ModelFile()
+
+
+class LearnedBy(NamedTuple):
     """The learner of a structure, and the rows it saw."""
 
     learner: str
@@ -54,14 +55,12 @@ class LearnedBy:
         return text if self.finished else f"{text}, unfinished: stopped by the time limit or Ctrl-C"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ByValues:
+class ByValues(NamedTuple):
     """How claims were read from numbers; see `contextwise.convert.by_values`."""
 
     tolerance: float
     zeros: bool  # some numbers are 0
     pairs_by_table: int  # pairs whose tables were too large to add up
-    numbers: LogLinear | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_exact(self) -> bool:
@@ -86,6 +85,8 @@ class Origin:
         Made from a partly directed graph that stands for no DAG.
     by_values : ByValues or None
     file : ModelFile
+    numbers : LogLinear or None
+        The model whose numbers make the claims, if they were read by values.
 
     Examples
     --------
@@ -102,7 +103,8 @@ class Origin:
     unknown_states: bool = False
     directed: bool = False
     by_values: ByValues | None = None
-    file: ModelFile = ModelFile()
+    file: ModelFile = NO_FILE
+    numbers: LogLinear | None = field(default=None, compare=False, repr=False)
 
     @property
     def learner(self) -> str:
@@ -121,7 +123,7 @@ class Origin:
 
     def restricted(self) -> Origin:
         """Return what stays true of a part of the structure: how its numbers were read."""
-        return Origin(by_values=self.by_values and replace(self.by_values, numbers=None))
+        return Origin(by_values=self.by_values)
 
 
 NOT_RECORDED = Origin()

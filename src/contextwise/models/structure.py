@@ -328,10 +328,9 @@ class Structure:
     def _realigned(self, over: Alignment) -> tuple[Structure, IntArray]:
         features, places = realigned(self.features, over)
         directions = self.directions and self.directions.aligned(over)
-        origin, about = self.origin, self.origin.by_values
-        if about and about.numbers is not None:
-            about = replace(about, numbers=about.numbers._realigned(over))
-            origin = replace(origin, by_values=about)
+        origin = self.origin
+        if origin.numbers is not None:
+            origin = replace(origin, numbers=origin.numbers._realigned(over))
         return type(self)(over.target, features, origin=origin, directions=directions), places
 
 
@@ -497,8 +496,7 @@ def numbers_of(model: Model) -> LogLinear | None:
     """Return a model with weights, or the one that claims were read from; None if there is none."""
     if isinstance(model, LogLinear):
         return model
-    about = model.origin.by_values
-    return about.numbers if about else None
+    return model.origin.numbers
 
 
 def require_features(model: Model, what: str) -> Structure:
