@@ -18,9 +18,10 @@ import pytest
 from hypothesis import given, settings
 
 import contextwise
-from contextwise import Structure, compare, distance
+from contextwise import LogLinear, Structure, compare, distance
 from contextwise.comparison.confusion import Number, Rates, WholeMeasures
 from contextwise.comparison.matrix import distance_matrix
+from contextwise.comparison.tolerances import AtTolerance
 from contextwise.comparison.tracker import track
 from contextwise.evaluation import chance
 from contextwise.testing import families
@@ -37,6 +38,14 @@ METRIC = frozenset({"identity", "symmetry", "triangle", "relabelling", "claims"}
 
 def _measured(name: str, a: Structure, b: Structure) -> float:
     return compare(a, b).rate(name)
+
+
+def _strong(a: Structure, b: Structure) -> AtTolerance:
+    """Compare at a tolerance that some sums of weights exceed and others do not."""
+    first, second = (LogLinear(model, [0.4] * len(model)) for model in (a, b))
+    at = compare(first, second, at=0.5).at
+    assert at is not None
+    return at[0.5]
 
 
 DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
@@ -60,6 +69,14 @@ DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
     "contextwise.comparison.matrix.DistanceMatrix.normalized": (
         lambda a, b: float(distance_matrix([a, b]).normalized[0, 1]),
         METRIC,
+    ),
+    "contextwise.comparison.tolerances.AtTolerance.distance": (
+        lambda a, b: _strong(a, b).distance,
+        METRIC - {"claims"},  # weights decide, so models with equal claims can differ
+    ),
+    "contextwise.comparison.tolerances.AtTolerance.normalized": (
+        lambda a, b: _strong(a, b).normalized,
+        METRIC - {"claims"},
     ),
     "contextwise.comparison.tracker.Tracker.distance": (
         lambda a, b: track(a, b).distance,

@@ -277,13 +277,13 @@ def _explain_at(
         (names,) = at.whole.names(np.array([place]))
         bounds, whole = at.pair_bounds(*names), tables.size({})
         regions: list[ErrorRegion] = []
-        if not deadline.passed:
-            for context, model, size in largest_differences(
-                tables, at.threshold, nodes=MOST_BOXES_VISITED
-            )[:of_each]:
-                kind: Kind = "guess" if model else "true"
-                written = tuple(comparison.domain.literal(v, s) for v, s in sorted(context.items()))
-                regions.append(ErrorRegion(kind, written, size, Fraction(size, whole)))
+        found = largest_differences(
+            tables, at.threshold, nodes=MOST_BOXES_VISITED, deadline=deadline
+        )
+        for context, model, size in found[:of_each]:
+            kind: Kind = "guess" if model else "true"
+            written = tuple(comparison.domain.literal(v, s) for v, s in sorted(context.items()))
+            regions.append(ErrorRegion(kind, written, size, Fraction(size, whole)))
         fp, fn = bounds.fp[0], bounds.fn[0]
         rest = fp + fn - sum(region.size for region in regions)
         unknown = bounds.distance[1] - fp - fn
@@ -291,7 +291,7 @@ def _explain_at(
         explained.append(
             PairExplanation(names, whole, tuple(regions), fp, fn, rest, unknown, roles)
         )
-    partial = bool(at.open_pairs) or any(not pair.regions for pair in explained)
+    partial = bool(at.open_pairs) or deadline.passed
     return Explanation(comparison, tuple(explained), (), partial, at.tolerance)
 
 

@@ -26,6 +26,7 @@ from math import inf, prod
 from typing import NamedTuple
 
 from contextwise.models.features import PairIndex, members
+from contextwise.support.effort import NEVER, Deadline
 
 INDEPENDENT, DEPENDENT, OPEN = 0, 1, 2
 """Verdicts about a model in some contexts."""
@@ -144,17 +145,19 @@ class Leaf(NamedTuple):
     size: int
 
 
-def leaves(tables: Tables, threshold: int, *, node_budget: float = inf) -> Iterator[Leaf]:
+def leaves(
+    tables: Tables, threshold: int, *, node_budget: float = inf, deadline: Deadline = NEVER
+) -> Iterator[Leaf]:
     """Yield disjoint leaves that contain all contexts; search the largest nodes first.
 
-    Nodes past the budget are leaves with an open verdict.
+    Nodes past the budget or the deadline are leaves with an open verdict.
     """
     order = count()  # decides between nodes of equal size
     waiting = [(-tables.size({}), next(order), dict[int, int]())]
     while waiting:
         size, number, context = heapq.heappop(waiting)
         verdicts = tables.verdicts(context, threshold)
-        if OPEN not in verdicts or number >= node_budget:
+        if OPEN not in verdicts or number >= node_budget or deadline.passed:
             yield Leaf(context, verdicts, -size)
             continue
         for branch in tables.branches(context):
@@ -162,14 +165,14 @@ def leaves(tables: Tables, threshold: int, *, node_budget: float = inf) -> Itera
 
 
 def largest_differences(
-    tables: Tables, threshold: int, *, nodes: int
+    tables: Tables, threshold: int, *, nodes: int, deadline: Deadline = NEVER
 ) -> list[tuple[dict[int, int], int, int]]:
     """Return the largest regions where the models differ: context, model that depends, size.
 
-    Neighbours are merged. Past the number of nodes only the largest leaves are known.
+    Neighbours are merged. At the limits only the largest leaves are known.
     """
     only: dict[int, list[dict[int, int]]] = {0: [], 1: []}
-    for leaf in leaves(tables, threshold, node_budget=nodes):
+    for leaf in leaves(tables, threshold, node_budget=nodes, deadline=deadline):
         if leaf.verdicts in ((DEPENDENT, INDEPENDENT), (INDEPENDENT, DEPENDENT)):
             only[leaf.verdicts[1]].append(leaf.context)
     regions = [

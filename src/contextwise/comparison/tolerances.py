@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -503,11 +503,8 @@ def _in_python(
     for place in range(len(pairs)):
         tables = weighted.tables(place)
         for level, threshold in enumerate(thresholds):
-            late = effort.deadline.passed
-            budget = 0 if late else node_budget
-            for leaf in leaves(
-                tables, threshold, node_budget=float("inf") if budget is None else budget
-            ):
+            budget = inf if node_budget is None else node_budget
+            for leaf in leaves(tables, threshold, node_budget=budget, deadline=effort.deadline):
                 first, second = leaf.verdicts
                 if first or second:
                     verdicts[level, place, 3 * first + second] += leaf.size
