@@ -12,10 +12,12 @@ from html import escape
 from importlib.resources import files
 
 from contextwise.report.parts import (
+    Card,
     Cell,
     Column,
     Entries,
     Entry,
+    Judged,
     Legend,
     Mark,
     Marked,
@@ -23,11 +25,14 @@ from contextwise.report.parts import (
     Part,
     Picture,
     Section,
+    Spread,
     Style,
     Table,
+    Verdicts,
     cell_text,
     exact_digits,
 )
+from contextwise.report.words import Name, Phrase
 from contextwise.support.formatting import printable
 
 KEYS = (
@@ -164,6 +169,12 @@ def as_html(
 
 def _part(part: Part, level: int, cell: CellContent | None) -> Markup:
     match part:
+        case Verdicts():
+            return verdict_line(part)
+        case Card():
+            return card_html(part, level)
+        case Note() if isinstance(part.text, Phrase):
+            return tag("p", phrase_html(part.text), class_=part.key or "note")
         case Note():
             kind = part.key if part.key in ("summary", "verdict", "finding", "terms") else "note"
             lines = [child for line in part.text.splitlines() for child in (tag("br"), line)][1:]
@@ -194,6 +205,7 @@ def _measures(group: Iterable[Entry]) -> Markup:
 
 def _table(table: Table, cell: CellContent | None) -> Markup:
     """Return a table that scrolls sideways where it is too wide; its title does not scroll."""
+    table = table.as_words
     body = []
     for row in table.rows:
         cells = []
@@ -239,8 +251,66 @@ def cell_html(cell: Cell, style: Style) -> Markup:
     text = cell_text(cell, style)
     if isinstance(cell, Marked):
         return tag("b", text, class_=cell.kind)
+    if isinstance(cell, Judged):
+        note = tag("small", phrase_html(cell.note)) if cell.note else None
+        return joined([mark(cell.verdict), tag("span", cell.verdict, note)])
+    if isinstance(cell, Spread):
+        return joined([tag("b", cell.written(cell.value)), " ", tag("small", cell.interval)])
     digits = exact_digits(cell, style)
     return joined([text]) if digits is None else tag("span", text, title=digits)
+
+
+# -- verdicts and cards ----------------------------------------------------------------------------
+
+MARKS = {
+    "associated": "yes",
+    "associated, not on average": "part",
+    "suggestive": "weak",
+    "no association shown": "none",
+    "could not be tested": "na",
+}
+"""The class of the mark of each verdict, which has a shape of its own."""
+
+
+def phrase_html(phrase: str) -> Markup:
+    """Return a phrase with its names in bold."""
+    words = phrase.words if isinstance(phrase, Phrase) else (phrase,)
+    return joined(tag("b", word) if isinstance(word, Name) else word for word in words)
+
+
+def mark(verdict: str) -> Markup:
+    """Return the mark of a verdict; its words stand beside it."""
+    return tag("i", class_=f"m {MARKS[verdict]}", aria_hidden="true")
+
+
+def verdict_line(verdicts: Verdicts) -> Markup:
+    """Return the line that counts verdicts, which is the key of their marks too."""
+    entries = (
+        tag(
+            "span",
+            mark(verdict),
+            tag("b", f"{count:,}"),
+            f" {verdict}",
+            class_=None if count else "zero",
+        )
+        for verdict, count in verdicts.counts
+    )
+    return tag("p", tag("span", f"{verdicts.title}:", class_="total"), *entries, class_="score")
+
+
+def card_html(card: Card, level: int = 3) -> Markup:
+    """Return a card; its numbers are folded."""
+    picture = card.picture and card.picture.content and card.picture.content.svg()
+    folded = tag("details", tag("summary", "The numbers"), as_html([card.numbers]))
+    return tag(
+        "div",
+        tag(f"h{level}", phrase_html(card.title)),
+        tag("p", card.test, class_="chip"),
+        tag("p", phrase_html(card.sentence), class_="say"),
+        picture,
+        folded if card.numbers.rows else None,
+        class_="card",
+    )
 
 
 # -- pictures --------------------------------------------------------------------------------------

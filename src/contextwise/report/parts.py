@@ -7,25 +7,29 @@ strings, so that tables can be sorted; only `cell_text` turns a value into a str
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from contextwise.comparison.roles import Agreement
+from contextwise.report import words
 from contextwise.support.formatting import is_readable, name, number, percent, rate
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Estimate
-    from contextwise.report.groups_of_rows import Forest
-    from contextwise.report.pictures import DrawnGraph
+    from contextwise.evidence.pair_records import Verdict
+    from contextwise.report.html import Markup
 
 Number = int | Fraction
-Style = Literal["name", "text", "count", "rate", "share", "counted", "mean", "score", "probability"]
+Style = Literal[
+    "name", "text", "count", "rate", "share", "counted", "mean", "score", "probability", "p", "plot"
+]
 """Content of a column or measure: a name, plain words, an exact count, a rate, a share of contexts
-without or with its counts, a mean of counts, a score of any size, or a p-value."""
+without or with its counts, a mean of counts, a score of any size, a probability, a p-value as
+`words.p_text` writes it, or a picture of a `Spread`, which only pages show."""
 UNKNOWN = "–"
 LONGEST_TIP = 400  # digits
 TOP = 10  # default number of entries of a list to show
@@ -81,7 +85,43 @@ class PairName(NamedTuple):
         return f"{name(self.first, 24)} – {name(self.second, 24)}"
 
 
-Cell: TypeAlias = "str | Number | float | Interval | Share | Estimate | Marked | PairName | None"
+class Spread(NamedTuple):
+    """A number with its interval and the crude one; pages draw it where its column is a plot."""
+
+    value: float
+    low: float
+    high: float
+    crude: float | None
+    kind: Literal["points", "ratio", "V"]
+
+    @property
+    def written(self) -> Callable[[float], str]:
+        """The function that writes such a number."""
+        return {"points": words.points, "ratio": words.ratio, "V": words.strength}[self.kind]
+
+    @property
+    def interval(self) -> str:
+        """The interval as text."""
+        return words.between(self.low, self.high, self.written)
+
+    def __str__(self) -> str:
+        return f"{self.written(self.value)} ({self.interval})"
+
+
+class Judged(NamedTuple):
+    """A verdict about a pair, and a few words on what limits it."""
+
+    verdict: Verdict
+    note: words.Phrase
+
+    def __str__(self) -> str:
+        return f"{self.verdict}; {self.note}" if self.note else self.verdict
+
+
+Cell: TypeAlias = (
+    "str | Number | float | Interval | Share | Estimate | Marked | PairName | Spread | Judged"
+    " | None"
+)
 """A value of a table or of a measure; None if it is unknown."""
 
 
@@ -92,7 +132,7 @@ class Column(NamedTuple):
     @property
     def is_number(self) -> bool:
         """True if its cells are numbers, which are aligned to the right."""
-        return self.style not in ("name", "text")
+        return self.style not in ("name", "text", "plot")
 
 
 class Table(NamedTuple):
@@ -102,6 +142,13 @@ class Table(NamedTuple):
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     key: str = ""
+
+    @property
+    def as_words(self) -> Table:
+        """The table without the columns that only pages show."""
+        kept = [k for k, column in enumerate(self.columns) if column.style != "plot"]
+        rows = tuple(tuple(row[k] for k in kept) for row in self.rows)
+        return self._replace(columns=tuple(self.columns[k] for k in kept), rows=rows)
 
     def texts(self) -> list[list[str]]:
         """Return the cells as strings, without the head."""
@@ -151,6 +198,14 @@ class Mark(NamedTuple):
     dashes: tuple[float, float] | None = None
 
 
+class Drawn(Protocol):
+    """A picture that draws itself."""
+
+    def svg(self) -> Markup:
+        """Return it as SVG."""
+        ...
+
+
 class Legend(NamedTuple):
     title: str
     entries: tuple[tuple[Mark, str], ...]
@@ -158,12 +213,33 @@ class Legend(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A graph or odds ratios, drawn as SVG, or the packed data of a heat map."""
+    """What draws itself as SVG, or the packed data of a heat map."""
 
     caption: str
     legends: tuple[Legend, ...]
-    content: DrawnGraph | Forest | None = None
+    content: Drawn | None = None
     packed: str = ""
+
+
+class Verdicts(NamedTuple):
+    """How many pairs have which verdict."""
+
+    title: str
+    counts: tuple[tuple[Verdict, int], ...]
+
+    def __str__(self) -> str:
+        known = [f"{count} {verdict}" for verdict, count in self.counts if count]
+        return f"{self.title}: {', '.join(known)}."
+
+
+class Card(NamedTuple):
+    """One finding: its title, its test in a few words, a sentence, a picture and its numbers."""
+
+    title: words.Phrase
+    test: str
+    sentence: words.Phrase
+    picture: Picture | None
+    numbers: Table
 
 
 class Section(NamedTuple):
@@ -172,7 +248,7 @@ class Section(NamedTuple):
     key: str = ""
 
 
-Part: TypeAlias = Note | Entries | Table | Legend | Picture | Section
+Part: TypeAlias = Note | Entries | Table | Legend | Picture | Verdicts | Card | Section
 
 
 # -- the parts of a result -------------------------------------------------------------------------
@@ -191,7 +267,7 @@ PARTS = {
     "evaluation.ensemble_scores.EnsembleScore": "report.evaluations.ensemble_score_parts",
     "evaluation.ensemble_scores.EnsembleScores": "report.evaluations.ensemble_scores_parts",
     "evaluation.ensemble_scores.Reliability": "report.evaluations.reliability_parts",
-    "analysis.conclusions.Analysis": "report.analyses.analysis_parts",
+    "analysis.conclusions.Analysis": "report.analysis_parts.analysis_parts",
     "analysis.groups_of_rows.Groups": "report.groups_of_rows.groups_parts",
     "analysis.groups_of_rows.GroupsOfColumns": "report.groups_of_rows.columns_parts",
     "analysis.resampling.Stability": "report.evaluations.stability_parts",
@@ -230,7 +306,7 @@ def cell_text(cell: Cell, style: Style) -> str:
             share = percent(cell.part, cell.whole) if cell.whole else "0 %"
             with_counts = style == "counted" and cell.whole < SHORT
             return f"{share} ({cell})" if with_counts else share
-        case Marked() | PairName():
+        case Marked() | PairName() | Spread() | Judged():
             return str(cell)
         case str():
             return name(cell) if style == "name" else cell
@@ -247,6 +323,8 @@ def cell_text(cell: Cell, style: Style) -> str:
             return f"{float(value):.2f}"
         case "score":
             return f"{float(value):.6g}"
+        case "p":
+            return words.p_text(float(value))
         case "probability":
             return f"{float(value):.2g}" if value else "<1e-300"
     return number(value if isinstance(value, int) else Fraction(value))

@@ -11,11 +11,13 @@ from textwrap import fill
 
 from contextwise.report.parts import (
     TOP,
+    Card,
     Entries,
     Note,
     Part,
     Section,
     Table,
+    Verdicts,
     cell_text,
     parts_of,
     table,
@@ -60,7 +62,12 @@ def _blocks(part: Part) -> Iterator[str]:
             ]
             rows = zip_longest(*groups, fillvalue=("", ""))
             yield columns([sum(row, ()) for row in rows], "<" * 2 * len(groups))
+        case Verdicts():
+            yield str(part)
+        case Card():
+            yield f"{part.title} ({part.test}): {part.sentence}"
         case Table():
+            part = part.as_words
             sides = "".join(">" if column.is_number else "<" for column in part.columns)
             head = [column.title for column in part.columns]
             lines = [head, *part.texts()] if any(head) else part.texts()
@@ -82,6 +89,7 @@ def as_latex(parts: Iterable[Part]) -> str:
 def _latex_blocks(part: Part) -> Iterator[str]:
     match part:
         case Table():
+            part = part.as_words
             sides = "".join("r" if column.is_number else "l" for column in part.columns)
             lines = [f"% {part.title}"] if part.title else []
             lines += [f"\\begin{{tabular}}{{{sides}}}", "\\toprule"]
@@ -91,6 +99,8 @@ def _latex_blocks(part: Part) -> Iterator[str]:
         case Entries():
             entries = [(m.label, cell_text(m.value, m.style)) for g in part.groups for m in g]
             yield from _latex_blocks(table("", {"measure": "text", "value": "text"}, entries))
+        case Card():
+            yield from _latex_blocks(part.numbers)
         case Note():
             yield "".join(f"% {line}\n" for line in part.text.splitlines())
         case Section():

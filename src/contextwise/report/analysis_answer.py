@@ -1,0 +1,296 @@
+"""The sentences of an analysis: the title, what follows it, and one for each card.
+
+Each sentence follows from one test in the records: an association is claimed if its verdict says
+so, a difference between the states of a third variable if the test of equal association does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from contextwise.analysis.conclusions import Analysis
+from contextwise.evidence.pair_records import Interaction, PairEffect, PairEvidence
+from contextwise.report.analysis_contrasts import Contrast, contrast_of
+from contextwise.report.words import (
+    MOST_NAMED,
+    Name,
+    Phrase,
+    between,
+    joined_names,
+    listed_phrases,
+    p_text,
+    percent,
+    points,
+    ratio,
+    strength,
+)
+from contextwise.support.formatting import plural
+
+NOT_ON_AVERAGE = "associated, not on average"
+CLEARLY_LESS = 1.5
+"""A crude difference that is larger by this factor, and by three points, is worth a sentence."""
+
+
+def shown_pairs(analysis: Analysis) -> tuple[PairEvidence, ...]:
+    """Return the pairs that are the question: those of the outcome, or all."""
+    tested = analysis.pairs
+    return tested.of_outcome if analysis.outcome else tested.pairs
+
+
+def contrasts(analysis: Analysis, pairs: Iterable[PairEvidence]) -> list[Contrast]:
+    """Return the contrasts of pairs, the largest difference first."""
+    ordered = [name for name, _ in analysis.settings.ordered]
+    found = (contrast_of(e, ordered, analysis.smallest_count) for e in pairs)
+    return sorted((c for c in found if c), key=lambda c: -abs(c.difference.estimate))
+
+
+def other(pair: Sequence[str], outcome: str | None) -> str:
+    """Return the variable of a pair that is not the outcome."""
+    return pair[1] if pair[0] == outcome else pair[0]
+
+
+# -- the title -------------------------------------------------------------------------------------
+
+
+def title_sentence(analysis: Analysis) -> Phrase:
+    """Say what holds and how much."""
+    pairs = shown_pairs(analysis)
+    worth = [c for c in contrasts(analysis, pairs) if c.is_worth_a_sentence]
+    if analysis.outcome is None:
+        return _title_of_all(analysis, pairs, worth)
+    if worth:
+        return _title_of_contrast(analysis, worth[0])
+    outcome, count = Name(analysis.outcome), len(pairs)
+    associated = [e for e in pairs if e.associated]
+    if not associated:
+        others = "the other variable" if count == 1 else f"any of the {count} other variables"
+        return Phrase(outcome, f": no association with {others} is shown{_held(analysis)}.")
+    names = joined_names([other(e.pair, analysis.outcome) for e in associated])
+    if all(e.verdict == NOT_ON_AVERAGE for e in associated):
+        where = "but not on average over the other variables"
+        return Phrase(outcome, " is associated with ", names, f", {where}.")
+    if any((e.v or 0) >= 0.1 for e in associated):
+        return Phrase(outcome, " is associated with ", names, f"{_held(analysis)}.")
+    return Phrase(outcome, " has only weak associations: with ", names, f"{_held(analysis)}.")
+
+
+def _held(analysis: Analysis) -> str:
+    """Say that the other variables were held fixed, if there are any."""
+    pairs = shown_pairs(analysis)
+    if not any(e.given for e in pairs):
+        return ""
+    return ", with the other variables held fixed"
+
+
+def _title_of_contrast(analysis: Analysis, best: Contrast) -> Phrase:
+    low, high = sorted((best.first, best.last), key=lambda e: -e.estimate)
+    held = ""
+    if best.evidence.given:
+        others = "the other variables"
+        if best.evidence.left_out:
+            others = plural(len(best.evidence.given), "other variable")
+        held = f", with {others} held fixed"
+    overall = overall_share(analysis, best.of, best.difference.state)
+    start = f" is {best.difference.state} for "
+    start += f"{percent(overall)} of the rows: for " if overall is not None else ""
+    return Phrase(
+        *(Name(best.of), f"{start}{percent(low.estimate)} where ", Name(best.by)),
+        f" is {low.at}, for {percent(high.estimate)} where it is {high.at}{held}.",
+    )
+
+
+def _title_of_all(
+    analysis: Analysis, pairs: Sequence[PairEvidence], worth: Sequence[Contrast]
+) -> Phrase:
+    associated = [e for e in pairs if e.associated]
+    if not associated:
+        if len(pairs) == 1:
+            return Phrase("The two variables show no association.")
+        return Phrase(f"None of the {len(pairs)} pairs shows an association{_held(analysis)}.")
+    weak = not worth and all((e.v or 0) < 0.1 for e in associated)
+    if len(pairs) == 1:
+        first, second = map(Name, associated[0].pair)
+        return Phrase(first, " and ", second, " are ", "weakly " if weak else "", "associated.")
+    kind = "are weakly associated" if weak else "are associated"
+    how_many = "All" if len(associated) == len(pairs) else f"{len(associated)} of"
+    start = f"{how_many} {len(pairs)} pairs {kind}{_held(analysis)}"
+    best = max(associated, key=lambda e: e.v or 0.0)
+    if weak or not best.v:
+        return Phrase(f"{start}.")
+    first, second = map(Name, best.pair)
+    return Phrase(f"{start}, ", first, " with ", second, f" most (V {strength(best.v)}).")
+
+
+def overall_share(analysis: Analysis, name: str, state: str) -> float | None:
+    """Return the share of the rows with a state; None where rows have weights."""
+    if analysis.settings.weights is not None:
+        return None
+    domain = analysis.data.domain
+    place = domain.position(name)
+    if state not in domain.states[place]:
+        return None
+    counts = analysis.data.counts()[place]
+    return float(counts[domain.states[place].index(state)] / counts.sum())
+
+
+# -- the sentences after it ------------------------------------------------------------------------
+
+
+def next_sentences(analysis: Analysis) -> list[Phrase]:
+    """Return what follows the title: others, what the rest explains, where it differs."""
+    pairs = shown_pairs(analysis)
+    worth = [c for c in contrasts(analysis, pairs) if c.is_worth_a_sentence]
+    told: list[Phrase] = []
+    if analysis.outcome is None:
+        told += [_contrast_sentence(c) for c in worth[:1]]
+    else:
+        told += _also(worth)
+    told += _explained(worth)
+    differing = differences(analysis)
+    if differing:
+        told.append(_differs(differing, analysis.outcome))
+    suggestive = [e for e in pairs if e.verdict == "suggestive"]
+    if suggestive and len(suggestive) <= MOST_NAMED:
+        told.append(_suggestive(suggestive, analysis.outcome))
+    return told
+
+
+def differences(analysis: Analysis) -> list[Interaction]:
+    """Return where the test of equal association shows a difference, the clearest first."""
+    shown = [each for each in analysis.interactions if each.verdict == "differs"]
+    return sorted(shown, key=lambda each: 1.0 if each.p is None else each.p)
+
+
+def _contrast_sentence(contrast: Contrast) -> Phrase:
+    low, high = sorted((contrast.first, contrast.last), key=lambda e: -e.estimate)
+    return Phrase(
+        *(Name(contrast.of), f" is {contrast.difference.state} for {percent(low.estimate)} where "),
+        *(Name(contrast.by), f" is {low.at}, for {percent(high.estimate)} where it is {high.at}."),
+    )
+
+
+def _also(worth: Sequence[Contrast]) -> list[Phrase]:
+    """Tell the other clear differences, each with both shares."""
+    if len(worth) < 2:
+        return []
+    same = [c for c in worth[1:] if c.difference.state == worth[0].difference.state][:MOST_NAMED]
+    if not same:
+        return []
+    said = []
+    for each in same:
+        low, high = sorted((each.first, each.last), key=lambda e: e.estimate)
+        shares = f"{percent(low.estimate)} against {percent(high.estimate)} where it is {high.at}"
+        said.append(Phrase("where ", Name(each.by), f" is {low.at} ({shares})"))
+    return [Phrase(f"It is also {same[0].difference.state} less often ", listed_phrases(said), ".")]
+
+
+def _explained(worth: Sequence[Contrast]) -> list[Phrase]:
+    """Tell the largest crude difference of which the other variables take a good part."""
+    found = []
+    for each in worth:
+        crude, left = each.difference.crude, each.difference.estimate
+        if crude is None or not each.evidence.given or crude * left <= 0:
+            continue
+        if abs(crude) >= CLEARLY_LESS * abs(left) and abs(crude) - abs(left) >= 0.03:
+            found.append((abs(crude) - abs(left), each))
+    if not found:
+        return []
+    _, best = max(found, key=lambda each: each[0])
+    crude, left = (
+        abs(round(100 * x)) for x in (best.difference.crude or 0, best.difference.estimate)
+    )
+    return [
+        Phrase(
+            *("Between ", Name(best.by), f" {best.difference.reference} and {best.difference.at} "),
+            *(f"the crude difference is {plural(crude, 'point')}; {left} remain with the other "),
+            "variables held fixed.",
+        )
+    ]
+
+
+def _differs(found: Sequence[Interaction], outcome: str | None) -> Phrase:
+    if outcome is None:
+        first = found[0]
+        names = Phrase(Name(first.pair[0]), " with ", Name(first.pair[1]))
+        more = f" (and {len(found) - 1} more such differences)" if len(found) > 1 else ""
+        return Phrase("The association of ", names, " differs by ", Name(first.by), f"{more}.")
+    said = [
+        Phrase(Name(other(each.pair, outcome)), " by ", Name(each.by))
+        for each in found[:MOST_NAMED]
+    ]
+    more = [Phrase(f"{len(found) - MOST_NAMED} more")] if len(found) > MOST_NAMED else []
+    start = Phrase("The association with ", Name(outcome), " is not the same everywhere: ")
+    return Phrase(start, "that of ", listed_phrases([*said, *more]), " differs.")
+
+
+def _suggestive(pairs: Sequence[PairEvidence], outcome: str | None) -> Phrase:
+    said = []
+    for each in pairs:
+        names = (
+            Name(other(each.pair, outcome))
+            if outcome
+            else Phrase(Name(each.pair[0]), " with ", Name(each.pair[1]))
+        )
+        said.append(Phrase(names, f" (p = {p_text(each.p)}, {p_text(each.adjusted)} corrected)"))
+    return Phrase("Suggestive only: ", listed_phrases(said), ".")
+
+
+# -- verdicts and cards ----------------------------------------------------------------------------
+
+
+def verdict_note(evidence: PairEvidence, differs_by: Sequence[str]) -> Phrase:
+    """Say under a verdict what limits it: where it differs, or what could still be there."""
+    if differs_by:
+        return Phrase("differs by ", joined_names(differs_by))
+    match evidence.verdict:
+        case "associated, not on average" if evidence.context:
+            return Phrase("changes with ", Name(evidence.context))
+        case "suggestive":
+            return Phrase(f"p = {p_text(evidence.p)} before correction")
+        case "no association shown" if evidence.v_high is not None:
+            return Phrase(f"V at most {strength(evidence.v_high)}")
+        case "could not be tested":
+            if evidence.could_show is not None:
+                return Phrase(f"only V above {strength(evidence.could_show)} would show")
+            return Phrase(evidence.reason)
+    return Phrase(evidence.shape if evidence.shape == "trend" else "")
+
+
+def interaction_sentence(each: Interaction, least: int = 0) -> Phrase:
+    """Say how an association differs between the two states where its effects differ most."""
+    shown = [(s.state, e) for s in each.states if (e := main_effect(s.effects, s.rows, least))]
+    if len(shown) < 2:
+        return Phrase("The test shows that it differs; no single number says how.")
+    kinds = {(e.kind, e.state, e.at, e.reference) for _, e in shown}
+    if len(kinds) > 1:
+        return Phrase("The test shows that it differs; each group has numbers of its own.")
+    low = min(shown, key=lambda one: one[1].estimate)
+    high = max(shown, key=lambda one: one[1].estimate)
+    return Phrase(
+        f"{effect_label(low[1])}: {effect_text(low[1])} where ",
+        Name(each.by),
+        f" is {low[0]}, {effect_text(high[1])} where it is {high[0]}.",
+    )
+
+
+def main_effect(effects: Sequence[PairEffect], rows: float, least: int = 0) -> PairEffect | None:
+    """Return the effect that stands for a group: per step, else a difference or odds ratio."""
+    if rows < max(least, 20):
+        return None
+    kinds = ("odds ratio per step", "difference", "odds ratio")
+    return next((e for kind in kinds for e in effects if e.kind == kind), None)
+
+
+def effect_label(effect: PairEffect) -> str:
+    """Name what an effect measures."""
+    if effect.kind == "odds ratio per step":
+        return "Odds ratio per step"
+    what = f"{effect.of} = {effect.state}, {effect.by} {effect.at} against {effect.reference}"
+    return f"Points ({what})" if effect.kind == "difference" else f"Odds ratio ({what})"
+
+
+def effect_text(effect: PairEffect) -> str:
+    """Write an effect with its interval."""
+    written = points if effect.kind == "difference" else ratio
+    about = "about " if effect.approximate else ""
+    return f"{about}{written(effect.estimate)} ({between(effect.low, effect.high, written)})"

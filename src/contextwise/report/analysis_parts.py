@@ -1,0 +1,260 @@
+"""The parts of an analysis: the answer, its verdicts, one table, where it differs, the other pairs.
+
+The terminal, notebooks, LaTeX and the page show the same parts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from contextwise.analysis.conclusions import Analysis
+from contextwise.evidence.pair_records import VERDICTS, Interaction, PairEvidence
+from contextwise.report.analysis_answer import (
+    differences,
+    effect_label,
+    interaction_sentence,
+    main_effect,
+    next_sentences,
+    other,
+    shown_pairs,
+    title_sentence,
+    verdict_note,
+)
+from contextwise.report.analysis_contrasts import Contrast, contrast_of, shares_of
+from contextwise.report.analysis_drawings import Line, Rows
+from contextwise.report.parts import (
+    TOP,
+    Card,
+    Judged,
+    Note,
+    PairName,
+    Part,
+    Picture,
+    Section,
+    Spread,
+    Table,
+    Verdicts,
+    table,
+)
+from contextwise.report.words import Name, Phrase, p_text, percent
+from contextwise.support.formatting import plural
+
+MOST_CARDS = 6
+"""Cards that a page shows open; all are in the tables."""
+
+
+def analysis_parts(analysis: Analysis, *, top: int = TOP) -> list[Part]:
+    """Return the parts of an analysis; ``top`` limits the pairs besides those of the outcome."""
+    parts: list[Part] = [*answer_parts(analysis), main_table(analysis, top)]
+    cards = difference_cards(analysis)
+    if cards:
+        parts.append(Section("Where the association differs", (*cards[:MOST_CARDS],), "where"))
+    if analysis.outcome and len(analysis.pairs) > len(shown_pairs(analysis)):
+        parts.append(other_pairs(analysis, top))
+    return parts
+
+
+def answer_parts(analysis: Analysis) -> list[Part]:
+    """Return the title, the sentences after it, and the count of verdicts."""
+    notes = [Note("answer", sentence) for sentence in next_sentences(analysis)]
+    return [Note("title", title_sentence(analysis)), *notes, verdicts(analysis)]
+
+
+def verdicts(analysis: Analysis, pairs: Sequence[PairEvidence] | None = None) -> Verdicts:
+    """Count the verdicts of the pairs that are the question."""
+    chosen = shown_pairs(analysis) if pairs is None else pairs
+    counts = Counter(each.verdict for each in chosen)
+    title = plural(len(chosen), "pair")
+    title += f" with {analysis.outcome}" if analysis.outcome and pairs is None else ""
+    return Verdicts(title, tuple((verdict, counts[verdict]) for verdict in VERDICTS))
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def main_table(analysis: Analysis, top: int = TOP) -> Table:
+    """Return the table of the outcome's pairs, or of all pairs."""
+    if analysis.outcome is None:
+        return pairs_table(analysis, shown_pairs(analysis), "Pairs", top)
+    return outcome_table(analysis)
+
+
+def outcome_table(analysis: Analysis) -> Table:
+    """Return a row per variable: shares, difference, odds ratio, p and verdict."""
+    rows = []
+    for each in in_order(analysis, shown_pairs(analysis)):
+        contrast = _contrast(analysis, each)
+        name = other(each.pair, analysis.outcome)
+        if contrast is None:
+            shares = difference = odds = None
+            span = ""
+        else:
+            span = f"{contrast.first.at} → {contrast.last.at}"
+            ends = f"{percent(contrast.first.estimate)} → {percent(contrast.last.estimate)}"
+            shares = ends if analysis_event(analysis) else f"{contrast.difference.state}: {ends}"
+            difference = spread(contrast, "points")
+            odds = spread(contrast, "ratio")
+        p = None if each.p is None else each.adjusted
+        rows.append((name, span, shares, difference, difference, odds, p, judged(analysis, each)))
+    event = analysis_event(analysis)
+    return table(
+        f"What goes with {analysis.outcome}",
+        {
+            "variable": "name",
+            "from → to": "text",
+            f"share {event}" if event else "share": "text",
+            "plot": "plot",
+            "points": "score",
+            "odds ratio": "score",
+            "p": "p",
+            "verdict": "text",
+        },
+        rows,
+        key="outcome",
+    )
+
+
+def analysis_event(analysis: Analysis) -> str:
+    """Return the state of a two-state outcome whose share is shown; empty for more states."""
+    states = {
+        e.state
+        for each in shown_pairs(analysis)
+        for e in each.effects
+        if e.kind == "difference" and e.of == analysis.outcome
+    }
+    return states.pop() if len(states) == 1 else ""
+
+
+def spread(contrast: Contrast, kind: str) -> Spread | None:
+    """Return the difference or the odds ratio of a contrast as a cell."""
+    effect = contrast.difference if kind == "points" else contrast.odds
+    if effect is None:
+        return None
+    written = "points" if kind == "points" else "ratio"
+    return Spread(effect.estimate, effect.low, effect.high, effect.crude, written)
+
+
+def judged(analysis: Analysis, evidence: PairEvidence) -> Judged:
+    """Return the verdict about a pair with what limits it."""
+    by = [each.by for each in differences(analysis) if set(each.pair) == set(evidence.pair)]
+    return Judged(evidence.verdict, verdict_note(evidence, by))
+
+
+def pairs_table(
+    analysis: Analysis, pairs: Iterable[PairEvidence], title: str, top: int | None = None
+) -> Table:
+    """Return a row per pair: V with its interval, crude V, p and verdict."""
+    chosen = list(pairs)
+    rows = []
+    for each in chosen if top is None else chosen[:top]:
+        known = each.v is not None and each.v_low is not None and each.v_high is not None
+        v = Spread(each.v, each.v_low, each.v_high, each.crude_v, "V") if known else None  # type: ignore[arg-type]
+        p = None if each.p is None else each.adjusted
+        rows.append((PairName(*each.pair), v, each.crude_v, p, judged(analysis, each)))
+    left = len(chosen) - len(rows)
+    more = f" ({left} more)" if left else ""
+    columns = {"pair": "name", "V": "score", "crude V": "mean", "p": "p", "verdict": "text"}
+    return table(f"{title}{more}", columns, rows, key="pairs")  # type: ignore[arg-type]
+
+
+def other_pairs(analysis: Analysis, top: int | None) -> Table:
+    """Return the table of the pairs without the outcome, the strongest first."""
+    rest = [each for each in analysis.pairs if analysis.outcome not in each.pair]
+    return pairs_table(analysis, in_order(analysis, rest), f"Pairs without {analysis.outcome}", top)
+
+
+def in_order(analysis: Analysis, pairs: Iterable[PairEvidence]) -> list[PairEvidence]:
+    """Sort pairs by verdict, then by strength."""
+
+    def key(each: PairEvidence) -> tuple[int, float]:
+        contrast = _contrast(analysis, each) if analysis.outcome in each.pair else None
+        size = abs(contrast.difference.estimate) if contrast else 0.0
+        return VERDICTS.index(each.verdict), -(size or each.v or 0.0)
+
+    return sorted(pairs, key=key)
+
+
+def _contrast(analysis: Analysis, evidence: PairEvidence) -> Contrast | None:
+    ordered = [name for name, _ in analysis.settings.ordered]
+    return contrast_of(evidence, ordered, analysis.smallest_count)
+
+
+# -- cards -----------------------------------------------------------------------------------------
+
+
+def difference_cards(analysis: Analysis) -> list[Card]:
+    """Return a card for each pair whose association differs by a third variable."""
+    return [difference_card(analysis, each) for each in differences(analysis)]
+
+
+def difference_card(analysis: Analysis, each: Interaction) -> Card:
+    """Return the card of one difference: the effect in each state of the third variable."""
+    least = analysis.smallest_count
+    shown = [(s, e) for s in each.states if (e := main_effect(s.effects, s.rows, least))]
+    names = [Name(name) for name in each.pair if name != analysis.outcome]
+    subject = names[0] if analysis.outcome in each.pair else Phrase(names[0], " – ", names[1])
+    title = Phrase(subject, ", by ", Name(each.by))
+    test = f"differs: p = {p_text(each.p)}, {p_text(each.adjusted)} corrected".replace("= <", "<")
+    rows = [
+        (s.state, Spread(e.estimate, e.low, e.high, e.crude, _written(e.kind)), round(s.rows))
+        for s, e in shown
+    ]
+    label = effect_label(shown[0][1]) if shown else "effect"
+    numbers = table("", {each.by: "text", label: "score", "rows": "count"}, rows, key="ev")
+    picture = None
+    if len({(e.kind, e.state, e.at, e.reference) for _, e in shown}) == 1 and len(shown) > 1:
+        drawn = Rows(label, tuple((row[0], row[1]) for row in rows))
+        picture = Picture(label, (), drawn)
+    return Card(title, test, interaction_sentence(each, least), picture, numbers)
+
+
+def _written(kind: str) -> str:
+    return "points" if kind == "difference" else "ratio"
+
+
+def line_cards(analysis: Analysis) -> list[Card]:
+    """Return a card for each ordered variable that the outcome is associated with: a line."""
+    cards = []
+    ordered = {name for name, _ in analysis.settings.ordered}
+    for each in in_order(analysis, shown_pairs(analysis)):
+        contrast = _contrast(analysis, each)
+        if not each.associated or contrast is None or contrast.by not in ordered:
+            continue
+        state = contrast.difference.state
+        shares = shares_of(each.effects, state, analysis.smallest_count)
+        if len(shares) < 3:
+            continue
+        number = spread(contrast, "ratio")
+        per_step = contrast.odds is not None and contrast.odds.kind == "odds ratio per step"
+        sentence = Phrase(f"Share {state} by ", Name(contrast.by), ", standardised.")
+        if number is not None and per_step:
+            sentence = Phrase(
+                "Each step of ", Name(contrast.by), f" multiplies the odds of {state} by {number}."
+            )
+        test = f"{each.verdict}{f', {each.shape}' if each.shape else ''}"
+        rows = [(e.at, share_text(e.estimate, e.low, e.high), round(e.rows)) for e in shares]
+        numbers = table("", {contrast.by: "text", "share": "text", "rows": "count"}, rows, key="ev")
+        points = tuple((e.at, e.estimate, e.low, e.high) for e in shares)
+        picture = Picture("", (), Line(f"Share {state} by {contrast.by}", points))
+        cards.append(Card(Phrase(Name(contrast.by)), test, sentence, picture, numbers))
+    return cards
+
+
+def share_text(value: float, low: float, high: float) -> str:
+    return f"{percent(value)} ({percent(low)} to {percent(high)})"
+
+
+# -- the structure ---------------------------------------------------------------------------------
+
+
+def structure_table(analysis: Analysis) -> Table:
+    """Return the regions that the structure claims for pairs, with their own tests."""
+    rows = []
+    for claim in analysis.evidence.claims:
+        region = " and ".join(map(str, claim.region)) or "every context"
+        kind = "dependent" if claim.dependent else "independent"
+        rows.append((PairName(*claim.pair), kind, region, claim.p, claim.verdict))
+    columns = {"pair": "name", "claim": "text", "where": "text", "p": "p", "verdict": "text"}
+    title = f"{plural(len(rows), 'claim')}, found and tested on the same rows"
+    return table(title, columns, rows, key="structure")  # type: ignore[arg-type]
