@@ -170,7 +170,7 @@ def _model_page(
     if check_rows is not None:
         options.refuse(ctx, ("top",), "has no effect on the page of one model with --check")
         data = load_data(check_rows, scope.row_options, loaded)
-        result = cw.analysis.findings.analysis_of(loaded, data, title, Effort(deadline()))
+        result = cw.analysis.conclusions.analysis_of(loaded, data, title, Effort(deadline()))
         page = cw.report.analysis_page.page_of_analysis(result, command=command, model=model)
         return page, result.evidence.unfinished > 0
     explained = cw.independence.model_claims.explain_model(

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from contextwise.analysis.findings import Analysis, analyse, analysis_of
+from contextwise.analysis.conclusions import Analysis, analyse, analysis_of
 from contextwise.comparison.error_regions import PairExplanation, explain_pair
 from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import Roles

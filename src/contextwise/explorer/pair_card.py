@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from htmltools import HTML, Tag, TagChild, TagList, tags
+from htmltools import Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
-from contextwise.analysis.findings import Analysis
+from contextwise.analysis.conclusions import Analysis
 from contextwise.comparison.error_regions import PairExplanation
 from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import Agreement, Roles
@@ -21,7 +21,7 @@ from contextwise.explorer.state import FIRST_TAB, State, View, context_text
 from contextwise.independence.model_claims import PairClaims
 from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, between, in_words, quoted
-from contextwise.report.analysis_page import card_html, evidence_table
+from contextwise.report.analysis_parts import claims_table, pair_cards
 from contextwise.report.comparisons import Guess
 from contextwise.report.differences import region_parts
 from contextwise.report.html import CellContent, Markup, cell_html, joined, tag
@@ -131,12 +131,8 @@ def independent_regions(outcome: Outcome[PairClaims | None], domain: Domain) -> 
 
 
 def card(analysis: Analysis, pair: Pair) -> Tag:
-    """Show the card of a pair: its verdicts, and the rows behind each claim about it."""
-    if analysis.findings:
-        shown = card_html(analysis.card(analysis.finding(*pair)))
-    else:
-        shown = evidence_table(analysis.evidence.about(*pair))
-    return tags.div(HTML(shown), class_="findings")
+    """Show the card of a pair: what the rows show, where it differs, what the structure claims."""
+    return tags.div(controls.parts(pair_cards(analysis, pair)), class_="findings")
 
 
 def _linked(title: str, regions: Mapping[str, Iterable[Literal]], domain: Domain) -> CellContent:
@@ -256,7 +252,7 @@ def _serve_pair(state: State) -> None:
         known = state.true().model.evidence
         claims = known.about(*pair) if known else []
         return TagList(
-            tags.div(HTML(evidence_table(claims)), class_="findings") if claims else None,
+            tags.div(controls.parts([claims_table(claims)]), class_="findings") if claims else None,
             independent_regions(describing.outcome(key()), state.domain()),
         )
 

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlencode
 
 from shiny import reactive, req
 
-from contextwise.analysis.findings import Analysis
+from contextwise.analysis.conclusions import Analysis
 from contextwise.comparison.question import Pair
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.explorer.computations import compare_all
@@ -368,7 +368,7 @@ class State:
         """Add a model that was learned from rows, and show it alone."""
         with reactive.isolate():
             before = self.entries()
-            entries = with_uploads(before, [(label, analysis.model)])
+            entries = with_uploads(before, [(label, analysis.structure)])
             (key,) = (key for key in entries if key not in before)
             self.learned[key] = (rows, analysis)
             self.entries.set(entries)

@@ -11,25 +11,19 @@ import numpy as np
 from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
-from contextwise.analysis.findings import Analysis
+from contextwise.analysis.conclusions import Analysis
 from contextwise.comparison.two_models import PAIR_KEYS, Comparison, pair_records
 from contextwise.explorer import controls, pair_card
 from contextwise.explorer.computations import analyse_claims
 from contextwise.explorer.job import Background, Done, Outcome
 from contextwise.explorer.state import State, View
-from contextwise.models.evidence import ClaimEvidence
-from contextwise.report.analysis_page import (
-    answer_html,
-    claims_html,
-    evidence_table,
-    page_of_analysis,
-)
-from contextwise.report.analysis_words import claim_phrase, plain
+from contextwise.report.analysis_page import answer_html, page_of_analysis
+from contextwise.report.analysis_parts import claims_table, in_order, pairs_table
 from contextwise.report.claims import MOST_REGIONS, explanation_parts
 from contextwise.report.comparisons import Guess, comparison_parts, guesses_parts
 from contextwise.report.html import Markup, as_html
 from contextwise.report.page import model_page, report_page, terms_note
-from contextwise.report.parts import Cell, Column, Note, Part, cell_text
+from contextwise.report.parts import Cell, Column, Note, PairName, Part, Table, cell_text
 from contextwise.report.pictures import (
     GROUPED,
     HeatMap,
@@ -117,7 +111,7 @@ def map_panel(variables: int) -> Tag:
 
 def summary(guess: Guess, tested: Outcome[Analysis] = None) -> Tag:
     """Show the verdict of a comparison or of one model, by rows if there are some."""
-    if guess.one is not None and isinstance(tested, Done) and tested.value.findings:
+    if guess.one is not None and isinstance(tested, Done):
         return tags.div(HTML(answer_html(tested.value)), class_="headline findings")
     if guess.one is not None:
         return tags.div(controls.parts(explanation_parts(guess.one)[:1]), class_="headline")
@@ -125,14 +119,16 @@ def summary(guess: Guess, tested: Outcome[Analysis] = None) -> Tag:
 
 
 def claims(guess: Guess, tested: Outcome[Analysis]) -> TagList:
-    """Show the claims of one model: with their evidence, if rows tested them."""
+    """Show what rows say about each pair, if there are some, and the claims of one model."""
     if isinstance(tested, Done):
-        return TagList(_title("The claims and their evidence"), _table(claims_html, tested.value))
+        known = tested.value
+        pairs = pairs_table(known, in_order(known, known.pairs), "", MOST_CLAIMS)
+        listed = claims_table(known.evidence.claims[:MOST_CLAIMS])
+        return TagList(_title("What the rows show"), _opening(pairs), _claims(listed))
     progress = controls.not_done(tested)
-    known = guess.comparison.true.evidence
-    if known is not None:
-        listed = _table(evidence_table, known.claims[:MOST_CLAIMS], None)
-        return TagList(progress, _title("The claims and their evidence"), listed)
+    known_evidence = guess.comparison.true.evidence
+    if known_evidence is not None:
+        return TagList(progress, _claims(claims_table(known_evidence.claims[:MOST_CLAIMS])))
     assert guess.one is not None
     return TagList(progress, controls.parts(explanation_parts(guess.one, regions=MOST_REGIONS)[1:]))
 
@@ -141,13 +137,17 @@ def _title(text: str) -> Tag:
     return tags.h2(text, class_="h5 mt-3")
 
 
-def _table(made: Callable[..., Markup], *about: object) -> Tag:
-    return tags.div(HTML(made(*about, _opening)), class_="findings")
+def _claims(listed: Table) -> TagList:
+    return TagList(_title("The claims and their evidence"), _opening(listed))
 
 
-def _opening(claim: ClaimEvidence) -> Markup:
-    """Return a claim as a button that opens its pair."""
-    return controls.choose_pair(plain(claim_phrase(claim)), *claim.pair)
+def _opening(listed: Table) -> Tag:
+    """Show a table whose pairs are buttons that open their cards."""
+
+    def cell(value: Cell, column: Column) -> Markup | None:
+        return controls.choose_pair(str(value), *value) if isinstance(value, PairName) else None
+
+    return tags.div(controls.parts([listed], cell=cell), class_="findings")
 
 
 def guess_table(results: Sequence[Guess]) -> TagChild:
@@ -270,7 +270,7 @@ def _serve_files(state: State) -> None:
 
     def claim_records() -> list[dict[str, Any]]:
         tested = state.tested()
-        model = tested.value.model if isinstance(tested, Done) else state.true().model
+        model = tested.value.structure if isinstance(tested, Done) else state.true().model
         return [claim.record() for claim in model.evidence.claims] if model.evidence else []
 
     def page() -> str:

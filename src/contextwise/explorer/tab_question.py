@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from htmltools import HTML, Tag, TagChild, TagList, tags
+from htmltools import Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
 from contextwise.errors import ContextwiseError
@@ -15,7 +15,7 @@ from contextwise.explorer.job import SECONDS_BEYOND_LIMIT, Background, Done, Out
 from contextwise.explorer.state import State, context_in, context_text
 from contextwise.independence.queries import Answer, Statement, parse_statement
 from contextwise.models.domain import Domain
-from contextwise.report.analysis_page import evidence_table
+from contextwise.report.analysis_parts import claims_table
 from contextwise.support.formatting import capitalized
 
 SECONDS_PER_MODEL = 30.0  # seconds for each model
@@ -88,7 +88,7 @@ def _reply(label: str, answer: Answer) -> Tag:
         tags.h2(f"In {label}: {answer.word}", class_="h6 when"),
         tags.p(f"{capitalized(answer.reason)}.", class_="when"),
         tags.ul(*steps, class_="when") if steps else None,
-        tags.div(HTML(evidence_table(answer.evidence)), class_="findings")
+        tags.div(controls.parts([claims_table(answer.evidence)]), class_="findings")
         if answer.evidence
         else None,
         class_="card card-body",
@@ -109,7 +109,7 @@ def serve(state: State) -> None:
             asking.drop()
             return
         tested = state.tested()
-        model = tested.value.model if isinstance(tested, Done) else true.model
+        model = tested.value.structure if isinstance(tested, Done) else true.model
         models = [model, *([] if guess is None else [guess.model])]
         asking.start(
             key(),

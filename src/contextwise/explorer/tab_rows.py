@@ -11,7 +11,7 @@ from typing import Any
 from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
-from contextwise.analysis.findings import Analysis
+from contextwise.analysis.conclusions import Analysis
 from contextwise.data.columns import ColumnSummary, DataSummary
 from contextwise.data.options import RowOptions
 from contextwise.explorer import controls
@@ -356,7 +356,10 @@ def _serve_learning(state: State, recipe: Callable[[], Recipe | None]) -> None:
             state.show_learned(label(), rows, known.value)
 
     def model() -> str:
-        return encode(value_of(outcome(), "nothing has been learned yet").model, "json").decode()
+        found = value_of(outcome(), "nothing has been learned yet")
+        return encode(found.structure, "json").decode()
+            value_of(outcome(), "nothing has been learned yet").structure, "json"
+        ).decode()
 
     show("learn_buttons", buttons)
     show("learn_outcome", learned)

@@ -218,9 +218,10 @@ def _differs(found: Sequence[Interaction], outcome: str | None) -> Phrase:
         Phrase(Name(other(each.pair, outcome)), " by ", Name(each.by))
         for each in found[:MOST_NAMED]
     ]
-    more = [Phrase(f"{len(found) - MOST_NAMED} more")] if len(found) > MOST_NAMED else []
+    if len(found) > MOST_NAMED:
+        said.append(Phrase(f"{len(found) - MOST_NAMED} more"))
     start = Phrase("The association with ", Name(outcome), " is not the same everywhere: ")
-    return Phrase(start, "that of ", listed_phrases([*said, *more]), " differs.")
+    return Phrase(start, "that of ", listed_phrases(said), " differs.")
 
 
 def _suggestive(pairs: Sequence[PairEvidence], outcome: str | None) -> Phrase:
@@ -254,6 +255,44 @@ def verdict_note(evidence: PairEvidence, differs_by: Sequence[str]) -> Phrase:
                 return Phrase(f"only V above {strength(evidence.could_show)} would show")
             return Phrase(evidence.reason)
     return Phrase(evidence.shape if evidence.shape == "trend" else "")
+
+
+def evidence_sentence(evidence: PairEvidence) -> Phrase:
+    """Say what the rows show about a pair, and no more."""
+    first, second = map(Name, evidence.pair)
+    count = len(evidence.given)
+    given = f" given the other {plural(count, 'column')} as coded" if count else ""
+    if evidence.left_out:
+        given = f" given {plural(count, 'other column')} as coded"
+    p = (
+        f"p {p_text(evidence.adjusted)}"
+        if (evidence.adjusted or 1) < 0.001
+        else (f"p = {p_text(evidence.adjusted)}")
+    )
+    corrected = f"{p}, corrected for {evidence.family}"
+    v = "" if evidence.v is None else f"; V {strength(evidence.v)}"
+    if evidence.v_low is not None and evidence.v_high is not None and v:
+        v += f", {between(evidence.v_low, evidence.v_high, strength)}"
+    match evidence.verdict:
+        case "associated":
+            return Phrase(first, " and ", second, f" are related{given} ({corrected}{v}).")
+        case "associated, not on average":
+            by = Name(evidence.context)
+            end = f"; on average over it none is shown ({corrected})."
+            return Phrase("The relation of ", first, " and ", second, " differs by ", by, end)
+        case "suggestive":
+            after = f"{p_text(evidence.adjusted)} after correction"
+            return Phrase(f"Suggestive: p = {p_text(evidence.p)}, {after}{v}.")
+        case "no association shown" if evidence.could_show is not None:
+            found = f"an association above V = {strength(evidence.could_show)}"
+            return Phrase(f"No clear relation: {found} would have been found with probability 0.8.")
+        case "no association shown":
+            return Phrase("No clear relation.")
+    why = evidence.reason or "given the other columns too little variation is left"
+    only = ""
+    if evidence.could_show is not None:
+        only = f"; only V above {strength(evidence.could_show)} would show"
+    return Phrase(f"Could not be tested: {why}{only}.")
 
 
 def interaction_sentence(each: Interaction, least: int = 0) -> Phrase:

@@ -71,7 +71,7 @@ def _left_out(analysis: Analysis) -> list[str]:
 
 def structure_text(analysis: Analysis) -> str:
     """Say where the structure comes from, and what its tests are worth."""
-    learned = analysis.structure.origin.learned if analysis.structure.origin else None
+    learned = analysis.structure.origin.learned
     if not analysis.found or learned is None:
         return "The structure was given. Each of its claims was tested on these rows."
     return (
@@ -103,7 +103,7 @@ def decisions(analysis: Analysis) -> list[Decision]:
         entries.append(("Many states", text, ""))
     if settings.weights:
         entries.append(("Weights", f"Survey weights: {settings.weights}.", ""))
-    learned = analysis.structure.origin.learned if analysis.structure.origin else None
+    learned = analysis.structure.origin.learned
     if analysis.found and learned is not None:
         entries.append(
             ("Learner", f"{learned.learner}, for the structure alone.", "--learner NAME")

@@ -16,7 +16,12 @@ import numpy as np
 from contextwise.analysis.conclusions import Analysis
 from contextwise.analysis.pair_rows import state_order, to_hide
 from contextwise.report import analysis_notes as notes
-from contextwise.report.analysis_answer import next_sentences, shown_pairs, title_sentence
+from contextwise.report.analysis_answer import (
+    differences,
+    next_sentences,
+    shown_pairs,
+    title_sentence,
+)
 from contextwise.report.analysis_drawings import (
     MOST_ARCS,
     Arcs,
@@ -28,13 +33,12 @@ from contextwise.report.analysis_drawings import (
 )
 from contextwise.report.analysis_parts import (
     MOST_CARDS,
+    claims_table,
     difference_cards,
-    differences,
     in_order,
     line_cards,
     outcome_table,
     pairs_table,
-    structure_table,
     verdicts,
 )
 from contextwise.report.html import (
@@ -126,6 +130,18 @@ def answer_html(analysis: Analysis) -> Markup:
             tag("h1", phrase_html(title_sentence(analysis))),
             tag("div", *sentences, class_="sub"),
             verdict_line(verdicts(analysis)),
+        ]
+    )
+
+
+def findings_html(analysis: Analysis) -> Markup:
+    """Return what follows the answer: the table, where it differs, and the picture of all pairs."""
+    where = _where_lede(analysis)
+    return joined(
+        [
+            _answer_table(analysis),
+            _cards("Where the association differs", where, difference_cards(analysis)),
+            _all_pairs(analysis),
         ]
     )
 
@@ -251,7 +267,7 @@ def _all_pairs(analysis: Analysis) -> Markup | None:
 
 def _structure(analysis: Analysis) -> Markup | None:
     """Say what the structure adds: its regions with their own tests."""
-    table = structure_table(analysis)
+    table = claims_table(analysis.evidence.claims)
     if not table.rows:
         return None
     lede = tag("p", marked(notes.structure_text(analysis)), class_="lede")

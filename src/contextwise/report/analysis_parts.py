@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from contextwise.analysis.conclusions import Analysis
 from contextwise.evidence.pair_records import VERDICTS, Interaction, PairEvidence
+from contextwise.models.evidence import ClaimEvidence
+from contextwise.models.notation import in_words
 from contextwise.report.analysis_answer import (
     differences,
     effect_label,
+    evidence_sentence,
     interaction_sentence,
     main_effect,
     next_sentences,
@@ -21,11 +25,17 @@ from contextwise.report.analysis_answer import (
     title_sentence,
     verdict_note,
 )
-from contextwise.report.analysis_contrasts import Contrast, contrast_of, shares_of
+from contextwise.report.analysis_contrasts import (
+    FEWEST_ROWS,
+    Contrast,
+    contrast_of,
+    shares_of,
+)
 from contextwise.report.analysis_drawings import Line, Rows
 from contextwise.report.parts import (
     TOP,
     Card,
+    Cell,
     Judged,
     Note,
     PairName,
@@ -33,6 +43,7 @@ from contextwise.report.parts import (
     Picture,
     Section,
     Spread,
+    Style,
     Table,
     Verdicts,
     table,
@@ -126,13 +137,12 @@ def analysis_event(analysis: Analysis) -> str:
     return states.pop() if len(states) == 1 else ""
 
 
-def spread(contrast: Contrast, kind: str) -> Spread | None:
+def spread(contrast: Contrast, kind: Literal["points", "ratio"]) -> Spread | None:
     """Return the difference or the odds ratio of a contrast as a cell."""
     effect = contrast.difference if kind == "points" else contrast.odds
     if effect is None:
         return None
-    written = "points" if kind == "points" else "ratio"
-    return Spread(effect.estimate, effect.low, effect.high, effect.crude, written)
+    return Spread(effect.estimate, effect.low, effect.high, effect.crude, kind)
 
 
 def judged(analysis: Analysis, evidence: PairEvidence) -> Judged:
@@ -209,7 +219,7 @@ def difference_card(analysis: Analysis, each: Interaction) -> Card:
     return Card(title, test, interaction_sentence(each, least), picture, numbers)
 
 
-def _written(kind: str) -> str:
+def _written(kind: str) -> Literal["points", "ratio"]:
     return "points" if kind == "difference" else "ratio"
 
 
@@ -245,16 +255,67 @@ def share_text(value: float, low: float, high: float) -> str:
     return f"{percent(value)} ({percent(low)} to {percent(high)})"
 
 
-# -- the structure ---------------------------------------------------------------------------------
+# -- one pair, and the claims of a structure -------------------------------------------------------
 
 
-def structure_table(analysis: Analysis) -> Table:
-    """Return the regions that the structure claims for pairs, with their own tests."""
+def pair_cards(analysis: Analysis, pair: Sequence[str]) -> list[Part]:
+    """Return the card of a pair, those of its differences, and what the structure claims."""
+    evidence = analysis.pairs.about(*pair)
+    claims = claims_table(analysis.evidence.about(*pair))
+    structure: list[Part] = [claims] if claims.rows else []
+    if evidence is None:
+        note = "These rows do not say: a variable does not vary, or it was not tested."
+        return [Note("note", note), *structure]
+    differing = [difference_card(analysis, each) for each in analysis.differing(*pair)]
+    return [pair_card(analysis, evidence), *differing, *structure]
+
+
+def pair_card(analysis: Analysis, evidence: PairEvidence) -> Card:
+    """Return the card of a pair: its verdict, one sentence, and all its numbers."""
+    first, second = map(Name, evidence.pair)
+    contrast = _contrast(analysis, evidence)
+    picture = None
+    if contrast is not None:
+        state = contrast.difference.state
+        shares = shares_of(evidence.effects, state, analysis.smallest_count)
+        points = tuple((e.at, e.estimate, e.low, e.high) for e in shares)
+        if len(points) > 1:
+            label = f"Share of {contrast.of} = {state} by {contrast.by}"
+            picture = Picture(label, (), Line(label, points))
+    return Card(
+        Phrase(first, " – ", second),
+        evidence.verdict,
+        evidence_sentence(evidence),
+        picture,
+        effects_table(evidence, analysis.smallest_count),
+    )
+
+
+def effects_table(evidence: PairEvidence, least: int = 0) -> Table:
+    """Return all effects of a pair that rest on enough rows."""
+    rows: list[tuple[Cell, ...]] = []
+    for each in evidence.effects:
+        if each.rows < max(least, FEWEST_ROWS):
+            continue
+        where = f"{each.by}: {each.at}" if each.at else f"each step of {each.by}"
+        where += f" against {each.reference}" if each.reference else ""
+        number: Cell = f"{share_text(each.estimate, each.low, each.high)}"
+        if each.kind != "share":
+            crude = None if least else each.crude
+            number = Spread(each.estimate, each.low, each.high, crude, _written(each.kind))
+        what = f"{each.of} = {each.state}" if each.state else each.of
+        rows.append((f"{each.kind} of {what}", where, number, round(each.rows)))
+    columns: dict[str, Style] = {"what": "text", "where": "text", "number": "score"}
+    return table("", columns | {"rows": "count"}, rows, key="ev")
+
+
+def claims_table(claims: Sequence[ClaimEvidence]) -> Table:
+    """Return the regions that a structure claims, with their own tests."""
     rows = []
-    for claim in analysis.evidence.claims:
-        region = " and ".join(map(str, claim.region)) or "every context"
+    for claim in claims:
+        region = in_words(claim.region) or "every context"
         kind = "dependent" if claim.dependent else "independent"
         rows.append((PairName(*claim.pair), kind, region, claim.p, claim.verdict))
-    columns = {"pair": "name", "claim": "text", "where": "text", "p": "p", "verdict": "text"}
-    title = f"{plural(len(rows), 'claim')}, found and tested on the same rows"
-    return table(title, columns, rows, key="structure")  # type: ignore[arg-type]
+    columns: dict[str, Style] = {"pair": "name", "claim": "text", "where": "text", "p": "p"}
+    title = f"{plural(len(rows), 'claim')} of the structure, found and tested on the same rows"
+    return table(title, columns | {"verdict": "text"}, rows, key="claims")

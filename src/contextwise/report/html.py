@@ -300,14 +300,14 @@ def verdict_line(verdicts: Verdicts) -> Markup:
 
 def card_html(card: Card, level: int = 3) -> Markup:
     """Return a card; its numbers are folded."""
-    picture = card.picture and card.picture.content and card.picture.content.svg()
+    drawn = card.picture.content if card.picture else None
     folded = tag("details", tag("summary", "The numbers"), as_html([card.numbers]))
     return tag(
         "div",
         tag(f"h{level}", phrase_html(card.title)),
         tag("p", card.test, class_="chip"),
         tag("p", phrase_html(card.sentence), class_="say"),
-        picture,
+        drawn.svg() if drawn else None,
         folded if card.numbers.rows else None,
         class_="card",
     )
