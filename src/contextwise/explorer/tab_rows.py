@@ -358,8 +358,6 @@ def _serve_learning(state: State, recipe: Callable[[], Recipe | None]) -> None:
     def model() -> str:
         found = value_of(outcome(), "nothing has been learned yet")
         return encode(found.structure, "json").decode()
-            value_of(outcome(), "nothing has been learned yet").structure, "json"
-        ).decode()
 
     show("learn_buttons", buttons)
     show("learn_outcome", learned)

@@ -212,7 +212,7 @@ def _differs(found: Sequence[Interaction], outcome: str | None) -> Phrase:
     if outcome is None:
         first = found[0]
         names = Phrase(Name(first.pair[0]), " with ", Name(first.pair[1]))
-        more = f" (and {len(found) - 1} more such differences)" if len(found) > 1 else ""
+        more = f"; {len(found) - 1} more differences are below" if len(found) > 1 else ""
         return Phrase("The association of ", names, " differs by ", Name(first.by), f"{more}.")
     said = [
         Phrase(Name(other(each.pair, outcome)), " by ", Name(each.by))
@@ -221,7 +221,7 @@ def _differs(found: Sequence[Interaction], outcome: str | None) -> Phrase:
     if len(found) > MOST_NAMED:
         said.append(Phrase(f"{len(found) - MOST_NAMED} more"))
     start = Phrase("The association with ", Name(outcome), " is not the same everywhere: ")
-    return Phrase(start, "that of ", listed_phrases(said), " differs.")
+    return Phrase(start, "it changes for ", listed_phrases(said), ".")
 
 
 def _suggestive(pairs: Sequence[PairEvidence], outcome: str | None) -> Phrase:

@@ -32,6 +32,7 @@ from contextwise.report.analysis_contrasts import (
     shares_of,
 )
 from contextwise.report.analysis_drawings import Line, Rows
+from contextwise.report.analysis_notes import cautions
 from contextwise.report.parts import (
     TOP,
     Card,
@@ -63,7 +64,8 @@ def analysis_parts(analysis: Analysis, *, top: int = TOP) -> list[Part]:
         parts.append(Section("Where the association differs", (*cards[:MOST_CARDS],), "where"))
     if analysis.outcome and len(analysis.pairs) > len(shown_pairs(analysis)):
         parts.append(other_pairs(analysis, top))
-    return parts
+    told = [text.replace("`", "") for text in cautions(analysis)]
+    return [*parts, Note("cautions", "\n".join(told))]
 
 
 def answer_parts(analysis: Analysis) -> list[Part]:
