@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     least=0,
     help="On the page, hide what reveals groups of fewer rows.",
 )
+@options.path("--tables", metavar="FOLDER", help="Write the tables of the page here as CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON; write no page.")
 @options.seed
 @options.time_limit()
@@ -62,6 +63,7 @@ def analyse(
     learner: Learner,
     seed: int,
     as_json: bool,
+    tables: str | None,
     row_options: RowOptions,
     **keywords: Any,
 ) -> None:
@@ -104,8 +106,11 @@ def analyse(
         printing.print_json(result.document())
     else:
         cw.formats.write(result.structure, model)
+        result.to_html(page, command=options.command_line(ctx), model=model)
+        if tables is not None:
+            result.to_csv(tables)
         click.echo(result)
-        click.echo(f"{model} has the structure", err=True)
+        click.echo(f"\nPage: {page}   Structure: {model}{f'   Tables: {tables}' if tables else ''}")
     if result.unfinished:
         ctx.exit(3)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from contextwise.analysis.conclusions import Analysis
+from contextwise.analysis.pair_rows import to_hide
 from contextwise.evidence.pair_records import Interaction, PairEffect, PairEvidence
 from contextwise.report.analysis_contrasts import Contrast, contrast_of
 from contextwise.report.words import (
@@ -122,7 +123,7 @@ def _title_of_all(
 
 
 def overall_share(analysis: Analysis, name: str, state: str) -> float | None:
-    """Return the share of the rows with a state; None where rows have weights."""
+    """Return the share of the rows with a state; None if rows have weights, or few have a state."""
     if analysis.settings.weights is not None:
         return None
     domain = analysis.data.domain
@@ -130,6 +131,8 @@ def overall_share(analysis: Analysis, name: str, state: str) -> float | None:
     if state not in domain.states[place]:
         return None
     counts = analysis.data.counts()[place]
+    if to_hide(counts.tolist(), counts.tolist(), analysis.smallest_count):
+        return None
     return float(counts[domain.states[place].index(state)] / counts.sum())
 
 

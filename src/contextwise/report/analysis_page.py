@@ -41,6 +41,7 @@ from contextwise.report.analysis_parts import (
     pairs_table,
     verdicts,
 )
+from contextwise.report.groups_of_rows import columns_parts
 from contextwise.report.html import (
     Markup,
     as_html,
@@ -74,6 +75,7 @@ def page_of_analysis(
         _answer_table(analysis),
         _cards("Over the states", _lines_lede(analysis), line_cards(analysis)),
         _cards("Where the association differs", _where_lede(analysis), difference_cards(analysis)),
+        _groups(analysis),
         _all_pairs(analysis),
         _structure(analysis),
         _data(analysis),
@@ -263,6 +265,12 @@ def _all_pairs(analysis: Analysis) -> Markup | None:
     elif len(ordered) > MOST_IN_LIST:
         list_ = folded(f"All {len(rest):,} pairs", table)
     return section("All pairs", tag("div", figure, tag("div", lede, list_), class_="two"))
+
+
+def _groups(analysis: Analysis) -> Markup | None:
+    if analysis.groups is None:
+        return None
+    return section("Groups", as_html(columns_parts(analysis.groups), level=3))
 
 
 def _structure(analysis: Analysis) -> Markup | None:

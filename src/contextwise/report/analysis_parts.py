@@ -33,6 +33,7 @@ from contextwise.report.analysis_contrasts import (
 )
 from contextwise.report.analysis_drawings import Line, Rows
 from contextwise.report.analysis_notes import cautions
+from contextwise.report.groups_of_rows import columns_parts
 from contextwise.report.parts import (
     TOP,
     Card,
@@ -64,6 +65,8 @@ def analysis_parts(analysis: Analysis, *, top: int = TOP) -> list[Part]:
         parts.append(Section("Where the association differs", (*cards[:MOST_CARDS],), "where"))
     if analysis.outcome and len(analysis.pairs) > len(shown_pairs(analysis)):
         parts.append(other_pairs(analysis, top))
+    if analysis.groups is not None:
+        parts.append(Section("Groups", tuple(columns_parts(analysis.groups, top=top))))
     told = [text.replace("`", "") for text in cautions(analysis)]
     return [*parts, Note("cautions", "\n".join(told))]
 
@@ -106,8 +109,8 @@ def outcome_table(analysis: Analysis) -> Table:
             span = f"{contrast.first.at} → {contrast.last.at}"
             ends = f"{percent(contrast.first.estimate)} → {percent(contrast.last.estimate)}"
             shares = ends if analysis_event(analysis) else f"{contrast.difference.state}: {ends}"
-            difference = spread(contrast, "points")
-            odds = spread(contrast, "ratio")
+            difference = spread(contrast, "points", analysis.smallest_count)
+            odds = spread(contrast, "ratio", analysis.smallest_count)
         p = None if each.p is None else each.adjusted
         rows.append((name, span, shares, difference, difference, odds, p, judged(analysis, each)))
     event = analysis_event(analysis)
@@ -139,12 +142,16 @@ def analysis_event(analysis: Analysis) -> str:
     return states.pop() if len(states) == 1 else ""
 
 
-def spread(contrast: Contrast, kind: Literal["points", "ratio"]) -> Spread | None:
-    """Return the difference or the odds ratio of a contrast as a cell."""
+def spread(contrast: Contrast, kind: Literal["points", "ratio"], least: int = 0) -> Spread | None:
+    """Return the difference or the odds ratio of a contrast as a cell.
+
+    Where small counts are hidden, so is the crude number, which would tell them.
+    """
     effect = contrast.difference if kind == "points" else contrast.odds
     if effect is None:
         return None
-    return Spread(effect.estimate, effect.low, effect.high, effect.crude, kind)
+    crude = None if least else effect.crude
+    return Spread(effect.estimate, effect.low, effect.high, crude, kind)
 
 
 def judged(analysis: Analysis, evidence: PairEvidence) -> Judged:

@@ -1,0 +1,185 @@
+"""The sentences of an analysis: each says what the records say, and no more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from contextwise.analysis.conclusions import Analysis, analyse
+from contextwise.evidence.pair_records import (
+    Interaction,
+    PairEffect,
+    PairEvidence,
+    StateEffects,
+    Verdict,
+)
+from contextwise.report.analysis_answer import (
+    evidence_sentence,
+    interaction_sentence,
+    next_sentences,
+    title_sentence,
+    verdict_note,
+)
+from contextwise.report.analysis_contrasts import contrast_of
+from contextwise.report.words import Name, Phrase, p_text, percent, points, ratio
+
+
+def effect(kind: str, at: str, reference: str, estimate: float, **more: Any) -> PairEffect:
+    numbers = {"low": estimate - 0.05, "high": estimate + 0.05, "crude": estimate, "rows": 100.0}
+    fields = {"of": "ill", "by": "age", "state": "yes", **numbers, **more}
+    return PairEffect(kind=kind, at=at, reference=reference, estimate=estimate, **fields)  # type: ignore[arg-type]
+
+
+def evidence(verdict: Verdict = "associated", **more: Any) -> PairEvidence:
+    effects = (
+        effect("odds ratio", "old", "young", 2.5),
+        effect("share", "young", "", 0.3),
+        effect("share", "old", "", 0.6),
+        effect("difference", "old", "young", 0.3),
+    )
+    fields = {"p": 0.0001, "adjusted": 0.0003, "family": "3 pairs", "effects": effects}
+    fields |= {"v": 0.25, "v_low": 0.2, "v_high": 0.3, "given": ("sex",), "could_show": 0.08}
+    return PairEvidence(("ill", "age"), verdict, **{**fields, **more})
+
+
+@cache
+def _analysis() -> Analysis:
+    return analyse("titanic", outcome="survived", resamples=0, learner="independent")
+
+
+def with_pairs(*pairs: PairEvidence, outcome: str | None = "ill") -> Analysis:
+    known = _analysis()
+    settings = replace(known.settings, outcome=outcome, weights="w")
+    tested = replace(known.pairs, settings=settings, pairs=pairs)
+    return replace(known, pairs=tested, interactions=())
+
+
+def test_the_title_says_what_holds_and_how_much() -> None:
+    title = title_sentence(with_pairs(evidence()))
+    assert title == (
+        "ill is yes for 60 % where age is old, for 30 % where it is young, with the other variables "
+        "held fixed."
+    )
+    assert [w for w in title.words if isinstance(w, Name)] == ["ill", "age"]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"verdict": "no association shown"}, "no association with the other variable is shown"),
+        ({"verdict": "suggestive"}, "no association with the other variable is shown"),
+        ({"verdict": "associated, not on average", "context": "sex"}, "but not on average"),
+        ({"v": 0.04}, "has only weak associations: with age"),
+    ],
+)
+def test_weak_or_unclear_associations_never_lead(change: dict[str, Any], says: str) -> None:
+    assert says in title_sentence(with_pairs(evidence(**change)))
+
+
+def test_two_points_are_never_the_strongest() -> None:
+    small = tuple(replace(e, estimate=0.02, low=0.01, high=0.03) for e in evidence().effects)
+    title = title_sentence(with_pairs(evidence(effects=small, v=0.06)))
+    assert title == "ill has only weak associations: with age, with the other variables held fixed."
+
+
+def test_nothing_is_called_held_fixed_where_nothing_was() -> None:
+    for verdict in ("associated", "no association shown"):
+        title = title_sentence(with_pairs(evidence(verdict, given=())))  # type: ignore[arg-type]
+        assert "held fixed" not in title
+
+
+def test_columns_that_were_left_out_are_not_called_held_fixed() -> None:
+    title = title_sentence(with_pairs(evidence(left_out=("town",))))
+    assert "with 1 other variable held fixed" in title
+
+
+def test_a_crude_difference_that_others_take_away_is_told() -> None:
+    crude = tuple(
+        replace(e, crude=0.5) if e.kind == "difference" else e for e in evidence().effects
+    )
+    told = next_sentences(with_pairs(evidence(effects=crude)))
+    assert any("the crude difference is 50 points; 30 remain" in each for each in told)
+    assert not any("crude" in each for each in next_sentences(with_pairs(evidence())))
+
+
+def test_states_with_few_rows_are_not_quoted() -> None:
+    rare = tuple(replace(e, rows=19.0) if e.at == "old" else e for e in evidence().effects)
+    assert contrast_of(evidence(effects=rare)) is None
+    assert contrast_of(evidence(), least=101) is None
+
+
+def test_ordered_variables_go_from_end_to_end() -> None:
+    effects = (
+        *(effect("share", at, "", share) for at, share in zip("abc", (0.2, 0.7, 0.4), strict=True)),
+        effect("difference", "b", "a", 0.5),
+        effect("difference", "c", "a", 0.2),
+    )
+    found = contrast_of(evidence(effects=effects), ordered=["age"])
+    assert found is not None
+    assert found.last.at == "c"
+    unordered = contrast_of(evidence(effects=effects))
+    assert unordered is not None
+    assert unordered.last.at == "b"
+
+
+def test_each_verdict_has_its_sentence() -> None:
+    assert evidence_sentence(evidence()) == (
+        "ill and age are related given the other 1 column as coded (p < 0.001, corrected for 3 "
+        "pairs; V 0.25, 0.20 to 0.30)."
+    )
+    weak = evidence("suggestive", p=0.004, adjusted=0.11)
+    assert evidence_sentence(weak).startswith("Suggestive: p = 0.004, 0.11 after correction")
+    assert evidence_sentence(evidence("no association shown")) == (
+        "No clear relation: an association above V = 0.08 would have been found with probability "
+        "0.8."
+    )
+    untested = evidence("could not be tested", could_show=0.43)
+    assert "only V above 0.43 would show" in evidence_sentence(untested)
+    turned = evidence("associated, not on average", context="sex")
+    assert "differs by sex" in evidence_sentence(turned)
+
+
+def test_a_verdict_names_where_it_differs() -> None:
+    assert verdict_note(evidence(), ["sex", "year"]) == "differs by sex and year"
+    assert verdict_note(evidence("no association shown"), []) == "V at most 0.30"
+
+
+def interaction(*values: float) -> Interaction:
+    states = tuple(
+        StateEffects(f"s{k}", 100.0, (effect("difference", "old", "young", value),))
+        for k, value in enumerate(values)
+    )
+    return Interaction(("ill", "age"), "year", "differs", 0.001, 0.02, "2 tests", states=states)
+
+
+def test_a_difference_is_told_by_its_ends() -> None:
+    told = interaction_sentence(interaction(0.1, -0.2, 0.3))
+    assert "−20 (−25 to −15) where year is s1, +30 (+25 to +35) where it is s2." in told
+
+
+def test_groups_with_few_rows_are_not_told() -> None:
+    each = interaction(0.1, 0.3)
+    few = replace(each, states=tuple(replace(s, rows=19.0) for s in each.states))
+    assert interaction_sentence(few) == "The test shows that it differs; no single number says how."
+
+
+def test_numbers_are_written_for_people() -> None:
+    assert [percent(x) for x in (0, 0.001, 0.456, 0.999, 1)] == [
+        "0 %", "< 1 %", "46 %", "> 99 %", "100 %",
+    ]  # fmt: skip
+    assert [points(x) for x in (-0.056, 0.001, 0.12)] == ["−6", "0", "+12"]
+    assert [ratio(x) for x in (0.001, 0.487, 1.04, 12.3, 5000.0)] == [
+        "< 0.01", "0.49", "1.0", "12", "> 999",
+    ]  # fmt: skip
+    assert [p_text(p) for p in (1e-9, 0.0012, 0.0504, 0.0496, 0.05, 0.7, 1.0, None)] == [
+        "< 0.001", "0.0012", "0.0504", "0.0496", "0.05", "0.7", "1", "–",
+    ]  # fmt: skip
+
+
+def test_a_phrase_keeps_its_names() -> None:
+    phrase = Phrase("a ", Phrase("b ", Name("c")), ".")
+    assert phrase == "a b c."
+    assert [type(word) for word in phrase.words] == [str, str, Name, str]
