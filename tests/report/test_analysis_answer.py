@@ -60,8 +60,8 @@ def with_pairs(*pairs: PairEvidence, outcome: str | None = "ill") -> Analysis:
 def test_the_title_says_what_holds_and_how_much() -> None:
     title = title_sentence(with_pairs(evidence()))
     assert title == (
-        "ill is yes for 60 % where age is old, for 30 % where it is young, with the other variables "
-        "held fixed."
+        "ill is yes for 60 % where age is old, for 30 % where it is young, with the other "
+        "variables held fixed."
     )
     assert [w for w in title.words if isinstance(w, Name)] == ["ill", "age"]
 

@@ -34,7 +34,8 @@ from contextwise.learning.base import Learner, as_learner
 from contextwise.models.evidence import Evidence
 from contextwise.models.structure import Model, Structure, structure_of
 from contextwise.support.effort import Deadline, Effort, Progress
-from contextwise.support.formatting import Printed, listed, plural
+from contextwise.support.files import write_bytes
+from contextwise.support.formatting import Printed, as_csv, listed, plural, renderers
 
 __all__ = ["Analysis", "analyse"]
 
@@ -106,6 +107,26 @@ class Analysis(Printed):
 
         return require("pandas", "frames").DataFrame(self.records())
 
+    def to_html(self, path: str | Path, *, command: str = "", model: str = "") -> None:
+        """Write the page to show to others: one file that needs no network."""
+        page = renderers("analysis_page").page_of_analysis(self, command=command, model=model)
+        write_bytes(path, page.encode("utf-8"))
+
+    def to_csv(self, folder: str | Path) -> None:
+        """Write ``pairs.csv``, ``effects.csv`` and ``differences.csv`` into a folder."""
+        tables = {
+            "pairs": self.records(),
+            "effects": [_of_pair(e.pair, asdict(f)) for e in self.pairs for f in e.effects],
+            "differences": [_of_difference(each) for each in self.interactions],
+        }
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for name, records in tables.items():
+            write_bytes(Path(folder) / f"{name}.csv", as_csv(records).encode("utf-8"))
+
+    def plot(self) -> Any:
+        """Return the picture of all pairs, which a notebook shows."""
+        return renderers("analysis_drawings").PairsPicture(self)
+
     def document(self) -> dict[str, Any]:
         """Return everything as a mapping for JSON."""
         learned = self.structure.origin.learned
@@ -127,6 +148,17 @@ class Analysis(Printed):
     def __repr__(self) -> str:
         shown = sum(each.associated for each in self.pairs)
         return f"Analysis({self.title}: {shown} of {plural(len(self.pairs), 'pair')} associated)"
+
+
+def _of_pair(pair: Pair, record: dict[str, Any]) -> dict[str, Any]:
+    return {"first": pair[0], "second": pair[1], **record}
+
+
+def _of_difference(each: Interaction) -> dict[str, Any]:
+    """Return an interaction without its effects, which have their own lengths."""
+    record = {key: value for key, value in each.record().items() if key not in ("pair", "states")}
+    texts = {key: ", ".join(v) for key, v in record.items() if isinstance(v, tuple)}
+    return _of_pair(each.pair, record | texts)
 
 
 def _flat(record: dict[str, Any]) -> dict[str, Any]:

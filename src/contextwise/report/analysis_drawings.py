@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
+from contextwise.analysis.conclusions import Analysis
 from contextwise.evidence.pair_records import PairEvidence
-from contextwise.report.html import Markup, Point, joined, line, svg_picture, tag, tip
+from contextwise.report.html import Markup, Point, line, static, svg_picture, tag, tip
 from contextwise.report.parts import Spread
 from contextwise.report.words import percent, strength
 
@@ -19,6 +20,8 @@ WIDTH = 300.0
 LABELS, VALUES = 92.0, 70.0
 MOST_ARCS = 12
 """Variables up to which all pairs are drawn as arcs."""
+LABEL = 48.0, 28.0
+"""Room for the number of an arc."""
 SHOWN_V = 0.1
 """A V from which an arc has its number."""
 
@@ -200,7 +203,7 @@ class Arcs:
                 labels.append((v, at))
         numbers = []
         for v, at in sorted(labels, reverse=True):
-            if all(abs(at[0] - x) > 26 or abs(at[1] - y) > 13 for x, y in taken):
+            if all(abs(at[0] - x) > LABEL[0] or abs(at[1] - y) > LABEL[1] for x, y in taken):
                 taken.append(at)
                 numbers.append(tag("text", strength(v), x=at[0], y=at[1], dy="0.35em"))
         nodes = [self._node(name, middle, half, y) for name, y in place.items()]
@@ -254,6 +257,27 @@ class Squares:
         return svg_picture("sq", (size, cell * len(self.names)), told, *shapes)
 
 
+@dataclass(frozen=True)
+class PairsPicture:
+    """The picture of all pairs of an analysis, as a notebook shows it."""
+
+    analysis: Analysis
+
+    def svg(self) -> Markup:
+        """Draw arcs of few variables, squares of many."""
+        tested = self.analysis.pairs
+        outcome = tested.settings.outcome
+        names = dict.fromkeys(
+            [*([outcome] if outcome else []), *(n for e in tested for n in e.pair)]
+        )
+        if len(names) <= MOST_ARCS:
+            return Arcs(tuple(names), tested.pairs, outcome).svg()
+        return Squares(tuple(names), tested.pairs).svg()
+
+    def _repr_html_(self) -> str:
+        return tag("div", tag("style", static("findings.css")), self.svg(), class_="findings")
+
+
 def text(words: str, place: Point, kind: str, anchor: str) -> Markup:
     """Return a text whose middle is at a height."""
     return tag("text", words, x=place[0], y=place[1], dy="0.35em", class_=kind, text_anchor=anchor)
@@ -262,6 +286,3 @@ def text(words: str, place: Point, kind: str, anchor: str) -> Markup:
 def shortened(name: str, most: int) -> str:
     """Cut a long name at its end."""
     return name if len(name) <= most else f"{name[: most - 1]}…"
-
-
-__all__ = ["Arcs", "Line", "Rows", "Scale", "Squares", "axis", "joined", "spread_plot"]

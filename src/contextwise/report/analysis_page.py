@@ -322,7 +322,7 @@ def _variable(
     if len(entries) > MOST_STATES:
         lines.append(note(f"and {len(entries) - MOST_STATES} more states"))
     kind = tag("small", " ordered") if ordered else None
-    return tag("div", tag("h4", shortened(name, 28), kind), *lines, class_="var")
+    return tag("div", tag("h3", shortened(name, 28), kind), *lines, class_="var")
 
 
 def decisions_html(entries: Iterable[notes.Decision]) -> Markup:
