@@ -7,7 +7,8 @@
   value?
 - **whole**: random networks. How many of the weak edges are called associated, and how often is any
   pair that is independent given the others?
-- **same**: a common association in groups with different margins; and one that differs.
+- **missing**: a confounder is missing in 30 % of the rows. Drop them, or keep a state "missing"?
+- **groups**: a common association in groups with different margins; and one that differs.
 
 ``python -m benchmarks.pair_rates --count 1000`` prints a table; with ``--only level`` a part. Set
 ``OMP_NUM_THREADS=1``: the matrices are small.
@@ -377,9 +378,35 @@ def groups(count: int) -> Iterator[str]:
         yield f"  {name:42s} {rejected / count:.3f}  {covered / count:.3f}  {count}"
 
 
+def with_missing(effect: float, keep: bool, depends: bool) -> Callable[[Rng], Sample]:
+    """Lose the confounder of 30 % of the rows; drop these rows, or keep them as a state."""
+
+    def draw(rng: Rng) -> Sample:
+        z, other = rng.integers(3, size=1000), rng.integers(2, size=1000)
+        a = logistic(1.2 * (z - 1) + 0.5 * other, rng)
+        b = logistic(1.2 * (z - 1) + effect * a - 0.3 * other, rng)
+        lost = rng.random(1000) < (0.15 + 0.3 * a if depends else 0.3)
+        if keep:
+            return Sample([a, b, np.where(lost, 3, z), other])
+        return Sample([each[~lost] for each in (a, b, z, other)])
+
+    return draw
+
+
+MISSING: Mapping[str, Callable[[Rng], Sample]] = {
+    f"{'state' if keep else 'dropped'}, {'lost by a' if depends else 'at random'}, log odds {e}": (
+        with_missing(e, keep, depends)
+    )
+    for e in (0.0, 0.4)
+    for depends in (False, True)
+    for keep in (False, True)
+}
+
+
 PARTS: Mapping[str, Callable[[int], Iterator[str]]] = {
     "level": lambda count: rates("level", LEVELS, count),
     "power": lambda count: rates("power", POWERS, count),
+    "missing": lambda count: rates("confounder missing in 30 % of 1,000 rows", MISSING, count),
     "coverage": coverage,
     "v": v_coverage,
     "whole": whole,
