@@ -32,10 +32,13 @@ CONVERGED = 1e-9
 """The Newton decrement, in squared standard errors of the coefficients, at which a fit ends."""
 FRESH = 6
 """Newton steps that use a new Hessian; later ones only if they converge slowly."""
+MANY = 300
+"""Coefficients from which on a Hessian serves more steps."""
 NEAR = 1e-6
 """The same where variables are left out of a fit."""
 DEAREST_HESSIAN = 4e8
 """Additions of one Hessian, above which it is estimated from every second, third, … row."""
+SPARSE_FROM = 100_000  # entries of the matrix from coefficients to tables
 FIXED = 1e-6  # ridge of intercepts
 
 
@@ -102,12 +105,14 @@ class Logit:
             np.array([t.high for t in terms], dtype=np.int64),
             int(starts[-1]),
         )
-        self.expand = np.zeros((starts[-1], self.places[-1]))
-        for k, (term, width) in enumerate(zip(terms, widths, strict=True)):
-            block = np.kron(term.basis, np.eye(width))
-            self.expand[starts[k] : starts[k + 1], self.places[k] : self.places[k + 1]] = block
+        self.expand = _diagonal(
+            [np.kron(t.basis, np.eye(width)) for t, width in zip(terms, widths, strict=True)]
+        )
         self.ridge = np.repeat([t.ridge for t in terms], counts)
         self.theta = np.zeros(int(self.places[-1]))
+        if not terms[0].owners and (terms[0].low, terms[0].high) == (0, slopes.shape[1]):
+            share = np.bincount(states, weights, minlength=len(slopes)) + 0.5
+            self.theta[: slopes.shape[1]] = np.linalg.pinv(slopes) @ np.log(share / share.sum())
 
     @cached_property
     def columns(self) -> int:
@@ -153,7 +158,8 @@ class Logit:
             self.slopes,
             weights,
         )
-        return np.asarray(self.expand.T @ by_code @ self.expand + np.diag(self.ridge))
+        half = self.expand.T @ by_code
+        return np.asarray((self.expand.T @ half.T).T + np.diag(self.ridge))
 
     def fit(self) -> FloatArray:
         """Fit all coefficients by Newton's method; return the shares."""
@@ -180,7 +186,8 @@ class Logit:
                     break
                 size /= 2
             theta, shares, value, gradient = moved, new_shares, new, new_gradient
-            if number < FRESH or decrement > 0.5 * last:
+            is_cheap = len(theta) < MANY and number < FRESH
+            if is_cheap or number < 2 or decrement > 0.3 * last:
                 inverse = self._inverse(shares, keep)
         return theta, shares, inverse
 
@@ -255,6 +262,15 @@ class Logit:
         sums = self.incidence @ stacked.reshape(len(stacked), -1)
         sums = sums.reshape(len(residuals), len(directions), -1)
         return np.asarray(np.einsum("nft,nt->nf", sums, residuals))
+
+
+def _diagonal(blocks: Sequence[FloatArray]) -> Any:
+    """Return a matrix with these blocks on its diagonal, sparse if it is large."""
+    from scipy.linalg import block_diag
+    from scipy.sparse import block_diag as sparse_diag
+
+    size = sum(map(len, blocks)) * sum(block.shape[1] for block in blocks)
+    return block_diag(*blocks) if size < SPARSE_FROM else sparse_diag(blocks, format="csr")
 
 
 # -- the sums by code, readable --------------------------------------------------------------------
