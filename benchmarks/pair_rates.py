@@ -269,7 +269,7 @@ def coverage(count: int) -> Iterator[str]:
                 ("share", truth(1)),
                 ("difference", truth(1) - truth(0)),
             ):
-                one = next(e for e in found if e.kind == kind and (kind != "share" or e.at == "1"))
+                one = next(e for e in found if e.kind == kind and (kind != "share" or e.at == "b"))
                 hits[kind] += one.low <= value <= one.high
         shown = "  ".join(f"{hit / count:.3f}" for hit in hits.values())
         name = f"{rows:,} rows, {'a tenth' if low else 'half'} with the event"
