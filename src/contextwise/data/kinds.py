@@ -20,7 +20,7 @@ import numpy as np
 
 from contextwise.data.table import Column
 
-FEWEST_ROWS = 5
+FEWEST_ROWS_TO_JUDGE = 5
 """From this number of rows on, values that all differ or number the rows are not a category."""
 MOST_FRACTIONS, MOST_WHOLE, MOST_CODES = 12, 20, 60
 """Numbers with more values are measurements; up to `MOST_CODES` whole numbers may be codes."""
@@ -153,7 +153,7 @@ class Profile:
     @cached_property
     def is_in_order(self) -> bool:
         """True for 1..n or 0..n-1 in order."""
-        if self.rows < FEWEST_ROWS or self.values != self.rows:
+        if self.rows < FEWEST_ROWS_TO_JUDGE or self.values != self.rows:
             return False
         numbers = self.column.numbers[self.column.codes]
         return numbers[0] in (0, 1) and bool((np.diff(numbers) == 1).all())
@@ -179,7 +179,7 @@ class Profile:
 
     @cached_property
     def differs_in_each_row(self) -> bool:
-        return self.values == self.rows >= FEWEST_ROWS and not self.counted
+        return self.values == self.rows >= FEWEST_ROWS_TO_JUDGE and not self.counted
 
     @cached_property
     def is_large_number(self) -> bool:
