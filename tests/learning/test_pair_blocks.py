@@ -54,6 +54,31 @@ def test_both_versions_rank_alike() -> None:
     assert compiled.rao(1, BLOCKS, weights, OPTIONS) == pytest.approx(expected, abs=1e-9)
 
 
+LITERALS = [(3, 0), (2, 0b0011), (2, 0b0100), (1, 0b011), (0, 0b01), (4, 0b110)]
+
+
+@pytest.mark.skipif(bool(logit.not_compiled), reason="not compiled")
+@pytest.mark.parametrize("v", [0, 1, 2, 3])
+def test_both_versions_scale_alike(v: int) -> None:
+    readable, compiled = _tables()
+    blocks = [b for b in BLOCKS if v in b[0] or v in dict(b[1])]
+    weights = readable.fit(v, blocks, [])[1]
+    scope = {u for effects, where in blocks for u in [*effects, *dict(where)]} - {v}
+    literals = [literal for literal in LITERALS if literal[0] in scope]
+    for k in range(len(blocks)):
+        expected = readable.only(v, blocks, weights, k, literals)
+        assert compiled.only(v, blocks, weights, k, literals) == pytest.approx(expected, abs=1e-8)
+
+
+def test_the_loss_without_a_block_is_predicted() -> None:
+    _, table = _tables(20_000)
+    block: Block = ((1, 4), ())
+    likelihood, weights = table.fit(1, [*BLOCKS[1:], block], [])
+    loss = table.fit(1, BLOCKS[1:], [])[0] - likelihood
+    predicted = table.only(1, [*BLOCKS[1:], block], weights, 3, [(4, 0)])[0]
+    assert predicted == pytest.approx(loss, rel=0.1, abs=0.5)
+
+
 def test_the_saturated_logit_is_the_table() -> None:
     """With all interactions, the likelihood is that of relative frequencies, up to the ridge."""
     rows, table = _tables(4000)

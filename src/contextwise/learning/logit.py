@@ -41,7 +41,7 @@ STATES = 10
 """States of a variable that are told apart; the rarest of more are treated as one."""
 FITS = 4000
 """Fits that are remembered."""
-STEPS, HALVINGS, TOLERANCE, SMALL = 40, 12, 1e-4, 0.3
+STEPS, HALVINGS, TOLERANCE, SMALL, SMALLEST = 40, 12, 1e-4, 0.3, 1e-9
 
 
 class Logits:
@@ -100,6 +100,42 @@ class Logits:
             own -= cross.T @ np.linalg.solve(information, cross)
             own += RIDGE * np.eye(len(own))
             result.append(float(score @ np.linalg.solve(own, score)) / 2)
+        return result
+
+    def only(
+        self,
+        v: int,
+        blocks: Sequence[Block],
+        weights: Sequence[float],
+        block: int,
+        literals: Sequence[Literal],
+    ) -> list[float]:
+        """Return about how the log-likelihood changes if a block acts only where a literal holds.
+
+        Its effect is scaled there and 0 elsewhere, and the other blocks adapt.
+        """
+        base = [((v,), ()), *blocks]
+        design, counts = self._design(v, [*base, *(((v,), (literal,)) for literal in literals)])
+        sizes = np.cumsum([0, *(weight_count(b, self.cardinalities) for b in base)])
+        is_own = np.zeros(design.shape[1], dtype=bool)
+        is_own[sizes[block + 1] : sizes[block + 2]] = True
+        is_rest = ~is_own & (np.arange(design.shape[1]) < len(weights))
+        _, p = _evaluate(design[:, : len(weights)], counts, np.array(weights))
+        effect = np.einsum(
+            "gds,d->gs", design[:, is_own], np.array(weights)[is_own[: len(weights)]]
+        )
+        information = _information(design[:, is_rest], design[:, is_rest], counts, p)
+        information += RIDGE * np.eye(len(information))
+        result = []
+        for holds in design[:, len(weights) :: self.cardinalities[v] - 1, 1].T:
+            along = np.stack([effect * (1 - holds)[:, None], effect * holds[:, None]], axis=1)
+            cross = _information(design[:, is_rest], along, counts, p)
+            (a, b), (_, c) = _information(along, along, counts, p) - cross.T @ np.linalg.solve(
+                information, cross
+            )
+            outside, inside = _score(along, counts, p)
+            scaled = (inside + b) ** 2 / (2 * c) if c > SMALLEST else 0.0
+            result.append(float(scaled - outside - a / 2))
         return result
 
     def _design(self, v: int, blocks: Sequence[Block]) -> tuple[FloatArray, FloatArray]:
@@ -266,6 +302,14 @@ class BlockScores:
         """Return about how much each option, a list of more blocks, gains in log-likelihood."""
         blocks = sorted(blocks)
         return self.rows.logits.rao(v, blocks, self.fit(v, blocks)[1], options)
+
+    def only(
+        self, v: int, blocks: Sequence[Block], block: Block, literals: Sequence[Literal]
+    ) -> list[float]:
+        """Return about how the log-likelihood changes if a block acts only where literals hold."""
+        blocks = sorted(blocks)
+        weights = self.fit(v, blocks)[1]
+        return self.rows.logits.only(v, blocks, weights, blocks.index(block), literals)
 
     def p_value(
         self, pair: PairIndex, known: Sequence[Sequence[Block]], options: Sequence[Sequence[Block]]

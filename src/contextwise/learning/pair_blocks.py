@@ -40,7 +40,7 @@ import numpy as np
 from contextwise.data.rows import Data
 from contextwise.errors import DomainError
 from contextwise.evidence.counted_rows import CountedRows
-from contextwise.evidence.independence_test import evaluate_given
+from contextwise.evidence.independence_test import evaluate_given, evaluate_without_each
 from contextwise.evidence.verdicts import judge
 from contextwise.learning.base import Learner, Run, pairs_of
 from contextwise.learning.logit import Block, BlockScores, Context, Literal, NumberedRows, penalty
@@ -63,6 +63,10 @@ FORMS = 12
 """Conjunctions that are tried in place of the block of a pair."""
 REFITS = 3
 """Trees that are refitted in each step of the search for a pair's tree."""
+ENOUGH = 0.8
+"""Rao's gain of what is there counts this much less, since it is approximate."""
+SLACK = 3.0
+"""Changes are refitted if they are this much worse, in nats, by what needs no fit."""
 COMMON = 8
 """Common neighbours whose states can be contexts of a pair; with more, those that gain most."""
 ROUNDS = 3
@@ -136,7 +140,7 @@ class _Search:
         self.pairs = [pair for pair in combinations(self.varying, 2) if pair not in forbidden]
         for pair in required:
             self.trees[pair] = EVERYWHERE
-        self._tables: dict[tuple[int, tuple[int, ...]], FloatArray] = {}
+        self._tables: dict[tuple[int, tuple[int, ...], bool], FloatArray] = {}
         self._gains: dict[PairIndex, tuple[list[list[Block]], dict[Tree, float]]] = {}
         self._switches: dict[tuple[PairIndex, tuple[int, ...]], list[int]] = {}
 
@@ -210,6 +214,68 @@ class _Search:
         blocks = zip(pair, self.known(pair, tree), strict=True)
         return 0.5 * sum(self.scores.fit(v, own)[0] for v, own in blocks) - self.cost(pair, tree)
 
+    def literals(self, pair: PairIndex) -> list[Literal]:
+        """Return the literals of common neighbours that have one state, or all but one."""
+        result: list[Literal] = []
+        for c in self.trees.common(pair):
+            every = self.trees.all_states(c)
+            single = {1 << s for s in members(every)}
+            result += [(c, states) for states in sorted(single | {every - s for s in single})]
+        return [x for x in result if self.freedom(pair, (x,))]
+
+    def promising(self, pair: PairIndex, literals: Sequence[Literal]) -> list[Literal]:
+        """Return the literals where a pair that depends everywhere had perhaps better depend alone.
+
+        A literal without states stands for no dependence at all.
+        """
+        gains = self._advantages(pair, literals)
+        return [x for x, gain in zip(literals, gains, strict=True) if gain > -SLACK]
+
+    def _advantages(self, pair: PairIndex, literals: Sequence[Literal]) -> list[float]:
+        """Return about how much better a pair that depends everywhere depends in literals alone."""
+        if not literals:
+            return []
+        costs = np.array([self.cost(pair, ((x,),) if x[1] else NOWHERE) for x in literals])
+        gains = self._change(pair, literals) + self.cost(pair, EVERYWHERE) - costs
+        return [float(gain) for gain in gains]
+
+    def _change(self, pair: PairIndex, literals: Sequence[Literal]) -> FloatArray:
+        """Return about how the likelihood changes if a pair depends where a literal holds alone.
+
+        The fits with the pair everywhere tell, so this needs no refit.
+        """
+        change = np.zeros(len(literals))
+        for v, other in (pair, pair[::-1]):
+            own = [(c, states) if states else (other, 0) for c, states in literals]
+            blocks = self.trees.blocks(v)
+            change += 0.5 * np.array(self.scores.only(v, blocks, (pair, ()), own))
+        return change
+
+    def may_gain(self, pair: PairIndex) -> bool:
+        """Return whether another tree of a pair may be better, by what needs no refit."""
+        if self.trees[pair] == EVERYWHERE:
+            return bool(self.promising(pair, self.literals(pair))) or self.may_go(pair)
+        if self.trees[pair]:
+            return True
+        return self._rao_climb(pair) > -SLACK
+
+    def _rao_climb(self, pair: PairIndex) -> float:
+        """Climb to a tree of an absent pair by Rao's gains; return about how much it gains."""
+        tree, common = EVERYWHERE, self.switches(pair)
+        while not self.run.is_late():
+            moves = [tree, *self._moves(pair, tree, common)]
+            gains = self.gains(pair, moves)
+            best = max(moves, key=lambda m: gains[m] - self.cost(pair, m))
+            if best == tree:
+                break
+            tree = best
+        return self.gains(pair, [tree])[tree] - self.cost(pair, tree)
+
+    def may_go(self, pair: PairIndex) -> bool:
+        """Return whether a pair may cost more than it gains."""
+        is_everywhere = self.trees[pair] == EVERYWHERE
+        return not is_everywhere or bool(self.promising(pair, [(pair[0], 0)]))
+
     def gains(self, pair: PairIndex, trees: Sequence[Tree]) -> dict[Tree, float]:
         """Return Rao's gains over no dependence of at least these trees of a pair."""
         known = self.known(pair)
@@ -271,7 +337,7 @@ class _Search:
             gains = {
                 pair: self.value(pair, NOWHERE) - self.value(pair, tree)
                 for pair, tree in self.trees.trees.items()
-                if self.is_removable(pair) and not self.run.is_late()
+                if not self.run.is_late() and self.is_removable(pair) and self.may_go(pair)
             }
             worst = max(gains, key=lambda pair: gains[pair], default=None)
             if worst is None or gains[worst] <= LEAST:
@@ -295,26 +361,42 @@ class _Search:
 
     def table_p(self, pair: PairIndex) -> float:
         """Return the p-value of independence given the neighbours of one end or of the other."""
-        return min(1.0, 2 * min(self._table_p(*pair), self._table_p(*pair[::-1])))
+        ends = (pair, pair[::-1])
+        return min(
+            1.0, 2 * min(float(self._table_ps(a, b in self.trees.near[a])[b]) for a, b in ends)
+        )
 
-    def _table_p(self, target: int, other: int) -> float:
-        given = tuple(sorted(self.trees.near[target] - {other}))
-        if (target, given) not in self._tables:
-            others = [u for u in self.varying if u != target and u not in given]
+    def _table_ps(self, target: int, inside: bool) -> FloatArray:
+        """Test each neighbour given the others, or each other variable given the neighbours."""
+        near = tuple(sorted(self.trees.near[target]))
+        key = target, near, inside
+        if key not in self._tables:
             p_values = np.ones(len(self.cards))
-            p_values[others] = evaluate_given(self.rows.table, target, others, given).p_values
-            self._tables[target, given] = p_values
-        return float(self._tables[target, given][other])
+            if inside:
+                p_values[[*near]] = evaluate_without_each(self.rows.table, target, near).p_values
+            else:
+                others = [u for u in self.varying if u != target and u not in near]
+                tests = evaluate_given(self.rows.table, target, others, near)
+                p_values[others] = tests.p_values
+            self._tables[key] = p_values
+        return self._tables[key]
 
     def audit(self) -> bool:
         """Add edges where tables contradict independence; return whether there were any."""
         added = False
-        while not self.run.is_late():
-            absent = [(self.table_p(pair), pair) for pair in self.pairs if not self.trees[pair]]
-            p, pair = min(absent, default=(1.0, (0, 0)))
-            if p > self.table_level:
+        absent = np.zeros((len(self.cards), len(self.cards)), dtype=bool)
+        for pair in self.pairs:
+            absent[pair] = not self.trees[pair]
+        while absent.any() and not self.run.is_late():
+            p = np.ones(absent.shape)
+            for v in self.varying:
+                p[v] = self._table_ps(v, inside=False)
+            p = np.where(absent, np.minimum(p, p.T), np.inf)
+            first, second = divmod(int(p.argmin()), len(p))
+            if min(1.0, 2 * p[first, second]) > self.table_level:
                 break
-            self.trees[pair] = EVERYWHERE
+            self.trees[first, second] = EVERYWHERE
+            absent[first, second] = False
             added = True
         return added
 
@@ -336,7 +418,7 @@ class _Search:
             literal = max(total, key=lambda x: total[x])
             pair = max(gains, key=lambda pair: gains[pair].get(literal, 0.0))
             tree = ((literal,),)
-            if self.trees.is_possible(pair, tree):
+            if self.trees.is_possible(pair, tree) and self._is_better(pair, tree):
                 self.trees[pair] = tree
                 gains = {p: own for p, own in gains.items() if not {*p} & {*pair}}
             else:
@@ -347,23 +429,21 @@ class _Search:
         gains = self.gains(pair, [tree, *moves])
         ranked = sorted(moves, key=lambda m: self.cost(pair, m) - gains[m])
         # Rao's gain is approximate, the more so the larger it is.
-        least = 0.8 * gains[tree] - self.cost(pair, tree) - 1.5
+        least = ENOUGH * gains[tree] - self.cost(pair, tree) - 1.5
         return [m for m in ranked[:REFITS] if gains[m] - self.cost(pair, m) > least]
 
     def _switch_gains(self, pair: PairIndex) -> dict[Literal, float]:
-        """Return the literals that a pair gains from most, and how much."""
+        """Return the literals that a pair gains from, and about how much."""
         if self.trees[pair] != EVERYWHERE:
             return {}
-        trees: list[Tree] = []
-        for c in self.switches(pair):
-            every = self.trees.all_states(c)
-            single = {1 << s for s in members(every)}
-            trees += [(((c, states),),) for states in sorted(single | {every - s for s in single})]
-        trees = [t for t in trees if self.freedom(pair, t[0]) and self.trees.is_possible(pair, t)]
-        tried = self.worth_a_refit(pair, EVERYWHERE, trees)
-        plain = self.value(pair, EVERYWHERE)
-        refitted = {tree[0][0]: self.value(pair, tree) - plain for tree in tried}
-        return {literal: gain for literal, gain in refitted.items() if gain > LEAST}
+        literals = self.literals(pair)
+        gains = zip(literals, self._advantages(pair, literals), strict=True)
+        return {
+            x: gain for x, gain in gains if gain > LEAST and self.trees.is_possible(pair, ((x,),))
+        }
+
+    def _is_better(self, pair: PairIndex, tree: Tree) -> bool:
+        return self.value(pair, tree) > self.value(pair, EVERYWHERE) + LEAST
 
     def find_contexts(self) -> None:
         """Change the tree of one pair at a time, the best change first."""
@@ -377,7 +457,7 @@ class _Search:
 
         def look_at(pair: PairIndex) -> None:
             looked[pair] = changes
-            if self.trees[pair] or self.trees.common(pair):
+            if (self.trees[pair] or self.trees.common(pair)) and self.may_gain(pair):
                 gain, tree = self.best_tree(pair)
                 if gain > LEAST:
                     heapq.heappush(heap, (-gain, pair, tree))
@@ -468,9 +548,21 @@ class _Search:
                     splits.append((((c, one),), ((c, others),)))
             splits = [t for t in splits if all(self.freedom(pair, context) for context in t)]
             splits = [t for t in splits if self.trees.is_possible(pair, t)]
+            splits = self._worth_splitting(pair, splits)
             for best in self.worth_a_refit(pair, EVERYWHERE, splits)[:1]:
                 if self.value(pair, best) > self.value(pair, EVERYWHERE) + LEAST:
                     self.trees[pair] = best
+
+    def _worth_splitting(self, pair: PairIndex, splits: Sequence[Tree]) -> list[Tree]:
+        """Return the splits that may gain by Rao's gains over the same effect everywhere."""
+        options: list[list[Block]] = [[(pair, split[0])] for split in splits]
+        scores = [self.scores.rao(v, self.trees.blocks(v), options) for v in pair if splits]
+        plain = self.cost(pair, EVERYWHERE)
+        return [
+            split
+            for split, *both in zip(splits, *scores, strict=False)
+            if 0.5 * sum(both) + SLACK > self.cost(pair, split) - plain
+        ]
 
     # -- evidence ----------------------------------------------------------------------------------
 
@@ -547,10 +639,18 @@ class _Search:
         before = self.trees.copy()
         best, most = before, self._value_within(scope, each) + LEAST
         try:
-            for block in self._best_forms(pair, context, each):
+            saved = sum(self._block_cost((p, self.trees[p][0]), each) for p in others)
+            least = most - saved - self._value_without(pair, scope, each)
+            for block in self._best_forms((pair, context), each, least):
+                if self.run.is_late():
+                    break
                 self.trees = before.copy()
                 self.trees[pair] = NOWHERE
                 self.trees.conjunctions.append(block)
+                reach = self._value_within(scope, each)
+                reach += sum(self._gain_without(p, each) for p in others)
+                if reach <= most:
+                    continue
                 left = list(others)
                 value = -inf
                 while left and not self.run.is_late():
@@ -567,20 +667,36 @@ class _Search:
         finally:  # also on Ctrl-C
             self.trees = best
 
-    def _best_forms(self, pair: PairIndex, context: Context, each: float) -> list[Block]:
-        """Return the conjunctions that would gain most in place of the block of a pair."""
+    def _best_forms(self, block: Block, each: float, least: float) -> list[Block]:
+        """Return the conjunctions that would gain most in place of the block of a pair.
+
+        All variables of the scope together must gain enough, over no block at all.
+        """
+        pair, context = (block[0][0], block[0][1]), block[1]
         forms = self._literal_forms(pair, context)
+        ends = [*pair, *(v for v in scope_of(block) if v not in pair)]
+        known = [self.trees.blocks(v, pair) for v in ends]
         options = [[form] for form in forms]
-        scores = [
-            self.scores.rao(v, blocks, options)
-            for v, blocks in zip(pair, self.known(pair), strict=True)
-        ]
+        scores = [self.scores.rao(v, own, options) for v, own in zip(ends, known, strict=True)]
         gains = {}
-        for form, *both in zip(forms, *scores, strict=True):
-            cost = penalty(self.scores.freedom(form), self.rows.total) + len(form[1]) * each
-            gains[form] = 0.5 * sum(both) - cost
-        best = set(sorted(forms, key=lambda form: -gains[form])[:FORMS])
+        for form, *found in zip(forms, *scores, strict=True):
+            cost = self._block_cost(form, each)
+            if (2 - ENOUGH) * 0.5 * sum(found) - cost + SLACK > least:
+                gains[form] = 0.5 * sum(found[:2]) - cost
+        best = set(sorted(gains, key=lambda form: -gains[form])[:FORMS])
         return [form for form in forms if form in best]  # the first of equally good ones wins
+
+    def _gain_without(self, pair: PairIndex, each: float) -> float:
+        """Return the most that may be gained within a scope without the block of a pair."""
+        context = self.trees[pair][0]
+        cost = self._block_cost((pair, context), each)
+        if context:
+            return cost
+        return max(0.0, float(self._change(pair, [(pair[0], 0)])[0]) + cost + SLACK)
+
+    def _block_cost(self, block: Block, each: float) -> float:
+        freedom = self.scores.freedom(block)
+        return penalty(freedom, self.rows.total) + len(block[1]) * each
 
     def _literal_forms(self, pair: PairIndex, context: Context) -> list[Block]:
         """Return the block of a pair in a context with one end, or both, as a literal."""
@@ -602,7 +718,7 @@ class _Search:
         total = 0.5 * sum(self.scores.fit(v, self.trees.blocks(v))[0] for v in scope)
         blocks: list[Block] = [(p, c) for p in combinations(scope, 2) for c in self.trees[p]]
         for block in blocks + self.trees.conjunctions:
-            total -= penalty(self.scores.freedom(block), self.rows.total) + len(block[1]) * each
+            total -= self._block_cost(block, each)
         # Conjunctions must explain clearly more than they leave out.
         return total - 0.25 * log(self.rows.total) * len(self.trees.conjunctions)
 

@@ -19,7 +19,7 @@ namespace contextwise::blocks {
 // The precision of the prior of each weight. It keeps weights finite where a state never occurs.
 inline constexpr double RIDGE = 0.02;
 inline constexpr int MOST_STEPS = 40, MOST_HALVINGS = 12;
-inline constexpr double TOLERANCE = 1e-4, SMALL = 0.3;
+inline constexpr double TOLERANCE = 1e-4, SMALL = 0.3, SMALLEST = 1e-9;
 
 // A block as a predictor of one variable v. If v is an effect, there is a weight for each cell of
 // the other effects and each state of v except the first. If a literal restricts v, there is a
@@ -66,25 +66,28 @@ class Cells {
  public:
   Cells(const std::vector<Predictor>& predictors, std::size_t free_states, std::size_t groups)
       : free_(free_states), first_{0}, start_(groups + 1, 0) {
-    std::vector<std::size_t> start;
     for (const Predictor& predictor : predictors) {
-      start.push_back(acts_.size());
+      of_.push_back(acts_.size());
       for (std::size_t cell = 0; cell < predictor.cells; ++cell) {
         acts_.push_back(predictor.acts);
         first_.push_back(first_.back() + (predictor.acts.empty() ? free_ : 1));
       }
     }
+    of_.push_back(acts_.size());
     for (std::size_t g = 0; g < groups; ++g) {
       for (std::size_t k = 0; k < predictors.size(); ++k)
         if (predictors[k].cell[g] >= 0)
-          active_.push_back(static_cast<u32>(start[k]) + static_cast<u32>(predictors[k].cell[g]));
+          active_.push_back(static_cast<u32>(of_[k]) + static_cast<u32>(predictors[k].cell[g]));
       start_[g + 1] = active_.size();
     }
   }
 
   std::size_t size() const { return acts_.size(); }
+  std::size_t active() const { return active_.size(); }
   std::size_t weights() const { return first_.back(); }
   std::size_t first(std::size_t cell) const { return first_[cell]; }
+  // The first cell of a predictor.
+  std::size_t of(std::size_t predictor) const { return of_[predictor]; }
   std::span<const u32> in(std::size_t group) const {
     return {active_.data() + start_[group], start_[group + 1] - start_[group]};
   }
@@ -99,7 +102,7 @@ class Cells {
     return result;
   }
   // Adds sums over the states but the first of each cell to those of weights.
-  void project(const std::vector<double>& sums, double* result) const {
+  void project(const double* sums, double* result) const {
     for (std::size_t cell = 0; cell < size(); ++cell)
       for (std::size_t s = 0; s < free_; ++s)
         if (acts_[cell].empty())
@@ -125,7 +128,7 @@ class Cells {
  private:
   std::size_t free_;
   std::vector<std::vector<double>> acts_;
-  std::vector<std::size_t> first_, start_;
+  std::vector<std::size_t> first_, start_, of_;
   std::vector<u32> active_;
 };
 
@@ -149,6 +152,12 @@ inline void covariance(const States& states, const double* p, double n, double* 
 inline void add(double* to, const double* from, std::size_t size) {
 #pragma omp simd
   for (std::size_t k = 0; k < size; ++k) to[k] += from[k];
+}
+
+inline double product(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0.0;
+  for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
+  return sum;
 }
 
 inline std::size_t triangle(std::size_t i) { return i * (i + 1) / 2; }
@@ -198,6 +207,10 @@ class Logit {
   std::size_t size() const { return weights_.size(); }
   const std::vector<double>& weights() const { return weights_; }
   double log_likelihood() const { return log_likelihood_; }
+  // About how many numbers it keeps.
+  std::size_t items() const {
+    return 4 * counts_.size() + table_.rows() + cells_.active() + factor_.padded() * factor_.padded();
+  }
 
   void start(const std::vector<double>& weights) {
     if (weights.size() == weights_.size()) weights_ = weights;
@@ -279,14 +292,126 @@ class Logit {
     }
     own.factorize();
     std::vector<double> score(own.padded(), 0.0);
-    cells.project(scores, score.data());
+    cells.project(scores.data(), score.data());
     own.solve_lower(score.data());
     double statistic = 0.0;
     for (std::size_t k = 0; k < cells.weights(); ++k) statistic += score[k] * score[k];
     return 0.5 * statistic;
   }
 
+  // Returns about how the log-likelihood changes if a block acts only where a literal holds: its
+  // effect is scaled there, is 0 elsewhere, and the other blocks adapt. Needs `prepare`.
+  std::vector<double> only(std::size_t block, const std::vector<std::pair<u32, u64>>& literals) const {
+    const Along along(*this, block);
+    std::vector<double> result;
+    std::vector<double> curve;
+    for (std::size_t k = 0; k < literals.size(); ++k) {
+      const auto [variable, allowed] = literals[k];
+      if (k == 0 || variable != literals[k - 1].first) curve = along.by_states(variable);
+      const std::size_t card = table_.cardinalities[variable];
+      // Sums of the gradient and of the curvature where the literal holds (1) or not (0).
+      double gradient[2]{}, curvature[2][2]{};
+      for (std::size_t s = 0; s < card; ++s) {
+        const std::size_t inside = allowed >> s & 1;
+        gradient[inside] += curve[s];
+        for (std::size_t t = 0; t < card; ++t)
+          curvature[inside][allowed >> t & 1] += curve[card + s * card + t];
+      }
+      const double slope = gradient[1] + curvature[1][0];
+      result.push_back((curvature[1][1] > SMALLEST ? 0.5 * slope * slope / curvature[1][1] : 0.0) -
+                       gradient[0] - 0.5 * curvature[0][0]);
+    }
+    return result;
+  }
+
  private:
+  // The log-likelihood if the effect of one block is 1 + t times as large, and the others adapt.
+  class Along {
+   public:
+    Along(const Logit& logit, std::size_t block)
+        : logit_(logit),
+          free_(logit.states_.count - 1),
+          width_(logit.factor_.padded()),
+          from_(logit.cells_.of(block + 1)),
+          to_(logit.cells_.of(block + 2)),
+          first_(logit.cells_.first(from_)),
+          size_(logit.cells_.first(to_) - first_),
+          own_((size_ + 3) / 4 * 4 * width_, 0.0),
+          variance_(size_) {
+      // The factor lets this block adapt, too. Its part of the inverse says how much that is.
+      for (std::size_t k = 0; k < size_; ++k) {
+        double* const row = &own_[k * width_];
+        row[first_ + k] = 1.0;
+        logit.factor_.solve_lower(row);
+        for (std::size_t l = 0; l <= k; l += 4)
+          subtract_products(row, &own_[l * width_], width_, width_, variance_.row(k) + l);
+        for (std::size_t l = 0; l <= k; ++l) variance_.at(k, l) *= -1.0;
+      }
+      variance_.factorize();
+      const std::vector<double> added = logit.cells_.added(logit.weights_);
+      for (std::size_t g = 0; g < logit.groups_->size(); ++g)
+        for (const u32 cell : logit.cells_.in(g))
+          if (cell >= from_ && cell < to_) add_group(g, &added[cell * free_]);
+    }
+
+    // Returns the gradient for a t in each state of a variable, and minus the second derivatives.
+    std::vector<double> by_states(u32 variable) const {
+      const std::size_t card = logit_.table_.cardinalities[variable];
+      const std::size_t length = logit_.cells_.size() * free_;
+      std::vector<double> sums(card * length, 0.0), result(card + card * card, 0.0);
+      for (std::size_t k = 0; k < groups_.size(); ++k) {
+        const std::size_t state =
+            logit_.table_.columns[variable][logit_.groups_->row[groups_[k]]];
+        result[state] += gradients_[k];
+        result[card + state * (card + 1)] += squares_[k];
+        for (const u32 cell : logit_.cells_.in(groups_[k]))
+          add(&sums[state * length + cell * free_], &with_[k * free_], free_);
+      }
+      std::vector<std::vector<double>> rows, parts;
+      for (std::size_t s = 0; s < card; ++s) {
+        std::vector<double> row(width_, 0.0), part(variance_.padded(), 0.0);
+        logit_.cells_.project(&sums[s * length], row.data());
+        logit_.factor_.solve_lower(row.data());
+        for (std::size_t l = 0; l < size_; l += 4)
+          subtract_products(row.data(), &own_[l * width_], width_, width_, &part[l]);
+        variance_.solve_lower(part.data());
+        rows.push_back(std::move(row));
+        parts.push_back(std::move(part));
+        for (std::size_t t = 0; t <= s; ++t) {
+          const double adapted = product(rows[s], rows[t]) - product(parts[s], parts[t]);
+          result[card + s * card + t] -= adapted;
+          if (t < s) result[card + t * card + s] -= adapted;
+        }
+      }
+      return result;
+    }
+
+   private:
+    void add_group(std::size_t group, const double* effect) {
+      const double n = logit_.totals_[group];
+      const double* const p = &logit_.p_[group * (free_ + 1)] + 1;
+      const double* const y = &logit_.counts_[group * (free_ + 1)] + 1;
+      double mean = 0.0, gradient = 0.0, square = 0.0;
+      for (std::size_t s = 0; s < free_; ++s) mean += p[s] * effect[s];
+      for (std::size_t s = 0; s < free_; ++s) {
+        with_.push_back(n * p[s] * (effect[s] - mean));
+        gradient += (y[s] - n * p[s]) * effect[s];
+        square += with_.back() * effect[s];
+      }
+      groups_.push_back(group);
+      gradients_.push_back(gradient);
+      squares_.push_back(square);
+    }
+
+    const Logit& logit_;
+    std::size_t free_, width_, from_, to_, first_, size_;
+    std::vector<double> own_;  // the block's columns, solved by the factor
+    Matrix variance_;
+    std::vector<std::size_t> groups_;  // where the block is active
+    // Per such group: gradient and curvature, and the covariance of the states with the effect.
+    std::vector<double> gradients_, squares_, with_;
+  };
+
   static double penalty(const std::vector<double>& weights) {
     double sum = 0.0;
     for (const double weight : weights) sum += weight * weight;
@@ -341,7 +466,7 @@ class Logit {
       for (const u32 cell : cells_.in(g)) add(&sums[cell * free], residual.data(), free);
     }
     for (const double weight : weights_) result.push_back(-RIDGE * weight);
-    cells_.project(sums, result.data());
+    cells_.project(sums.data(), result.data());
     return result;
   }
 
@@ -397,11 +522,15 @@ class Rows {
     };
     auto place = std::find_if(kept_.begin(), kept_.end(), same);
     if (place == kept_.end()) {
-      if (kept_.size() >= MOST_KEPT) kept_.pop_back();
       kept_.push_front({v, blocks, weights, {table_, v, blocks}});
       place = kept_.begin();
       place->logit.start(weights);
       place->logit.prepare();
+      std::size_t items = 0;
+      const auto is_too_much = [&](const Kept& kept) {
+        return (items += kept.logit.items()) > MOST_ITEMS && &kept != &*place;
+      };
+      kept_.erase(std::find_if(kept_.begin(), kept_.end(), is_too_much), kept_.end());
     }
     kept_.splice(kept_.begin(), kept_, place);
     return kept_.front().logit;
@@ -414,7 +543,7 @@ class Rows {
     std::vector<double> weights;
     Logit logit;
   };
-  static constexpr std::size_t MOST_KEPT = 8;
+  static constexpr std::size_t MOST_ITEMS = 1 << 23;  // of eight bytes, of what is kept
   Table table_;
   std::list<Kept> kept_;
 };

@@ -58,6 +58,13 @@ std::vector<double> rao(Rows& rows, u32 v, const std::vector<Shape>& shapes,
   return result;
 }
 
+// Returns about how the log-likelihood changes if one of the blocks acts only where a literal holds.
+std::vector<double> only(Rows& rows, u32 v, const std::vector<Shape>& shapes,
+                         const std::vector<double>& weights, std::size_t block,
+                         const std::vector<std::pair<u32, u64>>& literals) {
+  return rows.prepared(v, blocks_of(shapes), weights).only(block, literals);
+}
+
 }  // namespace
 
 NB_MODULE(_blocks, module) {
@@ -72,5 +79,6 @@ NB_MODULE(_blocks, module) {
           },
           "codes"_a, "counts"_a, "cardinalities"_a)
       .def("fit", &fit, "v"_a, "blocks"_a, "start"_a)
-      .def("rao", &rao, "v"_a, "blocks"_a, "weights"_a, "options"_a);
+      .def("rao", &rao, "v"_a, "blocks"_a, "weights"_a, "options"_a)
+      .def("only", &only, "v"_a, "blocks"_a, "weights"_a, "block"_a, "literals"_a);
 }
