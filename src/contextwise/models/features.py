@@ -102,7 +102,13 @@ def rows_in(rows: npt.NDArray[Any], literals: Iterable[tuple[int, int]]) -> Bool
     """
     inside = np.ones(len(rows), dtype=bool)
     for variable, allowed in literals:
-        inside &= np.isin(rows[:, variable], members(allowed))
+        column = rows[:, variable]
+        # A table of all states is faster than a search for each row.
+        is_allowed = np.zeros(
+            max(allowed.bit_length(), int(column.max(initial=-1)) + 1), dtype=bool
+        )
+        is_allowed[members(allowed)] = True
+        inside &= is_allowed[column]
     return inside
 
 
