@@ -23,12 +23,12 @@ from contextwise.comparison.two_models import Comparison, compare
 from contextwise.counting.changes import ChangingUnions, changing_unions
 from contextwise.counting.contract import DEFAULT
 from contextwise.counting.cover import Cube
-from contextwise.counting.extraction import find_pairs, pair_space
+from contextwise.counting.extraction import find_pairs, may_cover, pair_space
 from contextwise.counting.pair_counts import MARGIN, SMALLEST_SHARE, CountArray, PairShares
 from contextwise.counting.regions import Literals, difference
 from contextwise.errors import DomainError
 from contextwise.formats import ModelLike
-from contextwise.models.features import PairIndex, no_features, rows_in
+from contextwise.models.features import Features, PairIndex, no_features, rows_in
 from contextwise.models.notation import Literal as ValueLiteral
 from contextwise.models.notation import between, write_literals
 from contextwise.support.arrays import IntArray
@@ -443,15 +443,18 @@ def _search(
     (a, b, _), u = comparison.unions.low.T, comparison.unions.high[:, 2]
     # The most errors that each pair can have, in units; exact unless it is open.
     most: dict[Kind, CountArray] = {"true": u - b, "guess": u - a}
-    rows = {kind: comparison.question.structures[MODELS[kind]].features.rows for kind in most}
-    in_both = {*rows["true"]} & {*rows["guess"]}
+    rows: dict[Kind, dict[int, bytes]] = {}
+    for kind in most:
+        chosen, features = _covering(comparison, kind)
+        rows[kind] = dict(zip(chosen.tolist(), features.rows, strict=True))
+    in_both = {*rows["true"].values()} & {*rows["guess"].values()}
     bounds: list[tuple[float, Kind, int]] = []
     for kind, errors in most.items():
-        of_features = _bounds(comparison, kind, errors, int(scale)).tolist()
+        of_features = _bounds(comparison, kind, errors, int(scale))
         bounds += [
-            (bound, kind, feature)
-            for feature, bound in enumerate(of_features)
-            if bound > 0 and rows[kind][feature] not in in_both
+            (float(of_features[feature]), kind, feature)
+            for feature in np.flatnonzero(of_features > 0).tolist()
+            if rows[kind][feature] not in in_both
         ]
     bounds.sort(key=lambda each: -each[0])
     for place, (bound, kind, feature) in enumerate(bounds):
@@ -466,15 +469,22 @@ def _search(
             heapq.heappop(best)
 
 
+def _covering(comparison: Comparison, kind: Kind) -> tuple[IntArray, Features]:
+    """Return the features of a model that may cover the compared pairs: places and features."""
+    features = comparison.question.structures[MODELS[kind]].features
+    chosen = may_cover(features, comparison.pairs)
+    return np.flatnonzero(chosen), features if chosen.all() else features.take(chosen)
+
+
 def _bounds(
     comparison: Comparison, kind: Kind, errors: CountArray, scale: int
 ) -> npt.NDArray[np.float64]:
     """Bound the errors that each feature of a model can take part in, as a share of ``scale``."""
     question = comparison.question
-    features = question.structures[MODELS[kind]].features
-    total = np.zeros(len(features))
+    total = np.zeros(len(question.structures[MODELS[kind]].features))
     if not errors.any():
         return total
+    chosen, features = _covering(comparison, kind)
     shares = PairShares(features, question.space)
     most, size = np.zeros(len(shares.pairs)), np.zeros(len(shares.pairs))
     at = find_pairs(comparison.pairs, shares.pairs, len(features.cardinalities))
@@ -489,7 +499,7 @@ def _bounds(
         of_cubes = of_cubes * shares.shares
     of_pairs = np.repeat(most, entries)
     bounds_of_pairs = np.where(of_pairs > 0, np.minimum(of_pairs, of_cubes + SMALLEST_SHARE), 0.0)
-    np.add.at(total, shares.owners, bounds_of_pairs)
+    np.add.at(total, chosen[shares.owners], bounds_of_pairs)
     # Rounding must not push a bound below the true number.
     return total * (1 + MARGIN)
 

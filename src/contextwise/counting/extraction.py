@@ -14,7 +14,7 @@ import numpy as np
 from contextwise.counting.contexts import UNIFORM, ContextSpace
 from contextwise.counting.cover import ClassSpace, Cover, Cube, class_space
 from contextwise.models.features import Features
-from contextwise.support.arrays import IntArray
+from contextwise.support.arrays import BoolArray, IntArray
 from contextwise.support.machine import require_memory
 
 FEATURES_PER_PAIR = 32
@@ -42,15 +42,23 @@ def pair_features(features: Features) -> tuple[IntArray, IntArray, IntArray]:
     return decode_pairs(code[starts], n), np.append(starts, len(code)), owner
 
 
-def covering_features(features: Features, pairs: IntArray) -> Features:
-    """Select the features that can cover one of these pairs: those with two of their variables."""
+def may_cover(features: Features, pairs: IntArray) -> BoolArray:
+    """Mask the features that can cover one of these pairs: those with two of their variables.
+
+    If there are many pairs, all features may.
+    """
     if len(pairs) > len(features) // FEATURES_PER_PAIR:
-        return features
+        return np.ones(len(features), dtype=bool)
     marked = np.zeros(len(features.cardinalities), dtype=np.int64)
     marked[pairs] = 1
     owners, variables = features.covered
-    both = np.bincount(owners, weights=marked[variables], minlength=len(features)) >= 2
-    return features.take(both)
+    return np.bincount(owners, weights=marked[variables], minlength=len(features)) >= 2
+
+
+def covering_features(features: Features, pairs: IntArray) -> Features:
+    """Select the features that can cover one of these pairs."""
+    mask = may_cover(features, pairs)
+    return features if mask.all() else features.take(mask)
 
 
 def scope_pairs(features: Features) -> Iterator[tuple[IntArray, IntArray]]:
