@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import combinations, combinations_with_replacement, product
-from math import inf
+from math import ceil, inf, sqrt
 from sys import getsizeof
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -30,7 +30,7 @@ from contextwise.formats import ModelLike
 from contextwise.support.arrays import ObjectArray
 from contextwise.support.effort import QUIET, Deadline, Effort, Progress
 from contextwise.support.formatting import Shown, number
-from contextwise.support.machine import require_memory
+from contextwise.support.machine import cores, require_memory
 
 if TYPE_CHECKING:
     import pandas
@@ -116,8 +116,8 @@ HERE = 256
 """Rows and columns of a block that this process counts on all its threads."""
 MOST_MODELS_OF_A_BLOCK = 64
 """The most rows and columns of a block for another process or for a store: a minute of work."""
-SIDE = 8
-"""The least number of blocks along a side, so that all workers get some."""
+WORKERS = 8
+"""Workers of a cluster, or of a store that may resume with others, as far as blocks are sized."""
 
 
 Two = tuple[int, int]
@@ -163,9 +163,22 @@ class Distances:
     upper: Sequence[Number]
 
 
-def block_size(models: int, *, in_process: bool) -> int:
-    """Return the number of models along a side of a block."""
-    return HERE if in_process else min(MOST_MODELS_OF_A_BLOCK, max(2, -(-models // SIDE)))
+def block_size(models: int, workers: int) -> int:
+    """Return the number of models along a side of a block.
+
+    Blocks are large, since each one counts its models alone again. There are two for each worker:
+    a side has the square root of this number, and half of the square is counted.
+    """
+    if workers == 1:
+        return HERE
+    side = ceil(sqrt(2 * workers))
+    return min(MOST_MODELS_OF_A_BLOCK, max(2, -(-models // side)))
+
+
+def _workers(effort: Effort) -> int:
+    if effort.cluster is not None:
+        return WORKERS
+    return cores() if effort.n_jobs < 0 else effort.n_jobs
 
 
 def _count_blocks(blocks: Sequence[Block], engine: str, effort: Effort) -> Iterator[Distances]:
@@ -269,7 +282,7 @@ def count_stored(
         raise ContextwiseError(
             "a stored matrix has no time limit; interrupt it, and the same call resumes it"
         )
-    size = block_size(len(names), in_process=False)
+    size = block_size(len(names), WORKERS)
     units = [Unit(block.key, block) for block in blocks_of(question, size)]
     with Store(folder, _configuration(question, size)) as store:
         work = partial(_record, effort=effort.of_worker(), engine=engine)
@@ -397,7 +410,7 @@ def matrix_of(
     question: Question, names: tuple[str, ...], effort: Effort = QUIET, engine: str = DEFAULT
 ) -> DistanceMatrix:
     """Compute the distances between all models of a question."""
-    blocks = list(blocks_of(question, block_size(len(names), in_process=effort.is_here)))
+    blocks = list(blocks_of(question, block_size(len(names), _workers(effort))))
     with effort.showing("comparing models") as shown:
         return assemble(question, names, _count_blocks(blocks, engine, shown))
 
@@ -433,7 +446,7 @@ def compare_many(
     chosen = listed_models("guesses", guesses)
     question, engine, effort = _prepare([true, *chosen], None, options)
     places = range(1, len(question.structures))
-    size = 1 if effort.is_here else block_size(len(places), in_process=False)
+    size = 1 if effort.is_here else max(1, -(-len(places) // (4 * _workers(effort))))
     units = [(part, question.about(0, *part)) for part in _parts(places, size)]
     results: dict[int, Comparison] = {}
     count = partial(_compare_unit, effort=effort.of_worker(), engine=engine)
