@@ -108,7 +108,7 @@ class CodedRows:
         if self.clusters is not None:
             keys.append(self.clusters[:, None])
         distinct, first, inverse = _distinct(np.concatenate(keys, axis=1))
-        counts = np.bincount(inverse, self.counts, minlength=len(distinct))
+        counts = np.bincount(inverse, self.counts, minlength=len(distinct)).astype(np.float64)
         clusters = None if self.clusters is None else self.clusters[first]
         return replace(
             self,
