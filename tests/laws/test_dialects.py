@@ -15,7 +15,7 @@ import lzma
 import random
 import zipfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -32,7 +32,7 @@ from contextwise.support.files import unpacked
 ROWS = 60
 POINTS = [0.5, 2.0, 5.0, 50.0, 437.0, 999.5, 2_674.0, 50_000.0, 1_000_000.0]
 """Amounts are compared by the bins between these."""
-AMOUNTS: dict[str, list[float]] = {
+AMOUNTS: Mapping[str, Sequence[float]] = {
     "whole": [3, 437, 999, 2_674, 9_205, 1_240, 61_000],
     "large": [437, 2_674, 1_234_567, 61_000],
     "cents": [0.25, 1.5, 437.75, 2_674.5, 61_000.05],
