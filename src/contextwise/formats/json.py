@@ -21,6 +21,7 @@ from contextwise.formats.reading import (
     most_literals,
     too_many_literals,
 )
+from contextwise.formats.schema import Kind, Path, Range, Repeated, Rule, first_problem
 from contextwise.models.claims import Claims, claims_of_cubes, read_region
 from contextwise.models.directions import Directions, TableError, directions_of
 from contextwise.models.domain import Domain, literals_of
@@ -33,9 +34,6 @@ from contextwise.support.arrays import IntArray, WordArray
 VERSION = 1
 _BLANK = " \t\n\r"
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
-
-Path = tuple[str | int, ...]
-"""The place of a value in a document: ``("features", 3, "smoker")``."""
 
 
 def read(source: Source) -> Model:
@@ -199,27 +197,46 @@ _TYPES: dict[Any, tuple[type, ...]] = {
     "bool": _FLAG,
     "Mapping[str, Any]": (dict,),
 }
-_NAMED = {
-    list: "a list, […]",
-    dict: "an object, {…}",
-    str: "a text",
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    type(None): "null",
+_SHARE, _COUNT, _SIZE = Range(0, 1), Range(0, math.inf, _WHOLE), Range(0, math.inf)
+_RANGES = {
+    **dict.fromkeys(("p", "adjusted", "smallest_p", "level"), _SHARE),
+    **dict.fromkeys(("rows", "informative", "groups", "silent", "freedom", "count"), _COUNT),
+    **dict.fromkeys(("regions_left_out", "pairs_left_out", "unfinished"), _COUNT),
+    "could_show": _SIZE,
 }
+"""The ranges of numbers that a record holds, by their names."""
 
 
-def _plain_fields(record: type[Any]) -> dict[str, tuple[type, ...]]:
-    """Return the fields of a record that a file holds as they are, and the types of each."""
+def _plain_fields(record: type[Any]) -> dict[str, Kind]:
+    """Return the fields of a record that a file holds as they are, and the kind of each."""
     of_record = {field.name: field.type for field in fields(record)}
-    return {name: _TYPES[kind] for name, kind in of_record.items() if kind in _TYPES}
+    kinds = {name: _TYPES[kind] for name, kind in of_record.items() if kind in _TYPES}
+    return {
+        name: _RANGES[name].also(type(None))
+        if name in _RANGES and type(None) in kind
+        else _RANGES.get(name, kind)
+        for name, kind in kinds.items()
+    }
 
 
 _PLAIN_OF_CLAIM = {name: k for name, k in _plain_fields(ClaimEvidence).items() if name != "verdict"}
 _PLAIN_OF_EVIDENCE = _plain_fields(Evidence)
 _OF_ROWS = ("fingerprint", "count", "seen_by_learner", "reading", "subject")
 _OF_EVIDENCE = [name for name in _PLAIN_OF_EVIDENCE if name not in _OF_ROWS]
+
+
+def _is_corrected(claim: dict[str, Any]) -> bool:
+    return (claim.get("p") is None) == (claim.get("adjusted") is None)
+
+
+def _is_interval(effect: dict[str, Any]) -> bool:
+    """Check that an effect is between its ends; infinity is written as null."""
+    value = next((effect[name] for name in _MEASURES if name in effect), 0.0)
+    low, middle, high = (
+        math.inf if x is None else x for x in (effect["low"], value, effect["high"])
+    )
+    return bool(low <= middle <= high)
+
 
 _EVIDENCE_KIND = {
     **{name: _PLAIN_OF_EVIDENCE[name] for name in _OF_EVIDENCE},
@@ -232,13 +249,16 @@ _EVIDENCE_KIND = {
             "verdict": frozenset(VERDICTS),
             "given": [_TEXT],
             **{f"{name}?": kind for name, kind in _PLAIN_OF_CLAIM.items()},
-            "rows": _WHOLE,
+            "rows": _COUNT,
             "effect?": {
-                **{f"{name}?": _NUMBER_OR_NONE for name in _MEASURES},
-                "low": _NUMBER_OR_NONE,
-                "high": _NUMBER_OR_NONE,
+                "odds_ratio?": _SIZE.also(type(None)),
+                "v?": _SHARE,
+                "low": _SIZE.also(type(None)),
+                "high": _SIZE.also(type(None)),
+                "": Rule("low must be <= the effect, and that <= high", _is_interval),
                 "*": Any,
             },
+            "": Rule("'p' and 'adjusted' must be there together", _is_corrected),
             "*": Any,
         }
     ],
@@ -278,58 +298,27 @@ _DOCUMENT = {
     "weights?": (list,),
     "evidence?": _EVIDENCE_KIND,
 }
-"""The kind of each value: types, texts to choose from, ``[kind]`` for a list, a mapping for an
-object. A key that ends in ``?`` may be left out, and ``*`` stands for all other keys.
-"""
+"""The kind of each value, as `contextwise.formats.schema` describes kinds."""
 
 
-def _check(source: Source, value: Any, kind: Any, path: Path) -> None:
-    """Raise if a value is not of a kind of `_DOCUMENT`."""
-    if isinstance(kind, list):
-        _check(source, value, (list,), path)
-        for k, item in enumerate(value):
-            _check(source, item, kind[0], (*path, k))
-    elif isinstance(kind, dict):
-        _check(source, value, (dict,), path)
-        known = {key.rstrip("?"): key for key in kind if key != "*"}
-        for key in value:
-            if key not in known and "*" not in kind:
-                message = f"unknown key {key!r}; the keys are {', '.join(known)}"
-                raise _error(source, message, (*path, key))
-            _check(source, value[key], kind[known.get(key, "*")], (*path, key))
-        for key in known.keys() & kind.keys() - value.keys():
-            raise _error(source, f"the key {key!r} is missing", path)
-    elif isinstance(kind, frozenset):
-        if value not in kind:
-            raise _error(source, f"expected one of {', '.join(sorted(kind))}", path)
-    elif kind is not Any:
-        is_bool = isinstance(value, bool) and bool not in kind
-        is_wild = isinstance(value, float) and not math.isfinite(value)
-        if not isinstance(value, kind) or is_bool or is_wild:
-            names = [name for each, name in _NAMED.items() if each in kind]
-            raise _error(source, f"expected {' or '.join(names)}", path)
-        if isinstance(value, _Repeated):
-            raise _error(source, f"the key {value.key!r} occurs twice", (*path, value.key))
-        if isinstance(value, str) and any("\ud800" <= sign <= "\udfff" for sign in value):
-            raise _error(source, f"{value[:20]!r} is not valid Unicode", path)
+def _check(source: Source, value: Any, kind: Kind, path: Path) -> None:
+    """Raise if a value is not of a kind; say how to use the features if it is evidence."""
+    problem = first_problem(value, kind, path)
+    if problem is not None:
+        message, place = problem
+        if place[:1] == ("evidence",):
+            message += "; remove the key 'evidence' to use the features without it"
+        raise _error(source, message, place)
 
 
 # -- reading: from the text to checked values -----------------------------------------------------
-
-
-class _Repeated(dict[str, Any]):
-    """An object in which a key occurs twice."""
-
-    def __init__(self, key: str) -> None:
-        super().__init__()
-        self.key = key
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for key, value in pairs:
         if key in made:
-            return _Repeated(key)
+            return Repeated(key)
         made[key] = value
     return made
 

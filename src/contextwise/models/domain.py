@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 
@@ -27,10 +28,15 @@ LARGEST_CARDINALITY = 2**16
 """The most states of a variable: every literal has a bit for each of them."""
 
 
+def composed(text: str) -> str:
+    """Return a text with é as one letter, however it was typed: files hold names like that."""
+    return text if text.isascii() else normalize("NFC", text)
+
+
 def label_of(state: object) -> str:
     """Return the label of a state; an int or a whole float stands for its text."""
     if isinstance(state, str):
-        return state
+        return composed(state)
     if isinstance(state, int | np.integer) and not isinstance(state, bool):
         return str(int(state))
     if isinstance(state, float | np.floating) and float(state).is_integer():
@@ -99,8 +105,11 @@ class Domain:
             if len(set(labels)) < len(labels):
                 twice = Counter(labels).most_common(1)[0][0]
                 raise DomainError(f"variable {name!r} has the state {twice!r} twice")
-            names.append(name)
+            names.append(composed(name))
             states.append(labels)
+        if len(set(names)) < len(names):
+            twice = Counter(names).most_common(1)[0][0]
+            raise DomainError(f"two variables have the name {twice!r}")
         object.__setattr__(self, "names", tuple(names))
         object.__setattr__(self, "states", tuple(states))
 
@@ -139,8 +148,8 @@ class Domain:
     def position(self, name: str) -> int:
         """Return the index of a variable."""
         try:
-            return self.positions[name]
-        except (KeyError, TypeError):
+            return self.positions[composed(name)]
+        except (KeyError, TypeError, AttributeError):
             known = suggested(name, self.names) or f"the variables are {listed(self.names)}"
             raise DomainError(f"unknown variable {name!r}; {known}") from None
 
