@@ -20,7 +20,7 @@ namespace contextwise::odds {
 // contexts.
 struct Found {
   std::size_t words = 0;  // of each size; 0: there was no time for this pair
-  Bits sizes, whole;
+  WordList sizes, whole;
   bool open = true;
 };
 
@@ -75,7 +75,7 @@ class PairSearches {
       const Problem problem(cardinalities_, models_, k, pairs_[k]);
       Search search(problem, thresholds_);
       Budget budget{budget_, options_.deadline, &stop_};
-      Bits sizes = search.run(budget, 0);
+      WordList sizes = search.run(budget, 0);
       if (search.cut() && has_limit && budget.extend(budget.used + budget_))
         sizes = search.run(budget, SMALL / static_cast<double>(budget_));
       nodes_ += budget.used;

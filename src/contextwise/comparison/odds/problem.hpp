@@ -22,7 +22,7 @@ namespace contextwise::odds {
 
 using i32 = std::int32_t;
 using i64 = std::int64_t;
-using Bits = std::vector<u64>;
+using WordList = std::vector<u64>;
 
 inline constexpr i64 IMPOSSIBLE = std::numeric_limits<i64>::min();
 inline constexpr i64 INFINITE = std::numeric_limits<i64>::max();
@@ -49,14 +49,14 @@ struct Variable {
 };
 
 struct Literal {
-  u32 variable;  // a place among the variables of the problem
-  Bits allowed;  // the classes that it allows
+  u32 variable;      // a place among the variables of the problem
+  WordList allowed;  // the classes that it allows
 };
 
 struct Cube {
   std::vector<Literal> literals;
   std::vector<i64> values;  // what it adds to each contrast, or to each cell
-  Bits zeros;               // the cells that it makes impossible; empty if none
+  WordList zeros;           // the cells that it makes impossible; empty if none
   u32 group = 0;
 
   // Tests whether it adds nothing.
@@ -184,7 +184,7 @@ class Problem {
         side.cubes[at].values = {1};
         continue;
       }
-      Bits cells((table.cells() + 63) / 64);
+      WordList cells((table.cells() + 63) / 64);
       for (std::size_t a = 0; a < states[0].size(); ++a)
         for (std::size_t b = 0; b < states[1].size(); ++b)
           if (has(sets[0][k], a) && has(sets[1][k], b)) {
@@ -216,7 +216,7 @@ class Problem {
       if (pair_.has(static_cast<u32>(v))) continue;
       const u32 place = place_of_.at(static_cast<u32>(v));
       const Variable& variable = variables[place];
-      Bits allowed((variable.weights.size() + 63) / 64);
+      WordList allowed((variable.weights.size() + 63) / 64);
       for (std::size_t k = 0; k < variable.class_of.size(); ++k)
         if (has(set, k)) allowed[variable.class_of[k] / 64] |= u64{1} << variable.class_of[k] % 64;
       key.push_back(place);
@@ -232,7 +232,7 @@ class Problem {
   }
 
   // Adds the weight of a feature that holds in these cells.
-  static void add(Table& table, const Bits& cells, i64 weight, Cube& cube) {
+  static void add(Table& table, const WordList& cells, i64 weight, Cube& cube) {
     if (weight == IMPOSSIBLE) {
       table.zeros = true;
       cube.zeros.resize(cells.size());

@@ -97,7 +97,7 @@ class Sums {
   Range range() const {
     if (width_ == 0) return {0, 0};
     if (side_.table.zeros) return range_with_zeros();
-    return side_.table.by_cells ? range_of_cells(Bits()) : range_of_contrasts();
+    return side_.table.by_cells ? range_of_cells(WordList()) : range_of_contrasts();
   }
 
  private:
@@ -150,7 +150,7 @@ class Sums {
   }
 
   // The same of the contrasts of possible cells, from intervals of cells or of contrasts.
-  Range range_of_cells(const Bits& impossible) const {
+  Range range_of_cells(const WordList& impossible) const {
     Range range{0, 0};
     std::size_t at = 0;
     side_.table.each_contrast([&](u32 a, u32 b, u32 c, u32 d) {
@@ -174,9 +174,9 @@ class Sums {
 
   Range range_with_zeros() const {
     const Table& table = side_.table;
-    Bits sure((table.cells() + 63) / 64), possible = sure;
+    WordList sure((table.cells() + 63) / 64), possible = sure;
     for (u32 c = 0; c < side_.cubes.size(); ++c) {
-      const Bits& zeros = side_.cubes[c].zeros;
+      const WordList& zeros = side_.cubes[c].zeros;
       if (dead_[c] || zeros.empty()) continue;
       for (std::size_t k = 0; k < zeros.size(); ++k) (left_[c] ? possible : sure)[k] |= zeros[k];
     }
@@ -186,7 +186,7 @@ class Sums {
   }
 
   // Tests whether the possible cells are all those of some rows and some columns.
-  bool is_product(const Bits& impossible) const {
+  bool is_product(const WordList& impossible) const {
     const Table& table = side_.table;
     std::vector<bool> row(table.rows), column(table.columns);
     for (u32 a = 0; a < table.rows; ++a)
@@ -220,7 +220,7 @@ class Sizes {
   }
 
   std::size_t words() const { return words_; }
-  const Bits& whole() const { return whole_; }
+  const WordList& whole() const { return whole_; }
 
   // result = size / total * weight; the division is exact.
   void share(const u64* size, u64 total, u64 weight, u64* result) const {
@@ -243,7 +243,7 @@ class Sizes {
 
  private:
   std::size_t words_;
-  Bits whole_;
+  WordList whole_;
 };
 
 class Search {
@@ -260,11 +260,11 @@ class Search {
   }
 
   std::size_t words() const { return sizes_.words(); }
-  const Bits& whole() const { return sizes_.whole(); }
+  const WordList& whole() const { return sizes_.whole(); }
 
   // Returns the sizes of the nine joint verdicts at each tolerance. Nodes below `smallest`, a share
   // of all contexts, and nodes past the budget stay open.
-  Bits run(Budget& budget, double smallest) {
+  WordList run(Budget& budget, double smallest) {
     found_.assign(thresholds_[0].size() * VERDICTS * words(), 0);
     path_.assign((problem_.variables.size() + 1) * words(), 0);
     std::ranges::copy(sizes_.whole(), path_.begin());
@@ -384,7 +384,7 @@ class Search {
   std::vector<u32> scope_starts_[2], scopes_[2];  // the variables of each cube
   std::vector<double> scores_, importance_;
   std::vector<char> assigned_;
-  Bits found_, path_;
+  WordList found_, path_;
   Budget* budget_ = nullptr;
   double smallest_ = 0;
   bool cut_ = false;
