@@ -168,7 +168,7 @@ def test_what_would_do_nothing_is_refused(arguments: list[str], message: str) ->
         (["plot", "graph", "lung", "--out", "x.svg", "--width", "1e9"], "0<x<=100"),
         (["learn", "rows.csv", "--out", "x.json", "--counts", "smoker,cancer"], "one column, got"),
         (["learn", "rows.csv", "--out", "x.json", "--subject", "smoker,cancer"], "one column, g"),
-        (["study", "six", "--out", "x", "--learners", ""], "expected names separated by"),
+        (["study", "six", "--out", "x", "--learners", ""], "name guesses: --learners"),
         (["study", "six", "--out", "x", "--learners", "mpl,ges"], "there is no learner 'ges'"),
         (["study", "nil", "--out", "x", "--learners", "mpl"], "unknown truth 'nil'"),
         (["study", "six", "--out", "x", "--learners", "mpl", "--rows", "1"], "rows must be num"),

@@ -78,7 +78,6 @@ def test_a_large_clique_names_the_way_out() -> None:
         (["AB"], "two different variables, got 'AB'"),
         ("AB", "'AB' is not a graph"),
         (7, "7 is not a graph"),
-        (nx.DiGraph([("A", "B")]), "directed; use from_ldag"),
         (np.ones((2, 2)), r"shape \(2, 2\); expected \(3, 3\)"),
         (np.triu(np.ones((3, 3)), 1), "'A' and 'B' have an edge one way only"),
         (np.eye(3), "'A' cannot have an edge to itself"),

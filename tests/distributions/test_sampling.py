@@ -167,3 +167,24 @@ def test_models_and_rows_by_name(tmp_path: Path) -> None:
     assert mean_pseudo_log_likelihood("lung", path) == mean_pseudo_log_likelihood("lung", rows)
     write(examples.load("lung"), tmp_path / "lung.mn")
     assert gibbs_chains(tmp_path / "lung.mn", chains=2, draws=3, seed=1).shape == (2, 3, 3)
+
+
+def test_a_network_of_any_size_is_drawn_from_its_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    from contextwise import examples
+    from contextwise.distributions import sampling
+    from contextwise.errors import TooLargeError
+
+    def too_large(*_: object, **__: object) -> None:
+        raise TooLargeError("too large")
+
+    network = examples.truth("bnlearn-asia")  # with probabilities of 0 and 1
+    exact = sampling.draw(network, 20_000, seed=np.random.default_rng(1)).positions
+    monkeypatch.setattr(sampling, "exact_inference", too_large)
+    drawn = sampling.draw(network, 20_000, seed=np.random.default_rng(2))
+    assert drawn.how == "exact"
+    pairs = [(a, b) for a in range(8) for b in range(a)]
+    for a, b in pairs:
+        shares = [np.bincount(2 * x[:, a] + x[:, b], minlength=4) for x in (exact, drawn.positions)]
+        assert np.abs(shares[0] - shares[1]).max() < 5 * np.sqrt(20_000)
+    with pytest.raises(TooLargeError):
+        sampling.draw("lung", 5, seed=np.random.default_rng(1), method="exact")

@@ -13,8 +13,9 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 
-from contextwise import Structure, compare, compare_groups, examples, sample, study
+from contextwise import Structure, compare, compare_groups, examples, sample, study, write
 from contextwise.cli import contextwise
+from contextwise.convert import by_values
 from contextwise.errors import ContextwiseError
 from contextwise.learning import ChowLiu, Trees
 from contextwise.models.structure import LogLinear
@@ -239,3 +240,25 @@ def test_tolerances_become_columns() -> None:
     assert "if only dependences stronger than t count" in str(result)
     with pytest.raises(ContextwiseError, match="got -1"):
         study("lung", ["chow-liu"], at=-1, rows=80, repeats=1)
+
+
+def test_a_truth_by_values_keeps_its_tables(tmp_path: Path) -> None:
+    network = examples.truth("bnlearn-cancer")
+    small: dict[str, Any] = {"rows": 300, "repeats": 1}
+    plain, by_numbers = (study(network, "mpl", **small, by_values=v) for v in (None, 0.0))
+    seen = [result.results[0] for result in (plain, by_numbers)]
+    assert seen[0]["features"] == seen[1]["features"]  # the same rows
+    write(by_values(LogLinear(*_parts(network))), tmp_path / "claims.json")
+    with pytest.raises(ContextwiseError, match="claims were read from numbers that the file does"):
+        study(str(tmp_path / "claims.json"), "mpl", **small)
+
+
+def _parts(model: Any) -> tuple[Structure, Any]:
+    return model.structure, model.weights
+
+
+def test_named_truths_are_models_of_every_command() -> None:
+    for command in ("compare paper six", "compare paper#0 six", "sample paper#2 --rows 2"):
+        result = CliRunner().invoke(contextwise, command.split())
+        assert result.exit_code == 0, result.output
+    assert "agree on all 240" in CliRunner().invoke(contextwise, ["compare", "paper", "six"]).output

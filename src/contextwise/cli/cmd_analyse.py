@@ -195,6 +195,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, text: str) -> list[int]
     "--rows", default="200,1000", metavar="N,...", callback=_numbers, help="Rows of a data set."
 )
 @options.number("--repeats", default=5, help="Number of data sets per truth and number of rows.")
+@options.by_values
 @options.number(
     "--planted",
     default=0,

@@ -1,7 +1,7 @@
 """Load what a command line names: models, rows of data, and groups of model files.
 
-A model is a file, a bundled example, or ``-`` for standard input. An example's name wins over a
-file of the same name; write ``./name`` for the file.
+A model is a file, a bundled example, a truth such as ``paper#3``, or ``-`` for standard input. An
+example's name wins over a file of the same name; write ``./name`` for the file.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def load(
     zero_weights: ZeroWeights = "keep",
     by_values: float | None = None,
 ) -> Model:
-    """Load a model from a file, a bundled example, or ``-`` for standard input.
+    """Load a model from a file, a bundled example, a named truth, or ``-`` for standard input.
 
     With ``by_values``, return what its numbers claim, up to this tolerance.
     """
@@ -40,7 +40,10 @@ def load(
         model = cw.formats.read_stream(_standard_input(), format=format, zero_weights=zero_weights)
     else:
         try:
-            model = cw.formats.as_model(name, format=format, zero_weights=zero_weights)
+            if format is None and cw.truths.named.is_truth(name):
+                model = cw.truths.named.truth(name)
+            else:
+                model = cw.formats.as_model(name, format=format, zero_weights=zero_weights)
         except ContextwiseError:
             if not holds_ensembles([name], False):
                 raise

@@ -8,6 +8,7 @@ finds the independencies in the numbers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from contextwise.convert.from_claims import DomainLike, converter, domain_of
 from contextwise.convert.undirected import from_graph
 from contextwise.data.rows import infer_domain
 from contextwise.errors import DomainError
+from contextwise.formats.graphs import is_pyagrum_graph, pyagrum_edges
 from contextwise.models.directions import bayesian_network, moral_pairs
 from contextwise.models.domain import Domain, listed
 from contextwise.models.factors import Factor, log_linear
@@ -46,18 +48,19 @@ def from_pgmpy(network: Any, domain: Any = None) -> Any:
     >>> from_pgmpy(learned, domain={"A": 2, "B": 2, "C": 2}).pairs()
     [('A', 'B')]
     """
+    if domain is not None and is_pyagrum_graph(network):
+        return from_pyagrum(network, domain)
     if not hasattr(network, "is_directed"):
         raise DomainError(f"expected a pgmpy network, got {type(network).__name__}")
     if domain is not None:
-        if not isinstance(domain, Domain | Mapping) or hasattr(domain, "columns"):
-            domain = infer_domain(domain)
+        domain = _domain_of_data(domain)
         if not network.is_directed():
             return from_graph(network, domain)
         if hasattr(network, "directed_edges"):  # partly directed
             arcs, edges = network.directed_edges, network.undirected_edges
         else:
             arcs, edges = network.edges, ()
-        return _from_pdag(arcs, edges, domain_of(domain))
+        return _from_pdag(arcs, edges, domain)
     is_directed = hasattr(network, "get_cpds")
     if is_directed:
         tables = network.get_cpds()
@@ -82,6 +85,22 @@ def from_pgmpy(network: Any, domain: Any = None) -> Any:
                 f"the arcs and the tables of the network disagree about {parent!r} -> {child!r}"
             )
     return _product(domain_of_tables, factors, child=0 if is_directed else None)
+
+
+def _domain_of_data(domain: Any) -> Domain:
+    """Return a domain, or that of data."""
+    if not isinstance(domain, Domain | Mapping) or hasattr(domain, "columns"):
+        return infer_domain(domain)
+    return domain_of(domain)
+
+
+def _unnamed(names: Sequence[str], number: int) -> str:
+    """Return the variable of a node without a name, by its number."""
+    if str(number) in names:
+        return str(number)
+    if number >= len(names):
+        raise DomainError(f"the graph has a node {number}, and there are {len(names)} variables")
+    return names[number]
 
 
 def _named_table(domain: Domain, table: Any) -> tuple[list[str], Any]:
@@ -127,12 +146,19 @@ def _product(
     return model
 
 
-def from_pyagrum(network: Any) -> LogLinear:
-    """Convert a pyAgrum Bayesian network or Markov random field to a log-linear model.
+def from_pyagrum(network: Any, domain: Any = None) -> Any:
+    """Convert a pyAgrum network to a model, or a graph of pyAgrum to a structure.
 
     Parameters
     ----------
-    network : pyagrum.BayesNet or pyagrum.MarkovRandomField
+    network : BayesNet, MarkovRandomField, DAG, PDAG, EssentialGraph or UndiGraph
+    domain : Domain, a mapping that makes one, or data; optional
+        The variables and states of a graph without tables. A node without a name is the variable at
+        that place.
+
+    Returns
+    -------
+    LogLinear of the tables; of a graph, its Structure
 
     Examples
     --------
@@ -140,6 +166,11 @@ def from_pyagrum(network: Any) -> LogLinear:
     >>> from_pyagrum(pyagrum.fastBN("A->B<-C")).structure.pairs()  # doctest: +SKIP
     [('A', 'B'), ('A', 'C'), ('B', 'C')]
     """
+    if is_pyagrum_graph(network):
+        if domain is None:
+            raise DomainError("a graph has no states; pass domain=, such as the data")
+        over = _domain_of_data(domain)
+        return _from_pdag(*pyagrum_edges(network, partial(_unnamed, over.names)), over)
     if hasattr(network, "cpt"):
         tables = [network.cpt(node) for node in network.nodes()]
     elif hasattr(network, "factors"):

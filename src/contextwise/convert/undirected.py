@@ -39,6 +39,7 @@ from contextwise.convert.from_claims import (
 from contextwise.counting.cover import class_space
 from contextwise.counting.regions import complement
 from contextwise.errors import DomainError, require
+from contextwise.formats.graphs import is_pyagrum_graph
 from contextwise.models import notation
 from contextwise.models.domain import Domain, value_sets_of
 from contextwise.models.factors import check_scopes, tables
@@ -52,12 +53,13 @@ GraphLike = Any
 def from_graph(
     graph: GraphLike, domain: DomainLike, *, by: Literal["cliques", "edges"] = "cliques"
 ) -> Structure:
-    """Convert an undirected graph to a structure.
+    """Convert a graph to a structure.
 
     Parameters
     ----------
-    graph : networkx.Graph, array or iterable of pairs
-        A graph, a symmetric adjacency matrix in the order of the domain, or the edges.
+    graph : graph of networkx or pyAgrum, array or iterable of pairs
+        A graph (a directed one by d-separation), a symmetric adjacency matrix in the order of the
+        domain, or the edges.
     domain : Domain, or a mapping that makes one
         A variable that is no node of the graph is independent of all others.
     by : "cliques" or "edges"
@@ -72,6 +74,11 @@ def from_graph(
     (8, 12)
     """
     domain = domain_of(domain)
+    if is_pyagrum_graph(graph) or (hasattr(graph, "is_directed") and graph.is_directed()):
+        from contextwise.convert.packages import from_pgmpy  # which converts graphs by this module
+
+        directed: Structure = from_pgmpy(graph, domain)
+        return directed
     nodes, edges = _nodes_and_edges(domain, graph)
     if by == "edges":
         return tables(domain, sorted(edges))
@@ -84,8 +91,6 @@ def from_graph(
 def _nodes_and_edges(domain: Domain, graph: GraphLike) -> tuple[set[int], set[PairIndex]]:
     """Return nodes and edges of a graph as positions; with bare edges, all variables are nodes."""
     if hasattr(graph, "is_directed"):
-        if graph.is_directed():
-            raise DomainError("the graph is directed; use from_ldag for Bayesian networks")
         nodes = {domain.position(node) for node in graph.nodes}
         return nodes, {domain.pair(edge[:2]) for edge in graph.edges}
     nodes = set(range(len(domain)))

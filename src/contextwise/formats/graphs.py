@@ -10,6 +10,7 @@ refused, because a hidden variable may be behind them.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, product
@@ -90,7 +91,7 @@ _ENDS = {"TAIL": "-", "CIRCLE": "o"}
 
 
 def model_of_graph(graph: Any) -> Model | None:
-    """Make the model of a graph of networkx, pgmpy or causal-learn; None if it is none of them."""
+    """Make the model of a graph of networkx, pgmpy, pyAgrum or causal-learn; None for others."""
     name = f"this {type(graph).__name__}"
     made = MarkedGraph(Source(b"", name))
     inner = getattr(graph, "G", graph)  # causal-learn wraps its graphs
@@ -102,6 +103,14 @@ def model_of_graph(graph: Any) -> Model | None:
             mark = f"{_ENDS.get(left, '<')}-{_ENDS.get(right, '>')}"
             made.add(str(edge.get_node1().get_name()), mark, str(edge.get_node2().get_name()))
         return made.model()
+    if is_pyagrum_graph(graph):
+        arcs, edges = pyagrum_edges(graph, str)
+        for number in sorted(graph.nodes()):
+            made.node(pyagrum_name(graph, number) or str(number))
+        for mark, pairs in (("->", arcs), ("--", edges)):
+            for first, second in pairs:
+                made.add(first, mark, second)
+        return made.model(both_is_edge=True)
     if not all(hasattr(graph, part) for part in ("nodes", "edges", "is_directed")):
         return None
     if getattr(graph, "cpds", None):
@@ -111,6 +120,37 @@ def model_of_graph(graph: Any) -> Model | None:
     for first, second, *_ in graph.edges:
         made.add(str(first), "->" if graph.is_directed() else "--", str(second))
     return made.model(both_is_edge=True)
+
+
+def is_pyagrum_graph(graph: Any) -> bool:
+    """Check for a DAG, PDAG, EssentialGraph or UndiGraph of pyAgrum, which have no tables."""
+    parts = ("toDot", "nodes", "sizeArcs" if hasattr(graph, "arcs") else "sizeEdges")
+    return all(hasattr(graph, part) for part in parts) and not hasattr(graph, "variable")
+
+
+def pyagrum_name(graph: Any, number: int) -> str:
+    """Return the name of a node of pyAgrum; empty if it has none but its number."""
+    try:
+        name = str(graph.nameFromId(number))
+    except Exception:  # pyAgrum's own, for a graph without names
+        return ""
+    return "" if name == str(number) else name
+
+
+def pyagrum_edges(
+    graph: Any, unnamed: Callable[[int], str]
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Return arcs and undirected edges of a graph of pyAgrum, by name or else as ``unnamed``."""
+
+    def named(pairs: Any) -> list[tuple[str, str]]:
+        return [
+            (pyagrum_name(graph, a) or unnamed(a), pyagrum_name(graph, b) or unnamed(b))
+            for a, b in sorted(pairs)
+        ]
+
+    arcs = graph.arcs() if hasattr(graph, "arcs") else ()
+    edges = graph.edges() if hasattr(graph, "edges") else ()
+    return named(arcs), named(edges)
 
 
 # -- model strings of bnlearn ----------------------------------------------------------------------

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from contextwise.comparison.tolerances import checked
+from contextwise.convert import by_values as by_numbers
 from contextwise.distributions.sampling import Seed
 from contextwise.errors import ContextwiseError, require
 from contextwise.evaluation.groups_of_guesses import GroupComparison
@@ -174,6 +175,7 @@ def study(
     truths: Any,
     learners: Any = (),
     *,
+    by_values: float | None = None,
     planted: int = 0,
     rows: int | Sequence[int] = (200, 1000),
     repeats: int = 5,
@@ -198,6 +200,9 @@ def study(
         `contextwise.truths.named` lists. A structure without weights gets strong random ones.
     learners : name or Learner, or several; or a mapping from labels to learners
         Learners of others run in a process with a fixed hash seed. Functions get a DataFrame.
+    by_values : float, optional
+        Take from the numbers of each truth what it claims, up to this log odds ratio; see
+        `contextwise.convert.by_values`. Rows are drawn from the same numbers.
     planted : number of structures with planted errors, of each kind, per truth
         They are further guesses: with false positives only, or with false negatives only.
     rows : number of rows of a data set, or several
@@ -254,7 +259,7 @@ def study(
     chosen = {label: as_learner(item) for label, item in named_learners.items()}
     plan = _Plan(
         {
-            (label, number): _truth(model, number)
+            (label, number): _truth(model, number, by_values)
             for label, model in _labelled(truths, "truth").items()
             for number in range(weight_sets)
         },
@@ -484,8 +489,16 @@ def _labelled(items: Any, noun: str) -> dict[str, Any]:
     return labelled
 
 
-def _truth(model: str | Model, number: int) -> Model:
+def _truth(model: str | Model, number: int, tolerance: float | None) -> Model:
     """Return a truth from which rows can be drawn, with the set of weights of this number."""
+    found = _weighted(model, number)
+    numbers = None if tolerance is None else numbers_of(found)
+    return (
+        found if numbers is None or tolerance is None else by_numbers(numbers, tolerance=tolerance)
+    )
+
+
+def _weighted(model: str | Model, number: int) -> Model:
     if isinstance(model, str):
         if not number:
             return named.truth(model)

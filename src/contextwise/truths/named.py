@@ -100,6 +100,22 @@ def truth(name: str) -> Model:
     return strong_weights(structure_of(model), rng)
 
 
+def is_truth(name: str) -> bool:
+    """Check for the name of a truth that is neither that of an example nor that of a file.
+
+    >>> [is_truth(name) for name in ("paper", "six", "six#3", "random-10", "missing.json")]
+    [True, False, True, True, False]
+    """
+    kind, mark, number = name.partition("#")
+    if name in EXAMPLES or Path(name).exists():
+        return False
+    if kind in ("paper", *NAMES) or re.fullmatch(
+        r"(random|states)-\d+|grown-\d+-\d+(-three)?", kind
+    ):
+        return True
+    return bool(mark) and number.isdecimal() and (kind in EXAMPLES or Path(kind).exists())
+
+
 def strong_weights(structure: Structure, rng: np.random.Generator) -> LogLinear:
     """Draw weights with strong interactions.
 
@@ -107,6 +123,11 @@ def strong_weights(structure: Structure, rng: np.random.Generator) -> LogLinear:
     weight of a feature is a quarter of it, times -1 for every variable whose first allowed state
     has an odd index.
     """
+    if structure.origin.by_values is not None:
+        raise ContextwiseError(
+            "these claims were read from numbers that the file does not keep, and random weights "
+            "would be another truth; name the model with the numbers, with --by-values"
+        )
     strength: dict[tuple[int, ...], float] = {}
     weights = []
     for literals in structure.features.literals():
