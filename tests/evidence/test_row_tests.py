@@ -273,7 +273,7 @@ def test_bad_outcomes_and_subjects_are_refused() -> None:
         tests.pairs(outcome="D")
     constant = Domain({"A": ["x", "y"], "B": ["x", "y"], "C": ["x", "y"]})
     with pytest.raises(ContextwiseError, match="one state"):
-        RowTests(Data(constant, rows[:, :3] * [1, 1, 0])).pairs(outcome="C")
+        RowTests(Data(constant, rows[:, :3] * np.array([1, 1, 0]))).pairs(outcome="C")
     with pytest.raises(ContextwiseError, match="can only name"):
         RowTests(data_of(rows[:, [0, 1, 3]], subjects=rows[:, 3]))
     with pytest.raises(ContextwiseError, match="1 subject"):

@@ -40,11 +40,10 @@ class Contexts:
         ends = np.cumsum(rows.cards)
         self.starts = (ends - rows.cards).astype(np.int64)
         self.size = int(ends[-1])
-        self.codes = np.ascontiguousarray(rows.codes, dtype=np.int32)
         self.sizes = self._by_state(rows.counts[:, None])[:, 0]
 
     def _by_state(self, values: FloatArray) -> FloatArray:
-        return sums_by_code(self.codes, self.starts, self.size, values)
+        return sums_by_code(self.rows.codes, self.starts, self.size, values)
 
     def search(
         self, sides: tuple[Side, Side], is_score: tuple[bool, bool], others: Sequence[int]
@@ -147,10 +146,10 @@ def few_scores(shares: FloatArray, is_score: bool, counts: FloatArray) -> FloatA
     """Return scores of the states: their order, or contrasts of the most frequent ones."""
     states = shares.shape[1]
     if is_score:
-        return np.arange(states, dtype=np.float64)[:, None] / (states - 1)
+        return np.linspace(0.0, 1.0, states)[:, None]
     if states <= MOST_CONTRASTS + 1:
         return contrasts(states)
     often = np.argsort(-(counts @ shares), kind="stable")[:MOST_CONTRASTS]
     group = np.full(states, MOST_CONTRASTS)
     group[often] = np.arange(MOST_CONTRASTS)
-    return contrasts(MOST_CONTRASTS + 1)[group]
+    return np.asarray(contrasts(MOST_CONTRASTS + 1)[group])

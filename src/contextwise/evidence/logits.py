@@ -22,10 +22,12 @@ import numpy as np
 
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
+KERNEL: Any
+"""The compiled twin, or None."""
 try:
-    from contextwise.evidence import _logits
+    from contextwise.evidence import _logits as KERNEL
 except ImportError:  # not compiled
-    _logits = None  # type: ignore[assignment]
+    KERNEL = None
 
 STEPS = 40
 CONVERGED = 1e-9
@@ -72,7 +74,7 @@ def contrasts(count: int) -> FloatArray:
     result = np.zeros((count, count - 1))
     for k in range(1, count):
         result[:k, k - 1], result[k, k - 1] = 1.0, -k
-    return result / np.sqrt((result**2).sum(axis=0))
+    return np.asarray(result / np.sqrt((result**2).sum(axis=0)))
 
 
 def score_contrasts(count: int) -> FloatArray:
@@ -106,7 +108,10 @@ class Logit:
             int(starts[-1]),
         )
         self.expand = _diagonal(
-            [np.kron(t.basis, np.eye(width)) for t, width in zip(terms, widths, strict=True)]
+            [
+                np.asarray(np.kron(t.basis, np.eye(width)))
+                for t, width in zip(terms, widths, strict=True)
+            ]
         )
         self.ridge = np.repeat([t.ridge for t in terms], counts)
         self.theta = np.zeros(int(self.places[-1]))
@@ -134,7 +139,7 @@ class Logit:
 
     def evaluate(self, theta: FloatArray) -> tuple[FloatArray, float, FloatArray]:
         """Return the shares of each row, the penalized log-likelihood, and its gradient."""
-        function = evaluate_in_python if _logits is None else _logits.evaluate
+        function = evaluate_in_python if KERNEL is None else KERNEL.evaluate
         shares, value, by_code = function(
             *self.layout[:4], self.expand @ theta, self.slopes, self.states, self.weights
         )
@@ -150,7 +155,7 @@ class Logit:
         weights = self.weights[part]
         weights = weights * (self.weights.sum() / weights.sum())
         codes = np.ascontiguousarray(self.layout.codes[part])
-        function = curvature_in_python if _logits is None else _logits.curvature
+        function = curvature_in_python if KERNEL is None else KERNEL.curvature
         by_code = function(
             codes,
             *self.layout[1:],
@@ -350,9 +355,9 @@ def curvature_in_python(
 
 def sums_by_code(codes: IntArray, starts: IntArray, size: int, values: FloatArray) -> FloatArray:
     """Return the sums of values by code, for all columns; ``starts`` is where their codes begin."""
-    if _logits is not None:
+    if KERNEL is not None:
         narrow = np.ascontiguousarray(codes, dtype=np.int32)
-        return _logits.sums_by_code(narrow, starts, size, np.ascontiguousarray(values))
+        return np.asarray(KERNEL.sums_by_code(narrow, starts, size, np.ascontiguousarray(values)))
     result = np.zeros((size, values.shape[1]))
     for column, start in zip(codes.T, starts, strict=True):
         np.add.at(result, column + start, values)

@@ -57,6 +57,7 @@ class _Effects:
         self.table = np.zeros((rows.cards[of], rows.cards[by]))
         np.add.at(self.table, (rows.codes[:, of], rows.codes[:, by]), rows.mass)
         self.sizes = np.bincount(rows.codes[:, by], rows.counts, minlength=int(rows.cards[by]))
+        self.sizes = self.sizes.astype(np.float64)
         self.correction = rows.total / max(rows.total - self.logit.columns, 1.0)
 
     @cached_property
@@ -99,7 +100,9 @@ class _Effects:
             crude=crude,
             rows=rows.total if at is None else float(self.sizes[at]),
             approximate=rows.total < ENOUGH_ROWS,
-            **numbers,
+            estimate=numbers["estimate"],
+            low=numbers["low"],
+            high=numbers["high"],
         )
 
     # -- odds ratios -------------------------------------------------------------------------------
@@ -138,7 +141,7 @@ class _Effects:
         """The contrast between states of ``of``: from the first to the second, or per step."""
         if self.rows.cards[self.of] == 2:
             return np.array([-1.0, 1.0])
-        return per_step(np.bincount(self.rows.codes[:, self.of], self.rows.counts))
+        return per_step(self.table.sum(axis=1))
 
     def _crude_ratio(self, j: int) -> float:
         (a, b), (c, d) = self.table[:, [self.reference, j]]

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from contextwise.evidence.coded_rows import CodedRows
-from contextwise.evidence.logits import _logits, contrasts
+from contextwise.evidence.logits import KERNEL, contrasts
 from contextwise.support.arrays import FloatArray, IntArray
 
 CELLS = 5.0
@@ -277,7 +277,7 @@ def _drawn_p(
     states = sides[1].states[repeat] if margins else np.zeros(0, dtype=np.int64)
     mean = left.T @ (right @ scores[1])
     cumulated = np.cumsum(right, axis=1)
-    function = drawn_sums_in_python if _logits is None else _logits.drawn_sums
+    function = drawn_sums_in_python if KERNEL is None else KERNEL.drawn_sums
     drawn, larger = np.zeros(0), 0
     draws = int(min(DRAWS, max(99, MOST_STATES_DRAWN // len(left))))
     while len(drawn) < draws:
@@ -356,4 +356,4 @@ def uniforms(seed: int, first: int, count: int) -> FloatArray:
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         z ^= z >> np.uint64(31)
-    return (z >> np.uint64(11)) * 2.0**-53
+    return np.asarray((z >> np.uint64(11)) * 2.0**-53, dtype=np.float64)

@@ -137,7 +137,9 @@ class RowTests:
                         one = replace(one, effects=fits.effects(a, b, outcome))
                     done.append(one)
                     shown.report(number + 1, len(chosen))
-            except (*effort.deadline.out_of_time, KeyboardInterrupt):
+            except effort.deadline.out_of_time:
+                pass
+            except KeyboardInterrupt:
                 pass
         families = self._families(chosen, done, outcome)
         judged = [each for part in families for each in corrected(*part, self.level)]
@@ -154,7 +156,7 @@ class RowTests:
             chosen = [
                 (self._place(a), self._place(b)) for a, b in pairs if a in names and b in names
             ]
-        return sorted(chosen, key=lambda p: outcome not in (self.rows.names[v] for v in p))
+        return sorted(chosen, key=lambda p: outcome not in [self.rows.names[v] for v in p])
 
     def _place(self, name: str) -> int:
         self.data.domain.position(name)  # raises if there is no such variable
@@ -319,7 +321,9 @@ class RowTests:
                     effort.deadline.check()
                     found += self._one_question(forms, outcome, effects)
                     shown.report(number + 1, len(asked))
-            except (*effort.deadline.out_of_time, KeyboardInterrupt):
+            except effort.deadline.out_of_time:
+                pass
+            except KeyboardInterrupt:
                 pass
         return _corrected_interactions(found, family, len(asked), self.level)
 
@@ -335,8 +339,13 @@ class RowTests:
         for pair, by in ranked[1:]:
             other = self.same(pair, by, outcome=outcome, effects=shown)
             if other.p is not None or first.p is not None:
-                kept = {"p": first.p, "freedom": first.freedom, "method": first.method}
-                other = replace(other, **kept, reason=first.reason)
+                other = replace(
+                    other,
+                    p=first.p,
+                    freedom=first.freedom,
+                    method=first.method,
+                    reason=first.reason,
+                )
             answers.append(other)
         return answers
 
@@ -422,13 +431,11 @@ class _Tester:
         omnibus = compare_products(rows, sides, **how)
         trend, is_score = None, (rows.is_score(x), rows.is_score(y))
         if any(is_score):
-            scores = tuple(
-                np.arange(rows.cards[v])[:, None] / (rows.cards[v] - 1.0)
-                if scored
-                else contrasts(int(rows.cards[v]))
-                for v, scored in zip((x, y), is_score, strict=True)
-            )
-            trend = compare_products(rows, sides, scores, **how)
+            scores = [
+                np.linspace(0.0, 1.0, states)[:, None] if scored else contrasts(states)
+                for states, scored in zip(rows.cards[[x, y]].tolist(), is_score, strict=True)
+            ]
+            trend = compare_products(rows, sides, (scores[0], scores[1]), **how)
         tests = [omnibus] if trend is None else [trend, omnibus]
         best = min(tests, key=lambda each: each.p)
         average = p = min(1.0, len(tests) * best.p)
@@ -454,7 +461,7 @@ class _Tester:
             given=tuple(names[v] for v in others),
             products=tuple(products),
             average_p=average,
-            trend_p=trend and trend.p,
+            trend_p=None if trend is None else trend.p,
             omnibus_p=omnibus.p,
             shape="" if trend is None else "trend" if best is trend else "other",
             context="" if context is None else names[context],

@@ -22,7 +22,7 @@ import numpy as np
 from contextwise.evidence.coded_rows import CodedRows, folded_to
 from contextwise.evidence.logits import FIXED, Logit, Term, contrasts, score_contrasts
 from contextwise.evidence.pair_effects import Z, effects_of, variance_of_sum
-from contextwise.evidence.pair_records import Interaction, StateEffects
+from contextwise.evidence.pair_records import Interaction, PairEffect, StateEffects
 from contextwise.evidence.residual_products import chi_square_tail, rao_scott, sums_by_cluster
 from contextwise.evidence.variable_fits import COLUMN_SHARE, RIDGE, Fits, columns_to_hold
 from contextwise.support.arrays import FloatArray
@@ -66,15 +66,15 @@ def same_association(
     if not freedom:
         return replace(found, reason=f"too little varies within the states of {names[by]}")
     ratio = model.ratio() if model.is_single else (None, None, None)
-    states = ()
+    within: tuple[StateEffects, ...] = ()
     if effects and p <= level:
-        states = _states(rows, a, b, by, of)
+        within = _states(rows, a, b, by, of)
     return replace(
         found,
         p=p,
         freedom=freedom,
         trend_p=trend,
-        states=states,
+        states=within,
         ratio=ratio[0],
         ratio_low=ratio[1],
         ratio_high=ratio[2],
@@ -112,7 +112,7 @@ def _states(
     for state, label in enumerate(rows.states[by]):
         inside = rows.codes[:, by] == state
         size = float(rows.counts[inside].sum())
-        measured = ()
+        measured: tuple[PairEffect, ...] = ()
         if size >= LEAST_ROWS:
             part = rows.where(inside)
             part = part.only([v for v, states in enumerate(part.states) if len(states) > 1])

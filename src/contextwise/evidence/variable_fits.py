@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from contextwise.evidence.coded_rows import CodedRows
-from contextwise.evidence.logits import FIXED, Logit, Term, _logits, contrasts, score_contrasts
+from contextwise.evidence.logits import FIXED, KERNEL, Logit, Term, contrasts, score_contrasts
 from contextwise.evidence.residual_products import Side
 from contextwise.support.arrays import FloatArray, IntArray
 
@@ -161,7 +161,7 @@ class Fits:
         ends = np.cumsum(rows.cards[others])
         starts = (ends - rows.cards[others]).astype(np.int64)
         codes = np.ascontiguousarray(rows.codes[:, others], dtype=np.int32)
-        function = cross_sums_in_python if _logits is None else _logits.cross_sums
+        function = cross_sums_in_python if KERNEL is None else KERNEL.cross_sums
         sums = function(codes, starts, int(ends[-1]), np.ascontiguousarray(values))
         width, values_of, named = residuals.shape[1], [], []
         for a, u in enumerate(others):
