@@ -14,6 +14,8 @@ TERMINATED = 143
 
 def main() -> None:
     """Run the command; Ctrl-C never prints a traceback, from the first import to the last exit."""
+    # On small matrices the threads of BLAS wait for each other longer than they work.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     handled = []
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         handled.append(signal.SIGINT)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from math import comb
 from pathlib import Path
 from time import monotonic
 from typing import Any, Literal
@@ -36,6 +37,7 @@ from contextwise.models.structure import Model, Structure, structure_of
 from contextwise.support.effort import Deadline, Effort, Progress
 from contextwise.support.files import write_bytes
 from contextwise.support.formatting import Printed, as_csv, listed, plural, renderers
+from contextwise.support.machine import one_thread
 
 __all__ = ["Analysis", "analyse"]
 
@@ -43,7 +45,7 @@ MOST_VARIABLES = 200
 """More variables need a choice of the user."""
 FEWEST_ROWS = 10
 MOST_QUESTIONS = 300
-"""Tests of equal association; more are asked of associated pairs alone, or of no pair."""
+"""Triples of variables; of more, only those with an associated pair are asked, or none."""
 HALVES_SECONDS, FEWEST_HALVES, FEWEST_SECONDS = 10.0, 10, 30.0
 """Random halves are learned for this long, unless fewer are done; at most for `FEWEST_SECONDS`."""
 
@@ -93,9 +95,9 @@ class Analysis(Printed):
         return self.settings.outcome
 
     def differing(self, first: str, second: str) -> Iterator[Interaction]:
-        """Yield the interactions of a pair with a third variable that the rows show."""
+        """Yield the third variables between whose states the association of a pair differs."""
         pair = {first, second}
-        return (i for i in self.interactions if pair < {*i.pair, i.by} and i.verdict == "differs")
+        return (i for i in self.interactions if {*i.pair} == pair and i.verdict == "differs")
 
     def records(self) -> list[dict[str, Any]]:
         """Return a flat mapping per pair: verdict, p, strength, and the first effect."""
@@ -232,9 +234,10 @@ def analyse(
     for column in columns:  # refuse bad groups before anything is tested
         grouped(data, column)
     tests = RowTests(data, level=level, seed=seed)
-    pairs = tests.pairs(outcome=outcome, effort=effort)
+    with one_thread():
+        pairs = tests.pairs(outcome=outcome, effort=effort)
+        interactions, asked, late = _where(tests, pairs, effort)
     unfinished = [f"{plural(pairs.unfinished, 'pair')} not tested"] if pairs.unfinished else []
-    interactions, asked, late = _where(tests, pairs, bool(unfinished), effort)
     unfinished += [f"{plural(late, 'test')} of equal association"] if late else []
     configured = as_learner(DEFAULT_LEARNER if learner is None else learner)
     structure, again = _learn(data, configured, effort)
@@ -267,7 +270,7 @@ def analyse(
 
 
 def _where(
-    tests: RowTests, pairs: PairsTested, is_late: bool, effort: Effort
+    tests: RowTests, pairs: PairsTested, effort: Effort
 ) -> tuple[tuple[Interaction, ...], Asked, int]:
     """Ask whether associations are the same in all states of each third variable."""
     names = tests.rows.names
@@ -275,31 +278,16 @@ def _where(
     asked: Asked = "all pairs"
     if pairs.settings.outcome is not None:
         chosen, asked = [each.pair for each in pairs.of_outcome], "pairs with the outcome"
-    questions = triples(chosen, names)
-    if len(questions) > MOST_QUESTIONS and asked == "all pairs":
-        asked = "associated pairs"
-        questions = triples([each.pair for each in pairs if each.associated], names)
-    if is_late or len(names) < 3 or len(questions) > MOST_QUESTIONS:
+    if asked == "all pairs" and comb(len(names), 3) > MOST_QUESTIONS:
+        chosen, asked = [each.pair for each in pairs if each.associated], "associated pairs"
+    questions = [(pair, third) for pair in chosen for third in names if third not in pair]
+    count = len({frozenset((*pair, third)) for pair, third in questions})
+    if pairs.unfinished or not count or count > MOST_QUESTIONS:
         return (), "no pair", 0
     family = pairs.settings.outcome
     name = f"{asked if family is None else f'pairs with {family}'}, by each third variable"
-    found = tests.interactions(questions, name, effort=effort)
+    found = tests.interactions(questions, name, outcome=family, effort=effort)
     return found, asked, len(questions) - len(found)
-
-
-def triples(pairs: Sequence[Pair], names: Sequence[str]) -> list[tuple[Pair, str]]:
-    """Return each pair with each third variable, three variables once: under their first pair.
-
-    Whether A and B are associated alike for all C is the question whether A and C are for all B.
-
-    >>> triples([("B", "out"), ("A", "out")], ["A", "B", "C", "out"])
-    [(('B', 'out'), 'A'), (('B', 'out'), 'C'), (('A', 'out'), 'C')]
-    """
-    every = ((pair, third) for pair in pairs for third in names if third not in pair)
-    found: dict[frozenset[str], tuple[Pair, str]] = {}
-    for pair, third in every:
-        found.setdefault(frozenset((*pair, third)), (pair, third))
-    return list(found.values())
 
 
 def _learn(data: Data, learner: Learner, effort: Effort) -> tuple[Structure, list[str]]:
@@ -362,8 +350,9 @@ def analysis_of(
     """Return the analysis of rows next to a model that is known already."""
     structure = structure_of(model)
     tests = RowTests(data)
-    pairs = tests.pairs(outcome=outcome, effort=effort)
-    interactions, asked, late = _where(tests, pairs, bool(pairs.unfinished), effort)
+    with one_thread():
+        pairs = tests.pairs(outcome=outcome, effort=effort)
+        interactions, asked, late = _where(tests, pairs, effort)
     evidence = structure.evidence
     if evidence is None or evidence.fingerprint != data.fingerprint:
         evidence = _judged(structure, data, pairs, bool(pairs.unfinished), effort)

@@ -41,6 +41,7 @@ from contextwise.models.features import rows_in
 from contextwise.models.notation import quoted
 from contextwise.models.structure import Structure
 from contextwise.support.effort import NEVER, QUIET, Deadline, Effort
+from contextwise.support.machine import one_thread
 
 MOST_VARIABLES_GIVEN_ALL = 60
 NOT_ON_AVERAGE = "associated, not on average"
@@ -102,7 +103,8 @@ def judge_claims(
     tester = _ClaimTests(structure, data, known, deadline or NEVER, effort)
     every = combinations(range(len(structure.domain)), 2)
     asked = [(int(i), int(j)) for i, j in (every if pairs is None else pairs)]
-    found = tester.collect(asked, regions, dependencies)
+    with one_thread():
+        found = tester.collect(asked, regions, dependencies)
     return replace(
         ready,
         claims=tuple(_decided(found, level, used_by_learner)),

@@ -116,14 +116,14 @@ def _compared(
     gain = _aic(directed, _free(trees), data)
     gain -= _aic(_fitted(undirected, data, deadline), dimension(undirected) or 0, data)
     if gain <= 0:
-        return f"its AIC is better than that of acyclic-trees by {-gain:.3g}", False
+        return f"its AIC is better than that of acyclic-trees by {-gain:,.1f}", False
     plain = Structure(directed.domain, directed.structure.features)
     evidence = judge(plain, data, dependencies=False, deadline=deadline)
     if any(claim.verdict == CONTRADICTED for claim in evidence.claims):
         return "the rows contradict an independence of acyclic-trees", False
     if len(data) < FEW and _advantage(trees, data, deadline) <= 0:
         return "acyclic-trees predicts unseen rows no better", False
-    return f"its AIC is better than that of pair-blocks by {gain:.3g}", True
+    return f"its AIC is better than that of pair-blocks by {gain:,.1f}", True
 
 
 def _fitted(structure: Structure, data: Data, deadline: Deadline) -> LogLinear:

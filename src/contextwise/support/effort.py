@@ -113,6 +113,7 @@ Progress = Callable[[int, int], None]
 """A function of (done, total)."""
 PATIENCE = 0.5  # seconds before the bar appears
 INTERVAL = 0.1  # seconds between two drawings
+BETWEEN_LINES = 10.0  # seconds between two lines where there is no terminal
 CLEAR = "\r\x1b[K\x1b[?25h"  # an empty line, and the cursor that click hides
 
 
@@ -120,18 +121,34 @@ CLEAR = "\r\x1b[K\x1b[?25h"  # an empty line, and the cursor that click hides
 def progress_of(wanted: bool | Progress, label: str) -> Iterator[Progress | None]:
     """Yield the function to report to: the caller's, one that draws a bar, or None.
 
-    The bar appears only on a terminal and after half a second; it is removed at the end.
+    The bar appears only on a terminal and after half a second; it is removed at the end. Elsewhere
+    a line is written every ten seconds.
     """
     if callable(wanted):
         yield wanted
-    elif not wanted or sys.stderr is None or not sys.stderr.isatty():
+    elif not wanted or sys.stderr is None:
         yield None
+    elif not sys.stderr.isatty():
+        yield _lines(label)
     else:
         try:
             yield _bar(label)
         finally:
             sys.stderr.write(CLEAR)
             sys.stderr.flush()
+
+
+def _lines(label: str) -> Progress:
+    due = time.monotonic() + BETWEEN_LINES
+
+    def write(done: int, total: int) -> None:
+        nonlocal due
+        now = time.monotonic()
+        if now >= due:
+            due = now + BETWEEN_LINES
+            print(f"{label}: {done:,} of {total:,}", file=sys.stderr, flush=True)
+
+    return write
 
 
 def _bar(label: str) -> Progress:
