@@ -30,8 +30,23 @@ def test_nothing_is_drawn_where_there_is_no_terminal(
     wanted: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with progress_of(wanted, "work") as tell:
-        assert tell is None
+        assert (tell is not None) == wanted
+        if tell is not None:
+            tell(1, 2)
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_line_every_ten_seconds_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    with progress_of(True, "pairs") as tell:
+        assert tell is not None
+        for second in range(1, 26):
+            now[0] = float(second)
+            tell(second, 2000)
+    assert capsys.readouterr().err == "pairs: 10 of 2,000\npairs: 20 of 2,000\n"
 
 
 def test_a_bar_on_a_terminal_that_is_gone_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:

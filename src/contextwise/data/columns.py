@@ -695,7 +695,7 @@ class Judge:
         for problems in self.problems.values():
             for _, remedies in problems:
                 option, value = remedies[0]
-                if option in ("counts", "missing", "subject"):
+                if option in ("counts", "missing", "subject", "row_weights"):
                     fields[option] = value
                 else:
                     fields[option].append(value)
@@ -743,8 +743,7 @@ def check_counts(column: Column, table: Sheet) -> IntArray:
         raise table.error(
             row,
             f"counts must be whole numbers from 0 to {LARGEST_COUNT:,}, but {column.name!r} is "
-            f"{cell}; weights such as those of surveys cannot be used, because tests and scores "
-            "count rows",
+            f"{cell}; weights such as those of surveys are no counts: give them with --row-weights",
         )
     if not values.any():
         raise DomainError(f"every row occurs 0 times by {column.name!r}")

@@ -92,6 +92,11 @@ _NO_IDS = frozenset(
         "said",
     ]
 )
+_WEIGHTS = re.compile(
+    r"((survey|sampling|sample|person|household|final|design|case)[ _.]?)?"
+    r"(p?weights?|p?wg?t|wtss\w*)",
+    re.I,
+)
 _LARGE_NUMBER = re.compile(r"(number|code|no|nr|key)\.?$", re.I)
 
 Remedies = tuple[tuple[str, str], ...]
@@ -214,6 +219,11 @@ def _people(p: Profile) -> bool:
     return has_name and p.values >= fewest and (p.repeats or p.numbers_people != "set")
 
 
+def _may_be_weights(p: Profile) -> bool:
+    is_named = _WEIGHTS.fullmatch(p.name) and p.column.has_fractions
+    return bool(is_named and p.column.numbers.min() >= 0 and not p.counted)
+
+
 def _measured(p: Profile) -> str:
     commas = p.column.has_fractions and any("," in label for label in p.column.labels)
     note = " (decimal commas)" if commas else ""
@@ -273,6 +283,14 @@ RULES = (
         lambda p: p.is_large_number,
         lambda p: _different(p, "an identifier"),
         lambda p: (("drop", p.name), ("bins", f"{p.name}={BINS}")),
+    ),
+    Rule(
+        "weights",
+        "more than 12 numbers >= 0 with a fraction in a column called *weight*, *survey_weight*, "
+        "*wt*, *pwgt* or the like",
+        lambda p: p.column.is_numeric and p.has_many_numbers and _may_be_weights(p),
+        lambda _: "survey weights, or a measurement?",
+        lambda p: (("row_weights", p.name), *_bins(p), ("drop", p.name)),
     ),
     Rule(
         "measurement",

@@ -311,9 +311,12 @@ def as_advised(
 
 
 def _needs_an_answer(column: ColumnSummary) -> bool:
-    """Check for numbers whose notation is unclear: the advice would drop a measurement."""
+    """Check for what only the user knows: survey weights, and numbers of unclear notation.
+
+    The advice would use the weights, or drop a measurement.
+    """
     advised = {option for _, remedies in column.problems for option, _ in remedies[:1]}
-    return column.kind == "measurement" and "drop" in advised
+    return "row_weights" in advised or (column.kind == "measurement" and "drop" in advised)
 
 
 def parse_data(
