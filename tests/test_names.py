@@ -71,9 +71,9 @@ def test_parameters_have_the_names_that_everybody_uses() -> None:
 
 
 TWO_MEANINGS = {
-    *("Column", "Columns", "Done", "Edge", "Guess"),
+    *("Column", "Columns", "Done", "Drawn", "Edge", "Guess"),
     *("Network", "Picture", "Rule", "Scores", "Source", "Term"),
-    "Analysis",  # the pages still show the one of `findings`
+    *("Analysis", "Card"),  # of `findings` and of what replaces it
 }
 """Names that two rooms use for classes that never meet; no further ones."""
 
@@ -85,3 +85,32 @@ def test_a_name_of_a_class_is_one_class() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].append(module.stem)
     assert {name: found for name, found in homes.items() if len(found) > 1}.keys() <= TWO_MEANINGS
+
+
+TESTED_ELSEWHERE = {
+    "comparison/tolerance_search": "comparison/test_tolerances",
+    "formats/graphs": "formats/test_graph_files",
+    "independence/claims": "independence/test_claims_of_structures",
+    "support/arrays": "",  # types alone
+    "support/other_process": "learning/test_adapters",
+    "truths/planted": "truths/test_with_errors",
+}
+"""Modules whose tests have another name, and where these are."""
+
+ROOMS = {
+    *("comparison", "convert", "counting", "distributions", "formats", "independence"),
+    *("models", "support", "truths"),
+}
+
+
+def test_a_maintainer_finds_the_tests_of_a_module() -> None:
+    tests = Path(__file__).parent
+    missing = []
+    for module in MODULES:
+        name = f"{module.parent.name}/{module.stem}"
+        if module.parent.name in ROOMS and not module.stem.startswith("_"):
+            own = f"{module.parent.name}/test_{module.stem}"
+            home = TESTED_ELSEWHERE.get(name, own)
+            if home and not (tests / f"{home}.py").exists():
+                missing.append(name)
+    assert missing == []

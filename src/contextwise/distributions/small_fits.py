@@ -1,7 +1,7 @@
 """Fit structures of few states by maximum likelihood, with Newton's method on the whole table.
 
 `contextwise.distributions.fitting` fits models of any size. This module is for studies that fit
-thousands of small ones: with up to `MOST_STATES` states it takes milliseconds, and the result is
+thousands of small ones: with up to `MOST_STATES_OF_A_TABLE` states it takes milliseconds, and the result is
 the table of log-probabilities, from which divergences and likelihoods are sums.
 """
 
@@ -16,14 +16,14 @@ from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure
 from contextwise.support.arrays import FloatArray
 
-MOST_STATES = 1024
+MOST_STATES_OF_A_TABLE = 1024
 TOLERANCE = 1e-10
 MOST_STEPS = 200
 
 
 def is_small(domain: Domain) -> bool:
     """Check whether this module can fit structures over a domain."""
-    return prod(domain.cardinalities) <= MOST_STATES
+    return prod(domain.cardinalities) <= MOST_STATES_OF_A_TABLE
 
 
 def basis_of(structure: Structure) -> FloatArray:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from contextwise.evidence.pair_records import PairEffect, PairEvidence
 
-FEWEST_ROWS = 20
+FEWEST_ROWS_QUOTED = 20
 """States with fewer rows are not quoted."""
 WORTH_V, WORTH_POINTS = 0.05, 0.03
 """Weaker associations never lead a page."""
@@ -48,7 +48,7 @@ class Contrast:
 
 def shares_of(effects: Iterable[PairEffect], state: str, least: int) -> list[PairEffect]:
     """Return the standardised shares of a state that rest on enough rows."""
-    enough = max(least, FEWEST_ROWS)
+    enough = max(least, FEWEST_ROWS_QUOTED)
     return [e for e in effects if e.kind == "share" and e.state == state and e.rows >= enough]
 
 
@@ -56,7 +56,7 @@ def contrast_of(
     evidence: PairEvidence, ordered: Sequence[str] = (), least: int = 0
 ) -> Contrast | None:
     """Return the contrast of a pair, or None if no two states have enough rows."""
-    enough = max(least, FEWEST_ROWS)
+    enough = max(least, FEWEST_ROWS_QUOTED)
     shares = {(e.state, e.at): e for e in evidence.effects if e.kind == "share"}
     found = []
     for each in evidence.effects:
