@@ -1,8 +1,8 @@
 """Fit structures of few states by maximum likelihood, with Newton's method on the whole table.
 
 `contextwise.distributions.fitting` fits models of any size. This module is for studies that fit
-thousands of small ones: with up to `MOST_STATES_OF_A_TABLE` states it takes milliseconds, and the result is
-the table of log-probabilities, from which divergences and likelihoods are sums.
+thousands of small ones: with up to `MOST_STATES_OF_A_TABLE` states it takes milliseconds, and the
+result is the table of log-probabilities, from which divergences and likelihoods are sums.
 """
 
 from __future__ import annotations
