@@ -37,7 +37,7 @@ from contextwise.data.options import (
     find_values,
     row_options,
 )
-from contextwise.data.table import Column, Sheet, label_of
+from contextwise.data.table import Column, Note, Sheet, label_of
 from contextwise.data.text import DOUBTFUL, SEPARATORS, TOKENS
 from contextwise.errors import DomainError
 from contextwise.support.arrays import FloatArray, IntArray
@@ -114,7 +114,7 @@ class DataSummary:
     source: str  #: the file, or "the data"
     rows: int
     columns: tuple[ColumnSummary, ...]
-    notes: tuple[str, ...] = ()  #: what was decided while reading, and questions to the user
+    notes: tuple[Note, ...] = ()  #: what was decided while reading, and questions to the user
     obstacle: str = ""  #: a reason why no option helps, such as several columns of counts
     remedy: RowOptions = RowOptions()  #: options that solve all problems  # noqa: RUF009
 
@@ -208,7 +208,7 @@ class Decisions:
     bins: dict[str, Bins]
     missing: str
     dropped: list[str]
-    notes: list[str]
+    notes: list[Note]
 
 
 # -- missing values --------------------------------------------------------------------------------
@@ -341,7 +341,7 @@ class Judge:
         self.kinds[column.name] = "row numbers"
         self.decisions[column.name] = "dropped"
         label = "the column without a name" if not column.name else f"column {column.name!r}"
-        self.notes.append(f"{label} dropped: {why}")
+        self.notes.append(Note(f"{label} dropped: {why}", "dropped", column.name, "--columns"))
 
     def decide(self) -> tuple[DataSummary, Decisions]:
         """Describe all columns, and decide about them."""
@@ -360,7 +360,8 @@ class Judge:
         states = [name for name in self.many if name not in self.problems]
         if states:
             shown = ", ".join(map(repr, states[:5])) + ", …" * (len(states) > 5)
-            self.notes.append(f"the numbers of {shown} are states; --bins if they are measurements")
+            text = f"the numbers of {shown} are states; --bins if they are measurements"
+            self.notes.append(Note(text, "decision", option="--bins"))
         if self.all.columns and not self.obstacle and {c.name for c in usable} <= self.gone:
             self.obstacle = (
                 "no column has categories: all are row numbers, identifiers, text or empty"
@@ -368,11 +369,11 @@ class Judge:
         if len(usable) == 1 and self.rows > 1:
             is_text = self.all.lines is not None
             doubt = "; is the separator right? (--separator)" if is_text else ""
-            self.notes.append(f"there is only one variable{doubt}")
+            self.notes.append(Note(f"there is only one variable{doubt}", option="--separator"))
         if self.how.columns or self.left_out:
             kept = {c.name for c in self.table.columns} | {self.counts.name if self.counts else ""}
             out = [n for n in self.all.names if n not in kept]
-            self.notes.append(f"left out: {', '.join(repr(n) for n in out)}")
+            self.notes.append(Note(f"left out: {', '.join(repr(n) for n in out)}", "dropped"))
         dropped = [n for n in self.all.names if self.decisions.get(n) == "dropped"]
         asked = [*self.left_out, *self.bins]
         self.notes += [self._repeats_note(name) for name in asked if self._repeats(name)]
@@ -393,13 +394,14 @@ class Judge:
         is_named = bool(profile.numbers_people) and self.how.subject is None
         return is_named and profile.values > FEWEST_SETS and profile.repeats
 
-    def _repeats_note(self, name: str) -> str:
+    def _repeats_note(self, name: str) -> Note:
         values = len(self.all.column(name).labels)
         option = "--drop" if name in self.left_out else "--bins"
-        return (
+        text = (
             f"{name!r} has {values:,} values in {self.rows:,} rows: if each is one subject or one "
             f"matched set, its rows are not independent; use --subject {name} instead of {option}"
         )
+        return Note(text, "question", name, f"--subject {name}")
 
     # -- row labels and counts ---------------------------------------------------------------------
 
@@ -528,9 +530,11 @@ class Judge:
 
     def _in_pandas(self) -> str:
         """Write how pandas reads the source."""
-        if self.all.lines is None or "Excel" in self.all.notes:
+        notes = self.all.notes
+        if self.all.lines is None or any(note.kind == "source" for note in notes):
             return "frame"
-        sign = next((s for s, word in SEPARATORS.items() if word in self.all.notes), ",")
+        words = {note for note in notes if note.kind == "separator"}
+        sign = next((s for s, word in SEPARATORS.items() if word in words), ",")
         separator = r"\s+" if sign == " " else sign
         return f"pandas.read_csv({self.all.file!r}{'' if sign == ',' else f', sep={separator!r}'})"
 
@@ -635,10 +639,9 @@ class Judge:
             self._ask_about_codes(column)
             return
         for token in sorted(DOUBTFUL.intersection(column.labels) - set(column.declared or ())):
-            self.notes.append(
-                f"{token!r} is a state of {name!r}; --na {name}={token} if it stands for a missing "
-                "value"
-            )
+            option = f"--na {name}={token}"
+            text = f"{token!r} is a state of {name!r}; {option} if it stands for a missing value"
+            self.notes.append(Note(text, "question", name, option))
 
     def _ask_about_codes(self, column: Column) -> None:
         """Name a largest or smallest number such as 99 or -9 that is far from the others."""
@@ -650,11 +653,13 @@ class Judge:
             nearest, value = float(column.numbers[beside[0]]), float(column.numbers[at])
             small = float(column.numbers[order[0] if value > 0 else order[-1]])
             if (value < 0 <= nearest) or (value >= 9 and small >= 0 and 1.5 * nearest < value):
-                self.notes.append(
+                option = f"--na {name}={code}"
+                text = (
                     f"{code} occurs {plural(int(column.counts[at]), 'time')} in {name!r} next to "
-                    f"{label_of(min(nearest, small))} to {label_of(max(nearest, small))}; --na "
-                    f"{name}={code} if it stands for a missing value"
+                    f"{label_of(min(nearest, small))} to {label_of(max(nearest, small))}; {option} "
+                    "if it stands for a missing value"
                 )
+                self.notes.append(Note(text, "question", name, option))
 
     def _ask_about_twins(self, column: Column) -> None:
         """Name states that differ only in case, blanks, invisible signs, or notation."""
@@ -672,16 +677,16 @@ class Judge:
         zeros = [x for x in column.labels if re.fullmatch(r"-?(0|[1-9]\d{0,14})\.0", x)]
         same = next((x for x in zeros if x.partition(".")[0] in column.labels), None)
         if same:
-            self.notes.append(
-                f"{same.partition('.')[0]!r} and {same!r} are one state of {column.name!r}"
-            )
+            text = f"{same.partition('.')[0]!r} and {same!r} are one state of {column.name!r}"
+            self.notes.append(Note(text, "decision", column.name))
         for twins in meanings.values():
             if len(twins) > 1:
                 shown = " and ".join(map(repr, twins[:3]))
-                self.notes.append(
+                text = (
                     f"{shown} are different states of {column.name!r}; if they mean the same, "
                     "write them alike in the file"
                 )
+                self.notes.append(Note(text, "decision", column.name))
 
     # -- all columns -------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from contextwise.data.excel import workbook_table
 from contextwise.data.options import RowOptions
-from contextwise.data.table import Column, Sheet, column_of, frame_table, label_of
+from contextwise.data.table import Column, Note, Sheet, column_of, frame_table, label_of
 from contextwise.data.text import text_table
 from contextwise.errors import ContextwiseError, ParseError, require
 from contextwise.formats.r_files import RArray, r_objects
@@ -45,7 +45,11 @@ def container_table(content: bytes, name: str, how: RowOptions) -> Sheet | None:
                 raise ParseError(f"cannot read this {kind} file: {error}", path=name) from None
             if not table.rows or not table.columns:
                 raise ParseError(f"there are no rows in this {kind} file", path=name)
-            return table if kind == "ZIP" else replace(table, notes=[kind, *table.notes])
+            return (
+                table
+                if kind == "ZIP"
+                else replace(table, notes=[Note(kind, "source"), *table.notes])
+            )
     return None
 
 
@@ -103,7 +107,8 @@ def _labelled(content: bytes, name: str, suffix: str) -> Sheet:
             used = {value: str(label) for value, label in labels.items() if value in values}
             distinct, twice = _distinct_labels(used)
             if twice:
-                notes.append(f"several codes of {column!r} are called {twice}: now with the code")
+                text = f"several codes of {column!r} are called {twice}: now with the code"
+                notes.append(Note(text, "renamed", column))
             frame[column] = pandas.Categorical(
                 frame[column].map(distinct), categories=[*distinct.values()]
             )

@@ -8,7 +8,7 @@ from typing import Any
 
 from contextwise.data.notation import Written
 from contextwise.data.options import RowOptions
-from contextwise.data.table import Sheet, is_empty, label_of
+from contextwise.data.table import Note, Sheet, is_empty, label_of
 from contextwise.data.text import sheet_table
 from contextwise.errors import ParseError, require
 from contextwise.support.files import check_archive
@@ -38,7 +38,7 @@ def workbook_table(content: bytes, name: str, how: RowOptions) -> Sheet:
             raise ParseError(
                 f"there is no sheet {how.object!r} to read; the sheets are {held}", path=name
             )
-    notes = ["Excel"]
+    notes = [Note("Excel", "source")]
     rest = iter(shown)
     for sheet in rest:
         cells = _cells(sheet, name)
@@ -50,9 +50,11 @@ def workbook_table(content: bytes, name: str, how: RowOptions) -> Sheet:
     filled = [each.title for each in rest if any(_rows(each, name))]
     if filled:
         titles = ", ".join(map(repr, [sheet.title, *filled]))
-        notes.append(f"only the sheet {sheet.title!r} was read, of {titles} (--object)")
+        text = f"only the sheet {sheet.title!r} was read, of {titles} (--object)"
+        notes.append(Note(text, "dropped", option="--object"))
     if hidden and how.object is None:
-        notes.append(f"hidden and not read: {', '.join(map(repr, hidden))} (--object)")
+        text = f"hidden and not read: {', '.join(map(repr, hidden))} (--object)"
+        notes.append(Note(text, "dropped", option="--object"))
     return sheet_table(_grid(cells, name), name, how, notes)
 
 

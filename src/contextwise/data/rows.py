@@ -46,7 +46,7 @@ from contextwise.data.columns import (
 from contextwise.data.containers import container_table
 from contextwise.data.notation import SIGNS, numbers_of
 from contextwise.data.options import RowOptions, find_name, find_values, row_options
-from contextwise.data.table import Column, Sheet, label_of, python_table, with_decimals
+from contextwise.data.table import Column, Note, Sheet, label_of, python_table, with_decimals
 from contextwise.data.text import text_table
 from contextwise.errors import ContextwiseError, DomainError, ParseError, TooLargeError, require
 from contextwise.formats import FORMATS
@@ -88,8 +88,8 @@ class Data:
     rows : int array of shape (rows, variables)
     multiplicity : int array, optional
         How often each row occurs; None if every row is one observation.
-    notes : tuple of str
-        What was decided when the data was read.
+    notes : tuple of Note
+        Texts about what was decided when the data was read, with their kind, column and option.
     decisions : mapping
         What other rows need to be read in the same way: bins, dropped columns, missing values.
     subjects : int array, optional
@@ -113,7 +113,7 @@ class Data:
     domain: Domain
     rows: IntArray
     multiplicity: IntArray | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     decisions: Mapping[str, Any] = field(default_factory=dict)
     subjects: IntArray | None = None
     row_weights: npt.NDArray[np.float64] | None = None
@@ -375,7 +375,8 @@ def _with_outcome(table: Sheet, how: RowOptions) -> Sheet:
     lost = int((~known).sum())
     if not lost or not known.any():
         return table
-    note = f"{lost:,} rows without a value of {name!r}, the outcome, dropped"
+    text = f"{lost:,} rows without a value of {name!r}, the outcome, dropped"
+    note = Note(text, "dropped", name)
     left_out = {**table.left_out, "without_outcome": lost}
     return replace(table.take(known), notes=[*table.notes, note], left_out=left_out)
 
@@ -459,7 +460,8 @@ def _read(table: Sheet, how: RowOptions) -> Data:
         name, bins = column.name, decisions.bins.get(column.name)
         if bins is not None:
             sheet.columns[k], binned[name] = _binned(column, bins, counts)
-            notes.append(_edges_note(name, binned[name]))
+            text = _edges_note(name, binned[name])
+            notes.append(Note(text, "decision", name, f"--bins {name}=N"))
     sheet.columns.extend(c for c in (subject, weights) if c is not None)  # rows drop from all
     if decisions.missing == "drop" and any(column.missing for column in sheet.columns):
         complete = _complete(sheet, notes)
@@ -470,7 +472,8 @@ def _read(table: Sheet, how: RowOptions) -> Data:
     if decisions.missing == "state":
         sheet.columns[:] = map(_with_missing_state, sheet.columns)
     if decisions.counts is not None and counts is not None:
-        notes.append(f"{plural(int(counts.sum()), 'row')} counted by {decisions.counts.name!r}")
+        text = f"{plural(int(counts.sum()), 'row')} counted by {decisions.counts.name!r}"
+        notes.append(Note(text, "decision", decisions.counts.name, "--counts"))
     domain = how.domain
     stored: dict[str, Any] = {}
     if domain is None:
@@ -579,7 +582,7 @@ def _chosen(table: Sheet, how: RowOptions, domain: Domain) -> Decisions:
     )
 
 
-def _complete(sheet: Sheet, notes: list[str]) -> BoolArray:
+def _complete(sheet: Sheet, notes: list[Note]) -> BoolArray:
     """Find the rows without missing values, and note how many have some."""
     cost = {column.name: column.missing for column in sheet.columns if column.missing}
     most = sorted(cost.items(), key=lambda entry: -entry[1])[:5]
@@ -592,10 +595,11 @@ def _complete(sheet: Sheet, notes: list[str]) -> BoolArray:
             "--missing state"
         )
     shown = ", ".join(f"{name!r} {lost:,}" for name, lost in most)
-    notes.append(
+    text = (
         f"{len(complete) - left:,} rows with missing values dropped, {left:,} rows left (missing "
         f"in {shown}); this biases results unless values are missing at random"
     )
+    notes.append(Note(text, "dropped", option="--missing state"))
     return complete
 
 
@@ -722,7 +726,7 @@ def _codes(column: Column, stated: Sequence[str]) -> list[str]:
     return list(map(str, range(int(codes.max()) + 1)))
 
 
-def _added_note(sheet: Sheet, domain: Domain) -> list[str]:
+def _added_note(sheet: Sheet, domain: Domain) -> list[Note]:
     """Say how many states of an array do not occur in it."""
     added = sum(
         len(states) - len(column.labels)
@@ -732,7 +736,8 @@ def _added_note(sheet: Sheet, domain: Domain) -> list[str]:
     if not sheet.is_array or added <= 0:
         return []
     states = plural(added, "state")
-    return [f"codes count from 0, which adds {states} without rows; pass a domain to change that"]
+    text = f"codes count from 0, which adds {states} without rows; pass a domain to change that"
+    return [Note(text)]
 
 
 def _plain_number(label: str) -> str:

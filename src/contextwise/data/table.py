@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 from unicodedata import normalize
 
 import numpy as np
@@ -24,6 +24,32 @@ from contextwise.data.notation import (
 from contextwise.errors import ContextwiseError, DomainError, ParseError
 from contextwise.models.domain import Domain, listed
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
+
+NoteKind = Literal["source", "separator", "decision", "dropped", "renamed", "question"]
+
+
+class Note(str):
+    """A sentence about how data was read, with its kind, its column and the option to change it.
+
+    >>> note = Note("column 'id' dropped", "dropped", "id", "--columns")
+    >>> print(note, note.kind, note.column, note.option, sep="; ")
+    column 'id' dropped; dropped; id; --columns
+    """
+
+    __slots__ = ("column", "kind", "option")
+    kind: NoteKind
+    column: str
+    option: str
+
+    def __new__(
+        cls, text: str, kind: NoteKind = "decision", column: str = "", option: str = ""
+    ) -> Note:
+        note = super().__new__(cls, text)
+        note.kind, note.column, note.option = kind, column, option
+        return note
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Note, (str(self), self.kind, self.column, self.option)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +147,7 @@ class Sheet:
     file: str | None = None
     lines: IntArray | None = None
     are_codes: bool = False
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     counts: str | None = None
     decimal: str = ""
     left_out: Mapping[str, int] = field(default_factory=dict)
@@ -184,7 +210,8 @@ def with_decimals(
                 label, *numbers = readings(column.labels)
                 number = label_of(numbers[decimal == COMMA][column.labels.index(label)])
                 word = "comma" if decimal == POINT else "point"
-                notes.append(f"{label} of {column.name!r} is {number} (--decimal {word})")
+                text = f"{label} of {column.name!r} is {number} (--decimal {word})"
+                notes.append(Note(text, "question", column.name, f"--decimal {word}"))
         columns.append(replace(column, decimal=decimal) if decimal else column)
     return replace(table, columns=columns, notes=notes)
 
@@ -314,9 +341,10 @@ def frame_table(frame: Any, file: str | None = None) -> Sheet:
     names, notes = unique_names([normalize("NFC", str(name)) for name in frame.columns])
     index = ", ".join(str(name) for name in frame.index.names if name is not None)
     if index:
-        notes.append(f"the index ({index}) is left out; reset_index() makes it a column")
+        text = f"the index ({index}) is left out; reset_index() makes it a column"
+        notes.append(Note(text, "dropped"))
     elif frame.index.dtype.kind not in "iuf":
-        notes.append("the names of the rows are left out")
+        notes.append(Note("the names of the rows are left out", "dropped"))
     for place, name in enumerate(names):
         series = frame.iloc[:, place]
         categories = getattr(getattr(series, "cat", None), "categories", None)
@@ -329,17 +357,18 @@ def frame_table(frame: Any, file: str | None = None) -> Sheet:
     return Sheet(columns, len(frame), file, notes=notes)
 
 
-def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
+def unique_names(names: Sequence[str]) -> tuple[list[str], list[Note]]:
     """Number the names that occur twice, and return what was renamed."""
     unique: dict[str, None] = {}
-    stated, notes = set(names), []
+    stated, notes = set(names), list[Note]()
     for name in names:
         free, number = name, 1
         while free in unique or (number > 1 and free in stated):
             number += 1
             free = f"{name}.{number}"
         if free != name:
-            notes.append(f"two columns are called {name!r}; the second is called {free!r} here")
+            text = f"two columns are called {name!r}; the second is called {free!r} here"
+            notes.append(Note(text, "renamed", free))
         unique[free] = None
     return list(unique), notes
 

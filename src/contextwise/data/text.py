@@ -20,6 +20,7 @@ from contextwise.data.notation import POINT, Written, is_number, numbers_of
 from contextwise.data.options import RowOptions
 from contextwise.data.table import (
     Column,
+    Note,
     Sheet,
     check_unique,
     unique_names,
@@ -56,11 +57,11 @@ _NO_TABLES = {
 """How texts start that are no tables, and what to do about each."""
 
 
-def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, list[str]]:
+def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, list[Note]]:
     """Decode text: UTF-8, UTF-16 by its mark, otherwise Windows-1252, which is noted."""
     chosen = encoding or _MARKS.get(content[:2], "utf-8-sig")
     try:
-        text, notes = content.decode(chosen), []
+        text, notes = content.decode(chosen), list[Note]()
     except LookupError:
         raise DomainError(f"unknown encoding {encoding!r}; try utf-8 or latin-1") from None
     except UnicodeDecodeError as error:
@@ -71,7 +72,8 @@ def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, list[s
             text, encoding_name = content.decode("cp1252"), "Windows-1252"
         except UnicodeDecodeError:
             text, encoding_name = content.decode("latin-1"), "Latin-1"
-        notes = [f"the text is not UTF-8 and was read as {encoding_name} (--encoding)"]
+        text_of_note = f"the text is not UTF-8 and was read as {encoding_name} (--encoding)"
+        notes = [Note(text_of_note, "decision", option="--encoding")]
     if re.search(r"[\x00-\x08\x0e-\x1a]", text[:4096]) or "\0" in text:
         raise ParseError(
             "this is a binary file of an unknown kind, or text in an encoding that has to be named "
@@ -98,7 +100,7 @@ def text_table(content: bytes, name: str, how: RowOptions) -> Sheet:
     return _Reader(name, how, notes).of_text(text)
 
 
-def sheet_table(rows: list[list[str]], name: str, how: RowOptions, notes: list[str]) -> Sheet:
+def sheet_table(rows: list[list[str]], name: str, how: RowOptions, notes: list[Note]) -> Sheet:
     """Return the table of the rows of a spreadsheet."""
     reader = _Reader(name, how, notes)
     return reader.of_rows(*reader.without_titles(rows, np.arange(1, len(rows) + 1)))
@@ -110,12 +112,12 @@ class _Reader:
 
     name: str
     how: RowOptions
-    notes: list[str]
+    notes: list[Note]
 
     def of_text(self, text: str) -> Sheet:
         separator = _separator(text, self.how)
         if separator != "," and self.how.separator is None:
-            self.notes.append(SEPARATORS[separator])
+            self.notes.append(Note(SEPARATORS[separator], "separator", option="--separator"))
         if separator == " ":
             text = _without_edges(text)
         columns = _coded(text, separator)
@@ -158,9 +160,8 @@ class _Reader:
         if not odd.any() or odd.all():
             return rows, lines
         shown = ", ".join(map(str, lines[odd][:5])) + ", …" * (int(odd.sum()) > 5)
-        self.notes.append(
-            f"not part of the table, dropped: {plural(int(odd.sum()), 'line')} ({shown})"
-        )
+        text = f"not part of the table, dropped: {plural(int(odd.sum()), 'line')} ({shown})"
+        self.notes.append(Note(text, "dropped"))
         return [row for row, gone in zip(rows, odd, strict=True) if not gone], lines[~odd]
 
     def rectangle(self, rows: list[list[str]], lines: IntArray) -> tuple[list[list[str]], bool]:
@@ -211,7 +212,7 @@ class _Reader:
             raise ParseError("there are no rows below the header", path=name)
         skipped, text = _more_headers(first, below) if domain is None else (0, "")
         if skipped:
-            notes.append(text)
+            notes.append(Note(text, "dropped"))
             if text == _BANNER:
                 first = _line(below, 0)
             below = [column.take(slice(skipped, None)) for column in below]
@@ -231,14 +232,15 @@ class _Reader:
         has_header = _is_header(first, below)
         numbers = [cell for cell in first if is_number(cell)]
         if not has_header and len(numbers) < len(first):
-            self.notes.append(
-                "the first line has no names; the columns are called v0, v1, … (--header)"
-            )
+            text = "the first line has no names; the columns are called v0, v1, … (--header)"
+            self.notes.append(Note(text, option="--header"))
         elif not has_header and _is_odd(first, below):
-            self.notes.append("the first line was read as a row; --header if its numbers are names")
+            text = "the first line was read as a row; --header if its numbers are names"
+            self.notes.append(Note(text, "question", option="--header"))
         if has_header and numbers:
             shown = ", ".join(map(repr, numbers[:3])) + (", …" if len(numbers) > 3 else "")
-            self.notes.append(f"the first line was read as names, also {shown} (--no-header)")
+            text = f"the first line was read as names, also {shown} (--no-header)"
+            self.notes.append(Note(text, option="--no-header"))
         return has_header
 
 
@@ -380,7 +382,7 @@ def _refuse_stray_quotes(text: str, name: str, separator: str, quote: str, line:
 # -- the header ------------------------------------------------------------------------------------
 
 
-def _named(first: Sequence[str], below: Sequence[Column]) -> tuple[list[Column], list[str]]:
+def _named(first: Sequence[str], below: Sequence[Column]) -> tuple[list[Column], list[Note]]:
     """Return the columns with unique names, and what was renamed; empty columns are left out."""
     named = [(n, c) for n, c in zip(first, below, strict=True) if n or not set(c.labels) <= {""}]
     names = []
@@ -388,9 +390,10 @@ def _named(first: Sequence[str], below: Sequence[Column]) -> tuple[list[Column],
         are_row_labels = place == 0 and len(column.labels) == len(column.codes)
         names.append(text or ("" if are_row_labels else f"v{place}"))
     unique, renamed = unique_names(names)
-    for new, (text, _) in zip(unique, named, strict=True):
-        if new and not text:
-            renamed.append(f"a column has no name and is called {new!r} here")
+    for new, (given, _) in zip(unique, named, strict=True):
+        if new and not given:
+            text = f"a column has no name and is called {new!r} here"
+            renamed.append(Note(text, "renamed", new))
     columns = [replace(c, name=n) for n, (_, c) in zip(unique, named, strict=True)]
     return columns, renamed
 
@@ -552,7 +555,9 @@ def _arff_table(text: str, name: str) -> Sheet:
         replace(column, name=column_name, declared=states)
         for column_name, column, states in zip(names, _columns_of(rows), declared, strict=True)
     ]
-    return Sheet(columns, len(rows), name, np.array(lines, dtype=np.int64), notes=["ARFF"])
+    return Sheet(
+        columns, len(rows), name, np.array(lines, dtype=np.int64), notes=[Note("ARFF", "source")]
+    )
 
 
 def _arff_row(line: str, declared: Sequence[tuple[str, ...] | None]) -> list[str]:
