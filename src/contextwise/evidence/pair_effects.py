@@ -56,8 +56,8 @@ class _Effects:
         self.residuals = rows.weights[:, None] * (slopes[rows.codes[:, of]] - self.shares @ slopes)
         self.table = np.zeros((rows.cards[of], rows.cards[by]))
         np.add.at(self.table, (rows.codes[:, of], rows.codes[:, by]), rows.mass)
-        self.sizes = np.bincount(rows.codes[:, by], rows.counts, minlength=int(rows.cards[by]))
-        self.sizes = self.sizes.astype(np.float64)
+        sizes = np.bincount(rows.codes[:, by], rows.counts, minlength=int(rows.cards[by]))
+        self.sizes = sizes.astype(np.float64)
         self.correction = rows.total / max(rows.total - self.logit.columns, 1.0)
 
     @cached_property

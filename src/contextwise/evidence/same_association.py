@@ -205,7 +205,8 @@ class _Model:
 
     def _residuals(self, shares: FloatArray) -> FloatArray:
         slopes = self.slopes
-        return self.rows.weights[:, None] * (slopes[self.logit.states] - shares @ slopes)
+        residuals = slopes[self.logit.states] - shares @ slopes
+        return np.asarray(self.rows.weights[:, None] * residuals)
 
     def _spread(self, directions: FloatArray, shares: FloatArray) -> tuple[int, FloatArray]:
         """Return the number of independent units, and the covariance of the scores."""

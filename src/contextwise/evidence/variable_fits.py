@@ -160,7 +160,7 @@ class Fits:
         )
         ends = np.cumsum(rows.cards[others])
         starts = (ends - rows.cards[others]).astype(np.int64)
-        codes = np.ascontiguousarray(rows.codes[:, others], dtype=np.int32)
+        codes = np.ascontiguousarray(rows.codes[:, others])
         function = cross_sums_in_python if KERNEL is None else KERNEL.cross_sums
         sums = function(codes, starts, int(ends[-1]), np.ascontiguousarray(values))
         width, values_of, named = residuals.shape[1], [], []
