@@ -170,7 +170,18 @@ def bound_pairs(
     *,
     space: ContextSpace = UNIFORM,
 ) -> PairCounts:
-    """Bound the three unions of each pair by the sizes of their cubes."""
+    """Bound the three unions of each pair by the sizes of their cubes.
+
+    A and B depend where C=1 or D=1: at least in the larger cube, 2 contexts, at most in 2 + 2 (the
+    bounds are rounded outwards).
+
+    >>> from contextwise import Structure
+    >>> two = Structure(dict.fromkeys("ABCD", 2), ["A=1 & B=1 & C=1", "A=1 & B=1 & D=1"])
+    >>> none = Structure(two.domain)
+    >>> bounds = bound_pairs(two.features, none.features, np.array([[0, 1]]))
+    >>> bounds.lower.tolist(), bounds.upper.tolist()
+    ([[1, 0, 1]], [[4, 0, 4]])
+    """
     largest, summed = np.zeros((len(pairs), 3)), np.zeros((len(pairs), 3))
     for column, features in enumerate((a, b)):
         shares = PairShares(covering_features(features, pairs), space)

@@ -307,7 +307,14 @@ def plan(
 def elimination_order(
     variables: Sequence[int], cardinalities: Sequence[int], scopes: Iterable[frozenset[int]]
 ) -> list[tuple[int, ...]]:
-    """Return the scope of each table: a variable and its separator, smallest table first."""
+    """Return the scope of each table: a variable and its separator, smallest table first.
+
+    Summing out the ends of a chain 0–1–2–3 first needs tables of two variables alone; 1 first
+    would link 0 and 2, a table of three.
+
+    >>> elimination_order(range(4), [2] * 4, [frozenset({v, v + 1}) for v in range(3)])
+    [(0, 1), (1, 2), (2, 3), (3,)]
+    """
     neighbours: dict[int, set[int]] = {v: set() for v in variables}
     for scope in scopes:
         for variable in scope:

@@ -130,7 +130,19 @@ def network(features: Features, box: Mapping[int, int]) -> Network:
 def minimal_separator(graph: Network, first: Mask, second: Mask, within: Mask) -> Mask | None:
     """Find a minimal set inside ``within`` that separates two sets; None if all of it does not.
 
-    Of the two minimal sets nearest to either side, return the smaller.
+    Of the two minimal sets nearest to either side, return the smaller. Here C separates A from B,
+    and so do D and E together::
+
+        A ── C ── D ── B
+              └── E ──┘
+
+    >>> from contextwise import Structure
+    >>> links = ("AC", "CD", "CE", "DB", "EB")
+    >>> model = Structure(dict.fromkeys("ABCDE", 2), [{a: 1, b: 1} for a, b in links])
+    >>> graph = network(model.features, {})
+    >>> a, b, rest = graph.mask([0]), graph.mask([1]), graph.mask([2, 3, 4])
+    >>> minimal_separator(graph, a, b, rest).nonzero()[0].tolist()
+    [2]
     """
     near = _nearest(graph, first, second, within)
     if near is None:

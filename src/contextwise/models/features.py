@@ -310,6 +310,14 @@ def restrict(features: Features, allowed: Mapping[int, Sequence[int]]) -> tuple[
 
     ``allowed`` has the states that some variables may have; those with one state are no variables
     of the result.
+
+    Where A=1, the feature A=1 & B=1 is B=1, A=0 & C=1 never holds, and C=1 stays.
+
+    >>> from contextwise import Structure
+    >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "A=0 & C=1", "C=1"])
+    >>> inside, index = restrict(model.features, {0: [1]})
+    >>> inside.literals(), index.tolist()
+    ([[(0, 2)], [(1, 2)]], [0, -1, 1])
     """
     cards, values = features.cardinalities.copy(), features.values.copy()
     for variable, states in allowed.items():
