@@ -5,10 +5,10 @@ Everything that compares models takes the same keywords (`Restriction`) and star
 to a context and turns names into positions.
 
 A **context** of a pair is an assignment of the other variables (``"fully-contextualized"``, the
-default, as in the paper). The authors' program counts full assignments instead, including the
-pair's own literals (``"canonical"``); published numbers were made with it. With canonical contexts,
-models with equal claims can have a distance above 0: ``<X0=1, X1=1>`` and its full table make the
-same pair depend, and differ in three assignments.
+default, as in the paper). A program of the paper's authors counts full assignments instead,
+including the pair's own literals (``"canonical"``). With canonical contexts, models with equal
+claims can have a distance above 0: ``<X0=1, X1=1>`` and its full table make the same pair depend,
+and differ in three assignments.
 """
 
 from __future__ import annotations
