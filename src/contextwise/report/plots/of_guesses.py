@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from contextwise.comparison.two_models import Comparison
     from contextwise.evaluation.ensemble_scores import Reliability
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -111,44 +112,52 @@ def plot_strength(guesses: Guesses, *, title: str = "", **options: Unpack[Figure
         raise DomainError("plot_strength needs comparisons with tolerances: compare(..., at=...)")
     axes = new_axes(COLUMN, 2.2 + 0.2 * bool(title))
     only, *others = by_name.values()
-    for (label, comparison), colour, marker in zip(
-        by_name.items(), SERIES * len(by_name), MARKERS * len(by_name), strict=False
-    ):
-        at, total = comparison.at, comparison.total or 1
-        places = range(len(at or ()))
-        bounds = [found.bounds for found in (at or {}).values()]
-        low, high = ([ratio(b.distance[end], total) for b in bounds] for end in (0, 1))
-        if low != high:
-            axes.fill_between(places, low, high, color=colour, alpha=0.25, linewidth=0)
+    for k, (label, comparison) in enumerate(by_name.items()):
         if not others:
-            missed = [ratio(b.fn[0], total) for b in bounds]
-            kinds: tuple[tuple[Agreement, list[float], list[float]], ...]
-            kinds = ("fn", [0.0] * len(low), missed), ("fp", missed, low)
-            for kind, floor, top in kinds:
-                words = comparison.roles.only[kind]
-                axes.fill_between(
-                    places,
-                    floor,
-                    top,
-                    facecolor=COLOURS[kind],
-                    hatch="...." if kind == "fn" else "////",
-                    edgecolor="white",
-                    linewidth=0,
-                    label=words,
-                )
+            _fill_errors(axes, comparison)
+        low, high = (_shares_at(comparison, "distance", end) for end in (0, 1))
+        look: dict[str, Any] = {"color": SERIES[k % len(SERIES)], "linewidth": 1, "markersize": 3}
+        if low != high:
+            band: dict[str, Any] = {"color": look["color"], "alpha": 0.25, "linewidth": 0}
+            band |= {} if others else {"label": "not decided"}
+            axes.fill_between(range(len(low)), low, high, **band)
         label = label if others else "differ"
-        axes.plot(places, low, color=colour, marker=marker, markersize=3, linewidth=1, label=label)
+        axes.plot(range(len(low)), low, marker=MARKERS[k % len(MARKERS)], label=label, **look)
     axes.set_xticks(range(len(only.at or ())), [f"{t:g}" for t in only.at or ()])
     axes.set_xlabel("tolerance t (absolute log odds ratio)")
     axes.set_ylabel("assertions that differ at t")
     axes.set_ylim(bottom=0)
     axes.spines[["top", "right"]].set_visible(False)
-    columns = 2 if others else 3
+    columns = 2 if others or only.is_open else 3
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=columns)
     figure = titled(axes)
     if title:  # above the legend
         figure.suptitle(title, fontsize="medium")
     return figure
+
+
+def _shares_at(comparison: Comparison, kind: str, end: int) -> list[float]:
+    """Return bounds of a kind of assertions at each tolerance, as shares of all."""
+    found = comparison.at.values() if comparison.at else ()
+    return [ratio(getattr(at.bounds, kind)[end], comparison.total or 1) for at in found]
+
+
+def _fill_errors(axes: Axes, comparison: Comparison) -> None:
+    """Fill the areas of both kinds of errors, one upon the other."""
+    missed, both = (_shares_at(comparison, kind, 0) for kind in ("fn", "distance"))
+    kinds: tuple[tuple[Agreement, str, list[float], list[float]], ...]
+    kinds = ("fn", "....", [0.0] * len(missed), missed), ("fp", "////", missed, both)
+    for kind, hatch, floor, top in kinds:
+        axes.fill_between(
+            range(len(top)),
+            floor,
+            top,
+            facecolor=COLOURS[kind],
+            hatch=hatch,
+            edgecolor="white",
+            linewidth=0,
+            label=comparison.roles.only[kind],
+        )
 
 
 def _name_rows(axes: Axes, names: Sequence[str]) -> None:
