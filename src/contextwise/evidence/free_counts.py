@@ -20,10 +20,13 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from contextwise.errors import TooLargeError
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
 Array = TypeVar("Array", FloatArray, IntArray)
 
+MOST_MOVES, STEPS = 2**22, 20
+"""More moves are listed with steps of this part of a standard deviation of the move."""
 PAIR_SIGNS = np.array([[1, -1], [-1, 1]])
 """Moving one observation along these signs keeps the margins of a 2 x 2 table."""
 GROUP_SIGNS = np.array([-PAIR_SIGNS, PAIR_SIGNS])
@@ -41,8 +44,10 @@ def log_factorials(values: npt.ArrayLike) -> FloatArray:
 class FreeCounts:
     """The possible moves of each table, and their probabilities at any tilt.
 
-    The moves of all tables are in one array, table after table, so time and memory grow with the
-    number of rows.
+    The moves of all tables are in one array, table after table. Of very many rows only every k-th
+    move is listed, with k a twentieth of its standard deviation. Sums over an even grid as fine as
+    that have the moments of the whole to the last digits, so time and memory grow with the square
+    root of the number of rows.
 
     >>> counts = FreeCounts.of([[[1, 1], [1, 1]]])
     >>> counts.moves.tolist(), counts.probabilities(0.0).round(3).tolist()
@@ -62,10 +67,20 @@ class FreeCounts:
         down, up = cells[:, flat > 0].min(axis=1), cells[:, flat < 0].min(axis=1)
         free = down + up > 0
         cells, down, up = cells[free], down[free], up[free]
-        widths = down + up + 1
+        steps = np.ones(len(cells), dtype=np.int64)
+        if (down + up).sum() > MOST_MOVES:
+            spread = (1 / (cells + 1.0)).sum(axis=1) ** -0.5
+            steps = np.maximum(1, spread / STEPS).astype(np.int64)
+        below, above = down // steps, up // steps
+        widths = below + above + 1
+        if widths.sum() > 8 * MOST_MOVES:
+            raise TooLargeError(
+                f"the test of odds ratios would list {widths.sum():,} possible tables, and at most "
+                f"{8 * MOST_MOVES:,} are possible; count fewer rows or merge states"
+            )
         starts = np.cumsum(widths) - widths
         owners = np.repeat(np.arange(len(cells)), widths)
-        moves = np.arange(widths.sum()) - np.repeat(starts + down, widths)
+        moves = (np.arange(len(owners)) - (starts + below)[owners]) * steps[owners]
         logs = np.zeros(len(moves))
         for cell, sign in zip(cells.T, flat, strict=True):
             logs -= log_factorials(cell[owners] + sign * moves)
