@@ -31,10 +31,11 @@ def learn(folder: Path, model: Path) -> None:
         csv.writer(file).writerows([names, *rows])
     texts = job.wildcards["parameters"].split("&")
     parameters = [text.split("=", 1) for text in texts if "=" in text]
-    options = [word for name, value in parameters for word in ("--set", f"{name}={value}")]
+    settings = [f":{name}={value}" for name, value in parameters]
+    learner = "".join([job.wildcards["learner"], *settings])
     command = [
-        *("contextwise", "learn", str(folder / "rows.csv"), "--learner", job.wildcards["learner"]),
-        *("--domain-from", str(folder / "domain.json"), "--out", str(model), *options),
+        *("contextwise", "learn", str(folder / "rows.csv"), "--learner", learner),
+        *("--domain-from", str(folder / "domain.json"), "--out", str(model)),
     ]
     limit = job.wildcards["timeout"]
     subprocess.run(command, check=True, timeout=None if limit == "None" else float(limit))

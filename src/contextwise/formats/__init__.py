@@ -9,6 +9,7 @@ To add a format, write a module here with a function ``read(source)`` and, if po
 """
 
 import re
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,7 +54,11 @@ __all__ = [
 
 
 class Format(NamedTuple):
-    """A file format and the functions for it, as ``module.function`` of this room."""
+    """A file format and the functions for it, as ``module.function`` of this room.
+
+    Formats of other packages, which bring them by the entry points ``contextwise.formats``, name
+    functions as ``package.module:function``.
+    """
 
     name: str
     suffixes: tuple[str, ...]
@@ -81,6 +86,9 @@ class Format(NamedTuple):
 
 
 def _function(path: str) -> Any:
+    home, colon, theirs = path.partition(":")
+    if colon:
+        return getattr(import_module(home), theirs)
     module, _, name = path.partition(".")
     return getattr(import_module(f"contextwise.formats.{module}"), name)
 
@@ -153,6 +161,15 @@ FORMATS = (
     Format("rda", (".rda", ".rds", ".rdata"), "r_files.read", start="r_files.is_model"),
 )
 """The formats; data without a file name has the first that fits."""
+
+
+@cache
+def other_formats() -> tuple[Format, ...]:
+    """Return the formats that other packages bring, by entry points."""
+    from importlib.metadata import entry_points
+
+    return tuple(each.load() for each in entry_points(group="contextwise.formats"))
+
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_names(

@@ -16,7 +16,7 @@ from pkgutil import get_data
 from typing import IO, Any, Literal
 
 from contextwise.errors import ContextwiseError
-from contextwise.formats import FORMATS, Format
+from contextwise.formats import FORMATS, Format, other_formats
 from contextwise.formats.graphs import model_of_graph
 from contextwise.formats.reading import FormatWarning, Source
 from contextwise.models.structure import (
@@ -233,9 +233,10 @@ def format_of(
         return _named(format)
     name = files.without_packing(os.fspath(path)).lower()
     able = [f for f in FORMATS if f.writer or not to_write]
-    for candidate in able:
-        if name.endswith(candidate.suffixes):
-            return candidate
+    for known_formats in (lambda: able, other_formats):  # those of other packages load slowly
+        for candidate in known_formats():
+            if name.endswith(candidate.suffixes) and (candidate.writer or not to_write):
+                return candidate
     known = ", ".join(dict.fromkeys(suffix for f in able for suffix in f.suffixes))
     wrong = "unknown suffix"
     if to_write:
@@ -265,9 +266,10 @@ def _chosen(source: Source, format: str | None) -> Format:
 
 
 def _named(name: str) -> Format:
-    for candidate in FORMATS:
-        if candidate.name == name:
-            return candidate
+    for known in (lambda: FORMATS, other_formats):
+        for candidate in known():
+            if candidate.name == name:
+                return candidate
     raise ContextwiseError(f"unknown format {name!r}; the formats are {_names()}")
 
 
