@@ -7,6 +7,7 @@ from math import exp, log, log10
 from typing import NamedTuple
 
 from contextwise.analysis.groups_of_rows import GroupPair, Groups, GroupsOfColumns
+from contextwise.evidence.pair_records import PairEffect
 from contextwise.models.evidence import Effect, p_text
 from contextwise.report.html import Markup, label, line, svg_picture, tag, tip
 from contextwise.report.parts import (
@@ -31,10 +32,9 @@ NOT_SHOWN = (
 )
 SAME = (
     "About the same: on average over what is held fixed, the odds ratios differ by less than a "
-    "factor of {margin:g} ({level:g} % interval; for each pair by itself). Undecided: the rows "
-    "show neither."
+    "factor of {margin:g} ({level:g} % interval; for each pair by itself). For ordered variables "
+    "this ratio is per standard deviation of both. Undecided: the rows show neither."
 )
-PLACES = "Where {pair} differs; this is not evidence that the variable of the context matters"
 
 
 def groups_verdict(found: Groups) -> str:
@@ -69,14 +69,9 @@ def _difference(found: Groups, pair: GroupPair) -> str:
     text = f"The association of {name(pair.first)} and {name(pair.second)} differs between the "
     text += f"groups of {name(found.by)} ({p_text(pair.adjusted)})"
     extremes = _extremes(found, pair.odds)
-    clear = extremes is not None and extremes[0][0].low > extremes[1][0].high
-    where = ""
-    if not clear and pair.places and pair.places[0].adjusted <= found.level:
-        where = f" where {pair.places[0].when}"
-        extremes = _extremes(found, pair.places[0].odds) or extremes
     if extremes is not None:
         (largest, first), (smallest, last) = extremes
-        text += f": {largest.short} at {first}, {_number(smallest)} at {last}{where}"
+        text += f": {largest.short} at {first}, {_number(smallest)} at {last}"
     return f"{text}. {_only_in(found, pair)}".rstrip()
 
 
@@ -148,7 +143,7 @@ def _pairs_table(found: Groups, top: int) -> Table:
         if not few:
             ordered = sorted(pair.odds, key=lambda effect: effect.value)
             odds = [f"{ratio_text(ordered[0])} … {ratio_text(ordered[-1])}"]
-        ratio = [ratio_text(pair.ratio)] if pair.ratio else []
+        ratio = [ratio_text(pair.ratio) if pair.ratio else None] if len(found.groups) == 2 else []
         given = ", ".join(pair.given) or "nothing"
         missing = f" (not {', '.join(pair.left_out)})" if pair.left_out else ""
         numbers: list[Cell] = [pair.p_value, pair.adjusted]
@@ -156,17 +151,6 @@ def _pairs_table(found: Groups, top: int) -> Table:
         rows.append([pair_name, pair.verdict, *odds, *ratio, *numbers, f"{given}{missing}"])
     title = f"Odds ratios of each group ({len(rows)} of {plural(len(found.pairs), 'pair')})"
     return table(title, columns, rows, "pairs")
-
-
-def _places_table(found: Groups, pair: GroupPair) -> Table:
-    columns: dict[str, Style] = {"where": "text"}
-    columns |= _group_columns(found, "where", "corrected p")
-    columns["corrected p"] = "probability"
-    rows: list[list[Cell]] = [
-        [place.when, *map(ratio_text, place.odds), place.adjusted] for place in pair.places
-    ]
-    title = PLACES.format(pair=PairName(*pair.pair))
-    return table(title, columns, rows, "places")
 
 
 def _between_table(pair: GroupPair, level: float) -> Table:
@@ -181,21 +165,17 @@ def _between_table(pair: GroupPair, level: float) -> Table:
 
 def _notes(found: Groups) -> Iterator[str]:
     rows = plural(sum(group.rows for group in found.groups), "row")
-    yield f"All tests use the {rows} from which {found.learner} also learned what to hold fixed."
+    yield f"All tests use all {rows}, with all other variables held fixed."
     for pair in found.pairs:
-        if pair.trend is not None and pair.trend.p_value <= found.level:
-            trend = pair.trend
-            yield (
-                f"{PairName(*pair.pair)}: the log odds ratio changes by {trend.value:.2g} "
-                f"({trend.low:.2g} to {trend.high:.2g}) from each group to the next "
-                f"({p_text(trend.p_value)}, not corrected)."
-            )
+        if pair.trend is not None and pair.trend <= found.level:
+            text = "the association changes steadily from each group to the next"
+            yield f"{PairName(*pair.pair)}: {text} ({p_text(pair.trend)}, not corrected)."
     for pair in (found.differing or found.pairs)[:3]:
-        (a, b), (c, d) = pair.states
-        text = f"{PairName(*pair.pair)}: the odds ratios compare {b} with {a} and {d} with {c}"
-        if _has_more_states(found, pair):
-            text += ", the states that differ most; the test uses all states"
-        yield f"{text}."
+        if pair.compared is not None:
+            text = f"{PairName(*pair.pair)}: the odds ratios {_compared(pair.compared)}"
+            if _has_more_states(found, pair) and pair.compared.kind == "odds ratio":
+                text += ", the states that differ most; the test uses all states"
+            yield f"{text}."
     left_out = [pair for pair in found.pairs if pair.left_out]
     if left_out:
         yield (
@@ -219,6 +199,18 @@ def _notes(found: Groups) -> Iterator[str]:
     yield NOT_SHOWN
 
 
+def _compared(effect: PairEffect) -> str:
+    """Say what an odds ratio compares."""
+    if effect.kind == "odds ratio per step":
+        of = f"{effect.state} of {effect.of}" if effect.state else effect.of
+        return f"are for one step of {effect.by}, on {of}"
+    against = effect.against or "the others"
+    odds = f"are the odds of {effect.state} against {against} of {effect.of}"
+    return (
+        f"{odds} where {effect.by} is {effect.at}, divided by those where it is {effect.reference}"
+    )
+
+
 def _has_more_states(found: Groups, pair: GroupPair) -> bool:
     domain = found.domain
     return any(domain.cardinalities[domain.position(v)] > 2 for v in pair.pair)
@@ -228,10 +220,8 @@ def groups_parts(found: Groups, *, top: int = TOP) -> list[Part]:
     """Show which associations differ between groups: verdict, pairs, contexts, structures."""
     parts: list[Part] = [Note("verdict", groups_verdict(found)), _pairs_table(found, top)]
     for pair in found.differing[:3]:
-        if pair.places:
-            parts.append(_places_table(found, pair))
-        if any(p <= found.level for *_, p in pair.between):
-            parts.append(_between_table(pair, found.level))
+        clear = any(p <= found.level for *_, p in pair.between)
+        parts += [_between_table(pair, found.level)] if clear else []
     parts.append(Note("notes", "\n".join(_notes(found)), warns=True))
     columns: dict[str, Style] = {
         name(found.by): "name",
