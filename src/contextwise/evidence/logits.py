@@ -29,7 +29,8 @@ try:
 except ImportError:  # not compiled
     KERNEL = None
 
-STEPS = 40
+STEPS, MOST_STEPS = 40, 200
+"""Steps of a fit; of one with many coefficients, where a step is cheap and a Hessian is not."""
 CONVERGED = 1e-9
 """The Newton decrement, in squared standard errors of the coefficients, at which a fit ends."""
 FRESH = 6
@@ -38,7 +39,7 @@ MANY = 300
 """Coefficients from which on a Hessian serves more steps."""
 NEAR = 1e-6
 """The same where variables are left out of a fit."""
-DEAREST_HESSIAN = 4e8
+DEAREST_HESSIAN = 2e9
 """Additions of one Hessian, above which it is estimated from every second, third, … row."""
 SPARSE_FROM = 100_000  # entries of the matrix from coefficients to tables
 FIXED = 1e-6  # ridge of intercepts
@@ -171,17 +172,20 @@ class Logit:
         self.theta, shares, self.inverse = self.maximum(np.zeros(0, dtype=np.int64))
         return shares
 
-    def maximum(self, out: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def maximum(
+        self, out: IntArray, start: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return coefficients, shares and inverse Hessian if coefficients ``out`` are zero."""
         keep = np.ones(len(self.theta), dtype=bool)
         keep[out] = False
-        theta = np.where(keep, self.theta, 0.0)
+        theta = np.where(keep, self.theta if start is None else start, 0.0)
         shares, value, gradient = self.evaluate(theta)
         inverse, decrement = self._inverse(shares, keep), np.inf
-        for number in range(STEPS):
+        is_large = len(theta) >= MANY
+        for number in range(MOST_STEPS if is_large else STEPS):
             step = inverse @ np.where(keep, gradient, 0.0)
             last, decrement = decrement, float(gradient @ step)
-            if decrement < CONVERGED:
+            if decrement < (NEAR if is_large else CONVERGED):
                 break
             size = 1.0
             while True:
@@ -191,8 +195,8 @@ class Logit:
                     break
                 size /= 2
             theta, shares, value, gradient = moved, new_shares, new, new_gradient
-            is_cheap = len(theta) < MANY and number < FRESH
-            if is_cheap or number < 2 or decrement > 0.3 * last:
+            refresh = number in (0, 1, 2, 4, 8, 16) if is_large else number < FRESH
+            if refresh or decrement > (0.9 if is_large else 0.3) * last:
                 inverse = self._inverse(shares, keep)
         return theta, shares, inverse
 
@@ -215,8 +219,9 @@ class Logit:
         across = np.linalg.solve(self.inverse[np.ix_(out, out)], self.inverse[out]).T
         theta = self.theta - across @ self.theta[out]
         theta[out] = 0.0
-        last = np.inf
-        for _ in range(STEPS):
+        last, nearest = np.inf, theta
+        slowest = 0.6 if len(theta) < MANY else 0.95
+        for _ in range(STEPS if len(theta) < MANY else MOST_STEPS):
             shares, _, gradient = self.evaluate(theta)
             gradient[out] = 0.0
             step = self.inverse @ gradient
@@ -225,10 +230,10 @@ class Logit:
             decrement = float(gradient @ step)
             if decrement < NEAR:
                 return shares
-            if not decrement < 0.6 * last:
+            if not decrement < slowest * last:
                 break  # the Hessian changed too much
-            theta, last = theta + step, decrement
-        return self.maximum(out)[1]
+            nearest, theta, last = theta, theta + step, decrement
+        return self.maximum(out, nearest)[1]
 
     # -- what each row contributes -----------------------------------------------------------------
 

@@ -19,7 +19,8 @@ from contextwise.support.arrays import FloatArray, IntArray
 RIDGE = 0.1
 """Prior precision of each log odds ratio between two states of both variables."""
 SCREEN = 0.01
-MOST_PRODUCTS = 12
+MOST_PRODUCTS, MOST_PRODUCT_SLOPES = 12, 60
+"""Products in one logit, and their coefficients: responses with many states have fewer."""
 ROWS_PER_COLUMN = 20
 """Rows per column needed to code ordered variables by all their states."""
 COLUMN_SHARE = 0.2
@@ -178,7 +179,8 @@ class Fits:
         found = np.concatenate(values_of)
         starts_of = np.concatenate([[0], np.cumsum([len(v) for v in values_of])])
         products = []
-        for place in np.argsort(-found, kind="stable")[:MOST_PRODUCTS].tolist():
+        most = min(MOST_PRODUCTS, MOST_PRODUCT_SLOPES // width)
+        for place in np.argsort(-found, kind="stable")[:most].tolist():
             if chdtrc(width, found[place]) * len(found) < SCREEN:
                 pair = int(np.searchsorted(starts_of, place, side="right")) - 1
                 u, other, count = named[pair]
