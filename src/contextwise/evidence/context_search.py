@@ -42,6 +42,10 @@ class Contexts:
         self.size = int(ends[-1])
         self.sizes = self._by_state(rows.counts[:, None])[:, 0]
 
+    def sizes_of(self, v: int) -> FloatArray:
+        """Return the number of rows with each state of a variable."""
+        return self.sizes[self.starts[v] : self.starts[v] + self.rows.cards[v]]
+
     def _by_state(self, values: FloatArray) -> FloatArray:
         return sums_by_code(self.rows.codes, self.starts, self.size, values)
 

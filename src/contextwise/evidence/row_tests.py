@@ -51,7 +51,8 @@ from contextwise.support.statistics import holm
 Pair = tuple[str, str]
 STRONG = 0.3
 """A test that finds only a stronger partial V says too little."""
-FEWEST_ROWS = 10
+FEWEST_ROWS, FEW_ROWS = 10, 20
+"""Rows that can be tested; rows of each state that the interval of V needs."""
 FEWEST_SUBJECTS = 5
 MOST_OUTCOME_STATES = 100
 MOST_WITH_EFFECTS = 60
@@ -469,6 +470,7 @@ class _Tester:
             method=best.method,
             freedom=best.freedom,
             rows=rows.total,
+            v_approximate=bool(min(self.contexts.sizes_of(v).min() for v in (a, b)) < FEW_ROWS),
         )
 
     def effects(self, a: int, b: int, outcome: str | None) -> tuple[PairEffect, ...]:
