@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import product
 from math import factorial, inf, log, prod
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from scipy.stats import fisher_exact
 from scipy.stats.contingency import odds_ratio
 
 from contextwise.evidence.effect_size import estimate
-from contextwise.evidence.equal_odds import pooled_p
-from contextwise.evidence.free_counts import GROUP_SIGNS, PAIR_SIGNS, FreeCounts
+from contextwise.evidence.free_counts import FreeCounts
 
 Table = npt.NDArray[np.int64]
 
@@ -33,33 +30,11 @@ def enumerated(table: Table, signs: Table) -> dict[int, float]:
 
 
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("signs", [PAIR_SIGNS, GROUP_SIGNS], ids=["pair", "groups"])
-def test_the_pooled_p_value_enumerates_all_strata(seed: int, signs: Table) -> None:
-    tables = tables_of(seed, 3, *signs.shape)
-    strata = [enumerated(table, signs) for table in tables]
-    mean = sum(d * p for stratum in strata for d, p in stratum.items())
-    expected = 0.0
-    for moves in product(*(stratum.items() for stratum in strata)):
-        if abs(sum(d for d, _ in moves) - mean) >= abs(mean) - 1e-7:
-            expected += prod(p for _, p in moves)
-    assert pooled_p(FreeCounts.of(tables, signs)) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("seed", range(20))
 def test_one_table_has_the_conditional_odds_ratio(seed: int) -> None:
     table = tables_of(seed, 2, 2) + 1
     assert estimate(FreeCounts.of(table[None])).value == pytest.approx(
         log(odds_ratio(table, kind="conditional").statistic), abs=1e-3
     )
-
-
-def test_a_symmetric_table_has_fishers_p_value() -> None:
-    table = np.array([[8, 2], [2, 8]])
-    assert pooled_p(FreeCounts.of(table[None])) == pytest.approx(fisher_exact(table)[1])
-
-
-def test_an_independent_table_has_p_1() -> None:
-    assert pooled_p(FreeCounts.of([[[1, 3], [2, 6]]])) == 1
 
 
 def test_empty_cells_give_one_sided_intervals() -> None:
@@ -71,7 +46,6 @@ def test_empty_cells_give_one_sided_intervals() -> None:
 def test_strata_without_information_count_nothing() -> None:
     alone = FreeCounts.of([[[5, 2], [1, 7]]])
     more = FreeCounts.of([[[5, 2], [1, 7]], [[4, 9], [0, 0]], [[0, 0], [0, 0]]])
-    assert pooled_p(more) == pooled_p(alone)
     assert estimate(more) == estimate(alone)
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from contextwise import Domain, Structure, compare, examples
-from contextwise.analysis.findings import analysis_of
+from contextwise.analysis.conclusions import analysis_of
 from contextwise.comparison.error_regions import ErrorRegion, explain_pair
 from contextwise.data.rows import as_data, summarize_data
 from contextwise.explorer import (
@@ -98,7 +98,7 @@ def test_hostile_names_are_texts_in_what_is_asked_for() -> None:
     analysis = analysis_of(guess, as_data(rows, guess.domain), HOSTILE, Effort.of(None))
     contents = [
         tab_rows.learned_view(HOSTILE, analysis),
-        *(pair_card.card(analysis, finding.pair) for finding in analysis.findings),
+        *(pair_card.card(analysis, each.pair) for each in analysis.pairs),
         tab_overview.summary(one, Done(analysis)),
         tab_overview.claims(one, Done(analysis)),
         tab_rows.columns(Done(summarize_data(rows)), Upload("/tmp/x", HOSTILE)),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwise as cw
-from contextwise.analysis.findings import analysis_of
+from contextwise.analysis.conclusions import analysis_of
 from contextwise.data.rows import as_data
 from contextwise.formats.io import encode, read_stream
 from contextwise.models.origin import ByValues, LearnedBy, ModelFile, Origin
@@ -84,7 +84,7 @@ def test_no_word_decides_whether_the_learner_saw_the_rows(learner: str, tmp_path
     assert not cw.check(read, ROWS[1:]).evidence.seen_by_learner
     liar = cw.Structure(read.domain, read.features, origin=Origin(description=told.description))
     assert not cw.check(liar, ROWS).evidence.seen_by_learner
-    assert analysis_of(read, as_data(ROWS), "", Effort()).learner == learner
+    assert analysis_of(read, as_data(ROWS), "", Effort()).structure.origin.learner == learner
 
 
 def test_words_are_made_from_the_facts() -> None:

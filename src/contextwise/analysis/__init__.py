@@ -6,7 +6,7 @@ A name is imported when it is first used.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from contextwise.analysis import conclusions, findings, pair_rows
+    from contextwise.analysis import conclusions, pair_rows
     from contextwise.analysis.conclusions import analyse
     from contextwise.analysis.groups_of_rows import groups
     from contextwise.analysis.resampling import stability
