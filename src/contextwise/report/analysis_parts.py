@@ -26,7 +26,7 @@ from contextwise.report.analysis_answer import (
     verdict_note,
 )
 from contextwise.report.analysis_contrasts import (
-    FEWEST_ROWS,
+    FEWEST_ROWS_QUOTED,
     Contrast,
     contrast_of,
     shares_of,
@@ -305,7 +305,7 @@ def effects_table(evidence: PairEvidence, least: int = 0) -> Table:
     """Return all effects of a pair that rest on enough rows."""
     rows: list[tuple[Cell, ...]] = []
     for each in evidence.effects:
-        if each.rows < max(least, FEWEST_ROWS):
+        if each.rows < max(least, FEWEST_ROWS_QUOTED):
             continue
         where = f"{each.by}: {each.at}" if each.at else f"each step of {each.by}"
         where += f" against {each.reference}" if each.reference else ""
