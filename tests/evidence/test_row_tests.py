@@ -106,6 +106,17 @@ def test_three_variables_have_one_interaction() -> None:
     assert found[0].adjusted == found[0].p  # a family of one
 
 
+def test_effects_within_states_have_the_reference_of_the_pair() -> None:
+    tests = RowTests(data_of(rows_of(14, 3000)), level=0.999)
+    (whole,) = tests.pairs(outcome="C", pairs=[("C", "D")]).pairs
+    same = tests.same(("D", "C"), "A", outcome="C")
+    references = {e.reference for e in whole.effects if e.kind == "difference"}
+    inside = [e for state in same.states for e in state.effects]
+    assert {e.of for e in inside} == {"C"}
+    assert {e.reference for e in inside if e.kind == "difference"} == references
+    assert sum(state.rows for state in same.states) == 3000
+
+
 def permutation_p(first: IntArray, second: IntArray) -> float:
     """Compare X² with that of all orders of the rows."""
 

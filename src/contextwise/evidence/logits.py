@@ -220,7 +220,7 @@ class Logit:
         theta = self.theta - across @ self.theta[out]
         theta[out] = 0.0
         last, nearest = np.inf, theta
-        slowest = 0.6 if len(theta) < MANY else 0.95
+        slowest = 0.8 if len(theta) < MANY else 0.95
         for _ in range(STEPS if len(theta) < MANY else MOST_STEPS):
             shares, _, gradient = self.evaluate(theta)
             gradient[out] = 0.0

@@ -33,12 +33,25 @@ MOST_SHARES = 150
 """Cells of a pair above which no shares are computed."""
 
 
-def effects_of(fits: Fits, of: int, by: int, most: int = MOST_SHARES) -> tuple[PairEffect, ...]:
+def effects_of(
+    fits: Fits, of: int, by: int, most: int = MOST_SHARES, reference: str | None = None
+) -> tuple[PairEffect, ...]:
     """Return the effects of a pair: how ``of`` changes with ``by``, all others held fixed.
 
-    There are no shares if the pair has more than ``most`` cells.
+    There are no shares if the pair has more than ``most`` cells. ``reference`` is the state of
+    ``by`` that others are compared with, if it occurs; see `reference_of` for the default.
     """
-    return tuple(_Effects(fits, of, by).all(most))
+    effects, states = _Effects(fits, of, by), fits.rows.states[by]
+    if reference in states:
+        effects.reference = states.index(reference)
+    return tuple(effects.all(most))
+
+
+def reference_of(rows: CodedRows, by: int) -> int:
+    """Return the state others are compared with: the first, or the most frequent of unordered."""
+    if rows.cards[by] == 2 or rows.ordered[by]:
+        return 0
+    return int(np.bincount(rows.codes[:, by], rows.counts).argmax())
 
 
 class _Effects:
@@ -46,6 +59,7 @@ class _Effects:
 
     def __init__(self, fits: Fits, of: int, by: int) -> None:
         self.fits, self.rows, self.of, self.by = fits, fits.rows, of, by
+        self.reference = reference_of(fits.rows, by)
         self.logit = constant_odds(fits, of, by)
         self.term = next(
             k for k, term in enumerate(self.logit.terms) if term.owners == frozenset([by])
@@ -59,13 +73,6 @@ class _Effects:
         sizes = np.bincount(rows.codes[:, by], rows.counts, minlength=int(rows.cards[by]))
         self.sizes = sizes.astype(np.float64)
         self.correction = rows.total / max(rows.total - self.logit.columns, 1.0)
-
-    @cached_property
-    def reference(self) -> int:
-        """The state of ``by`` that others are compared with."""
-        if self.rows.cards[self.by] == 2 or self.rows.ordered[self.by]:
-            return 0
-        return int(self.sizes.argmax())
 
     @property
     def events(self) -> list[int]:

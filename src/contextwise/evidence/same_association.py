@@ -21,7 +21,7 @@ import numpy as np
 
 from contextwise.evidence.coded_rows import CodedRows, folded_to
 from contextwise.evidence.logits import FIXED, Logit, Term, contrasts, score_contrasts
-from contextwise.evidence.pair_effects import Z, effects_of, variance_of_sum
+from contextwise.evidence.pair_effects import Z, effects_of, reference_of, variance_of_sum
 from contextwise.evidence.pair_records import Interaction, PairEffect, StateEffects
 from contextwise.evidence.residual_products import chi_square_tail, rao_scott, sums_by_cluster
 from contextwise.evidence.variable_fits import COLUMN_SHARE, RIDGE, Fits, columns_to_hold
@@ -109,6 +109,7 @@ def _states(
     """Return the effects of the pair within each state of ``by``."""
     found, names = [], rows.names
     of, other = sorted((a, b), key=lambda v: (v != chosen, rows.cards[v], names[v]))
+    reference = rows.states[other][reference_of(rows, other)]
     for state, label in enumerate(rows.states[by]):
         inside = rows.codes[:, by] == state
         size = float(rows.counts[inside].sum())
@@ -122,7 +123,7 @@ def _states(
                 fits = Fits(part, products=False)
                 held = columns_to_hold(part, x, y, fits.widths, fits.slopes(x), others)
                 fits = Fits(part.only([x, y, *held]), products=False)
-                measured = effects_of(fits, 0, 1)
+                measured = effects_of(fits, 0, 1, reference=reference)
         found.append(StateEffects(label, size, measured))
     return tuple(found)
 
