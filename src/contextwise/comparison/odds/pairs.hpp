@@ -62,7 +62,7 @@ class PairSearches {
   u64 nodes() const { return nodes_; }
 
  private:
-  static constexpr u64 FIRST = 1 << 13, MORE = 64;
+  static constexpr u64 FIRST = 1 << 8, MORE = 32;
   // With a deadline, a pair over its budget is searched again without small nodes, for close
   // bounds.
   static constexpr double SMALL = 16;
