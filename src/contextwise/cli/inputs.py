@@ -40,7 +40,9 @@ def load(
         model = cw.formats.read_stream(_standard_input(), format=format, zero_weights=zero_weights)
     else:
         try:
-            if format is None and cw.truths.named.is_truth(name):
+            # Most names are those of files or examples, and truths take 60 ms to load.
+            is_known = format is not None or name in cw.formats.EXAMPLES or os.path.exists(name)
+            if not is_known and cw.truths.named.is_truth(name):
                 model = cw.truths.named.truth(name)
             else:
                 model = cw.formats.as_model(name, format=format, zero_weights=zero_weights)
