@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from contextwise.data.rows import Data
+from contextwise.data.rows import Data, DataLike, as_data
 from contextwise.errors import DomainError
 from contextwise.evidence.coded_rows import CodedRows, code_rows
 from contextwise.evidence.context_search import Contexts
@@ -68,7 +68,7 @@ class RowTests:
 
     Parameters
     ----------
-    data : Data
+    data : Data, or anything that `contextwise.read_data` reads
         Counted rows stay counted. If it has ``subjects``, all tests compare subjects.
     weights : array, optional
         A survey weight per row of ``data.rows``, for each of the observations the row stands for.
@@ -88,7 +88,7 @@ class RowTests:
 
     def __init__(
         self,
-        data: Data,
+        data: DataLike,
         *,
         weights: FloatArray | None = None,
         weights_name: str | None = None,
@@ -96,6 +96,7 @@ class RowTests:
         level: float = 0.05,
         seed: int = 0,
     ) -> None:
+        data = as_data(data)
         self.data, self.level, self.seed = data, check_level(level), seed
         self.weights = data.row_weights if weights is None else weights
         self.weights_name = weights_name or data.decisions.get("row_weights")
