@@ -159,9 +159,22 @@ def next_sentences(analysis: Analysis) -> list[Phrase]:
 
 
 def differences(analysis: Analysis) -> list[Interaction]:
-    """Return where the test of equal association shows a difference, the clearest first."""
-    shown = [each for each in analysis.interactions if each.verdict == "differs"]
-    return sorted(shown, key=lambda each: 1.0 if each.p is None else each.p)
+    """Return where the test of equal association shows a difference, the clearest first.
+
+    Three variables are one question: of its forms, that with the most states to compare.
+    """
+    shown: dict[frozenset[str], Interaction] = {}
+    for each in analysis.interactions:
+        three = frozenset((*each.pair, each.by))
+        known = shown.get(three)
+        if each.verdict == "differs" and (known is None or len(each.states) > len(known.states)):
+            shown[three] = each
+    return sorted(shown.values(), key=lambda each: 1.0 if each.p is None else each.p)
+
+
+def questions(analysis: Analysis) -> int:
+    """Count the tests of equal association: one for three variables."""
+    return len({frozenset((*each.pair, each.by)) for each in analysis.interactions})
 
 
 def _contrast_sentence(contrast: Contrast) -> Phrase:

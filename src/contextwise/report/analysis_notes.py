@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contextwise.analysis.conclusions import Analysis
-from contextwise.report.analysis_answer import differences, other, shown_pairs
+from contextwise.report.analysis_answer import differences, other, questions, shown_pairs
 from contextwise.report.words import joined_names, names_text, p_text, percent, strength
 from contextwise.support.formatting import listed, plural
 
@@ -279,7 +279,7 @@ def methods(analysis: Analysis, release: str) -> str:
     ]
     if analysis.interactions:
         told.append(
-            f"{plural(len(analysis.interactions), 'test')} of equal association, corrected "
+            f"{plural(questions(analysis), 'test')} of equal association, corrected "
             f"together, showed {plural(len(differences(analysis)), 'difference')}."
         )
     if any(each.effects for each in pairs):

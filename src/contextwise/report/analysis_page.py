@@ -19,6 +19,7 @@ from contextwise.report import analysis_notes as notes
 from contextwise.report.analysis_answer import (
     differences,
     next_sentences,
+    questions,
     shown_pairs,
     title_sentence,
 )
@@ -226,7 +227,7 @@ def _lines_lede(analysis: Analysis) -> Markup:
 
 
 def _where_lede(analysis: Analysis) -> Markup:
-    asked, found = len(analysis.interactions), len(differences(analysis))
+    asked, found = questions(analysis), len(differences(analysis))
     text = (
         f"{found} of {asked:,} tests of equal association, corrected together, show a difference "
         "between the states of a third variable. Lines are 95 % intervals, not corrected."

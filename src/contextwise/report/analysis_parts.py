@@ -157,8 +157,8 @@ def spread(contrast: Contrast, kind: Literal["points", "ratio"], least: int = 0)
 def judged(analysis: Analysis, evidence: PairEvidence) -> Judged:
     """Return the verdict about a pair with what limits it."""
     differing = analysis.differing(*evidence.pair)
-    by = [({*each.pair, each.by} - {*evidence.pair}).pop() for each in differing]
-    return Judged(evidence.verdict, verdict_note(evidence, by))
+    by = dict.fromkeys(({*each.pair, each.by} - {*evidence.pair}).pop() for each in differing)
+    return Judged(evidence.verdict, verdict_note(evidence, list(by)))
 
 
 def pairs_table(
