@@ -35,7 +35,7 @@ class Strength(NamedTuple):
     high: float
 
 
-def partial_v(rows: CodedRows, sides: tuple[Side, Side]) -> Strength | None:
+def strength_given_others(rows: CodedRows, sides: tuple[Side, Side]) -> Strength | None:
     """Return the partial V of a pair; None if a variable does not vary given the others."""
     xa, xb = (side.residuals(contrasts(side.shares.shape[1])) for side in sides)
     w = rows.mass / rows.mass.sum()

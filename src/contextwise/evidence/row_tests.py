@@ -36,9 +36,9 @@ from contextwise.evidence.pair_records import (
     Settings,
     Verdict,
 )
-from contextwise.evidence.partial_v import partial_v
+from contextwise.evidence.partial_v import strength_given_others
 from contextwise.evidence.residual_products import compare_products
-from contextwise.evidence.same_association import same_association
+from contextwise.evidence.same_association import compare_associations
 from contextwise.evidence.variable_fits import Fits, columns_to_hold
 from contextwise.models.domain import Assignment, value_sets_of
 from contextwise.models.notation import Literal as Literals
@@ -295,7 +295,7 @@ class RowTests:
         held = [n for n in others if given is None or n in given]
         part = rows.only([rows.names.index(name) for name in (*pair, by, *held)])
         of = pair.index(outcome) if outcome in pair else None
-        tested = same_association(part, 0, 1, 2, of=of, effects=effects, level=self.level)
+        tested = compare_associations(part, 0, 1, 2, of=of, effects=effects, level=self.level)
         return _corrected_interactions([tested], "1 test", 1, self.level)[0]
 
     def interactions(
@@ -445,7 +445,7 @@ class _Tester:
         if contexts and others:
             context_p, context = self.contexts.search(sides, is_score, others)
             p = min(1.0, 2 * min(average, context_p))
-        strength = partial_v(rows, sides)
+        strength = strength_given_others(rows, sides)
         crude = crude_v(rows, a, b)
         products = dict.fromkeys((*self.fits.named(x, y), *self.fits.named(y, x)))
         return PairEvidence(

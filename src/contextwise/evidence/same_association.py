@@ -36,7 +36,7 @@ WEAK = 0.01
 LEAST_INFORMATION = 0.25
 
 
-def same_association(
+def compare_associations(
     rows: CodedRows,
     a: int,
     b: int,

@@ -57,7 +57,7 @@ MOST_CARDS = 6
 """Cards that a page shows open; all are in the tables."""
 
 
-def analysis_parts(analysis: Analysis, *, top: int = TOP) -> list[Part]:
+def parts_of_analysis(analysis: Analysis, *, top: int = TOP) -> list[Part]:
     """Return the parts of an analysis; ``top`` limits the pairs besides those of the outcome."""
     parts: list[Part] = [*answer_parts(analysis), main_table(analysis, top)]
     cards = difference_cards(analysis)

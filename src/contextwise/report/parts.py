@@ -267,7 +267,7 @@ PARTS = {
     "evaluation.ensemble_scores.EnsembleScore": "report.evaluations.ensemble_score_parts",
     "evaluation.ensemble_scores.EnsembleScores": "report.evaluations.ensemble_scores_parts",
     "evaluation.ensemble_scores.Reliability": "report.evaluations.reliability_parts",
-    "analysis.conclusions.Analysis": "report.analysis_parts.analysis_parts",
+    "analysis.conclusions.Analysis": "report.analysis_parts.parts_of_analysis",
     "analysis.groups_of_rows.Groups": "report.groups_of_rows.groups_parts",
     "analysis.groups_of_rows.GroupsOfColumns": "report.groups_of_rows.columns_parts",
     "analysis.resampling.Stability": "report.evaluations.stability_parts",
