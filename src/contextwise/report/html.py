@@ -273,9 +273,10 @@ MARKS = {
 
 
 def phrase_html(phrase: str) -> Markup:
-    """Return a phrase with its names in bold."""
+    """Return a phrase with its names in bold; no line ends before a percent sign."""
     words = phrase.words if isinstance(phrase, Phrase) else (phrase,)
-    return joined(tag("b", word) if isinstance(word, Name) else word for word in words)
+    kept = (w if isinstance(w, Name) else w.replace(" %", "\N{NO-BREAK SPACE}%") for w in words)
+    return joined(tag("b", word) if isinstance(word, Name) else word for word in kept)
 
 
 def mark(verdict: str) -> Markup:
