@@ -80,7 +80,9 @@ def test_any_function_of_a_package_is_a_learner(data: Data) -> None:
     pyagrum = pytest.importorskip("pyagrum")
 
     def learn(frame: Any) -> cw.LogLinear:
-        return cw.convert.from_pyagrum(pyagrum.BNLearner(frame.astype(str)).learnBN())
+        network = pyagrum.BNLearner(frame.astype(str)).learnBN()
+        learned: cw.LogLinear = cw.convert.from_pyagrum(network)
+        return learned
 
     found = as_learner(learn).fit(data.frame(), domain=data.domain)
     assert set(found.structure_.pairs()) >= {("C", "D")}

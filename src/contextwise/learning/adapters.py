@@ -142,7 +142,8 @@ class PyAgrum(OtherPackage):
             getattr(learner, f"useScore{self.scoring}")()
         learner.useSmoothingPrior(check_prior(self.prior))
         searches[self.method]()
-        return from_pyagrum(learner.learnBN()).aligned_to(data.domain)
+        learned: LogLinear = from_pyagrum(learner.learnBN())
+        return learned.aligned_to(data.domain)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

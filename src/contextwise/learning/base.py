@@ -25,6 +25,8 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any, ClassVar, Self, TypeVar
 
+import numpy as np
+
 from contextwise.data.options import FLAGS, row_options
 from contextwise.data.rows import Data, DataLike, DomainLike, as_data, by_position, following
 from contextwise.distributions.fitting import fit as fit_weights
@@ -134,6 +136,8 @@ class Learner:
     domain_ : Domain
     evidence_ : Evidence
         What the rows say about each claim of the structure; tested on first access.
+    n_features_in_, feature_names_in_ : int, array of str
+        The number of variables and their names, as scikit-learn calls them.
     finished_ : bool
         False if the time limit or Ctrl-C stopped the learner; the result is then the best so far.
 
@@ -215,6 +219,7 @@ class Learner:
         KeyboardInterrupt
             On Ctrl-C. The best structure so far, if there is one, is then in `structure_`.
         """
+        _check_array(data)
         rows = as_data(data, domain)
         if not len(rows.rows) and domain is None:
             raise DomainError("cannot learn from 0 rows; pass at least one row, or a domain")
@@ -251,6 +256,8 @@ class Learner:
     def _keep(self, learned: Model, data: Data) -> Self:
         structure = structure_of(learned)
         self.domain_ = structure.domain
+        self.n_features_in_ = len(structure.domain)
+        self.feature_names_in_ = np.array(structure.domain.names, dtype=object)
         origin = self._origin(data, structure.origin.directed)
         self.structure_ = Structure(
             self.domain_, structure.features, origin=origin, directions=structure.directions
@@ -325,7 +332,13 @@ class Learner:
         return mean_pseudo_log_likelihood(by_position(self.model_), data.coded)
 
     def _rows_to_score(self, rows: DataLike) -> Data:
-        data = as_data(rows, self._learned("domain_"), following(self.structure_))
+        domain = self._learned("domain_")
+        if isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] != len(domain):
+            raise DomainError(
+                f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{len(domain)} features as input"
+            )
+        data = as_data(rows, domain, following(self.structure_))
         if not len(data):
             raise DomainError("cannot score 0 rows; pass at least one")
         return data
@@ -375,6 +388,19 @@ class Learner:
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "structure_")
+
+
+def _check_array(data: Any) -> None:
+    """Raise for arrays that are no rows of states, in the words that scikit-learn expects."""
+    if hasattr(data, "toarray"):
+        raise TypeError("Sparse data is not supported; pass a dense array: data.toarray()")
+    if isinstance(data, np.ndarray):
+        if np.iscomplexobj(data):
+            raise DomainError(f"Complex data not supported: {data.dtype}")
+        if data.ndim == 2 and not data.shape[1]:
+            raise DomainError(
+                f"0 feature(s) (shape={data.shape}) while a minimum of 1 is required."
+            )
 
 
 class FromFunction(Learner):
