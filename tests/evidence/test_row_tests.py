@@ -13,7 +13,8 @@ from contextwise import Domain
 from contextwise.data.rows import Data
 from contextwise.errors import ContextwiseError
 from contextwise.evidence.pair_records import PairEvidence, PairsTested
-from contextwise.evidence.row_tests import RowTests, corrected
+from contextwise.evidence.pair_verdicts import corrected
+from contextwise.evidence.row_tests import RowTests
 from contextwise.support.arrays import IntArray
 from contextwise.support.effort import Effort
 

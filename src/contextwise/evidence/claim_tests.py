@@ -21,7 +21,8 @@ import numpy as np
 from contextwise.data.rows import Data
 from contextwise.evidence.p_values import benjamini_yekutieli
 from contextwise.evidence.pair_records import PairEvidence, PairsTested
-from contextwise.evidence.row_tests import STRONG, RowTests
+from contextwise.evidence.pair_verdicts import STRONG
+from contextwise.evidence.row_tests import RowTests
 from contextwise.evidence.verdicts import REGIONS, judge
 from contextwise.independence.claims import Claim, ClaimSource, separations
 from contextwise.models.evidence import (

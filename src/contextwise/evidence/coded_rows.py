@@ -31,7 +31,7 @@ OTHER = "other"
 
 @dataclass(frozen=True, eq=False)
 class CodedRows:
-    """Distinct rows of coded states; ``counts`` says how often each occurs.
+    """Distinct rows of coded states; ``counts`` has the number of times each occurs.
 
     ``weights`` are survey weights with mean 1 over the observations. ``clusters`` numbers the
     subjects. ``ordered`` marks the variables whose codes are scores.

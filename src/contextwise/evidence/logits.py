@@ -58,7 +58,7 @@ class Term:
 
 
 class Layout(NamedTuple):
-    """Where the tables of the terms are: what the compiled sums need to know."""
+    """The places of the tables of the terms, for the compiled sums."""
 
     codes: IntArray  # (rows, terms)
     starts: IntArray
@@ -239,7 +239,7 @@ class Logit:
 
     @cached_property
     def code_starts(self) -> IntArray:
-        """Where the codes of each term begin in a row of `incidence`, and where they end."""
+        """The first column of each term in `incidence`, and the number of columns."""
         sizes = [len(term.basis) for term in self.terms]
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 

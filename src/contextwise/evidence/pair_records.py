@@ -54,7 +54,7 @@ class PairEffect:
     estimate: float
     low: float
     high: float
-    crude: float | None  #: the same number of the rows as they are, nothing held fixed
+    crude: float | None  #: the same number with nothing held fixed
     rows: float  #: rows with ``by`` = ``at`` (all rows for a step); show nothing below 20
     against: str = ""  #: odds of ``state`` against this state; empty for "against all others"
     approximate: bool = False  #: the interval covers less than it says (below 300 rows)
@@ -68,7 +68,7 @@ class PairEffect:
 
 @dataclass(frozen=True)
 class PairEvidence:
-    """What the rows say about a pair of variables, given the others."""
+    """The evidence of the rows about a pair of variables, given the others."""
 
     pair: tuple[str, str]
     verdict: Verdict
@@ -120,7 +120,7 @@ class StateEffects:
 
 @dataclass(frozen=True)
 class Interaction:
-    """Whether the association of a pair is the same in all states of a third variable.
+    """The test that a pair has the same association in all states of a third variable.
 
     The test is symmetric in the two variables. "Same" means equal odds ratios, given the others.
     """
@@ -160,7 +160,7 @@ class Folded:
 
 @dataclass(frozen=True)
 class Settings:
-    """How the rows were used: what a methods paragraph and "data as read" need."""
+    """The use of the rows: facts for a methods paragraph and "data as read"."""
 
     rows: int
     distinct: int  #: distinct rows; counted and repeated rows give the same answers

@@ -63,7 +63,7 @@ class ProductTest:
 
 
 def squares_of(x: FloatArray) -> FloatArray:
-    """Return the products of each two columns, an upper triangle per row."""
+    """Return the products of all pairs of columns, an upper triangle per row."""
     i, j = np.triu_indices(x.shape[1])
     return x[:, i] * x[:, j]
 

@@ -240,7 +240,7 @@ class _Model:
 
 
 class _Slopes:
-    """How one variable enters: the score of the association, main effects, and their rest."""
+    """The slopes of one variable: the score of the association, main effects, and their rest."""
 
     def __init__(self, rows: CodedRows, v: int) -> None:
         states = int(rows.cards[v])
