@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -13,7 +14,8 @@ import pytest
 import contextwise as cw
 from contextwise import Structure, distributions
 from contextwise.comparison.context_weights import marginals
-from contextwise.data.rows import Data, as_data
+from contextwise.data.options import row_options
+from contextwise.data.rows import Data, as_data, parse_data
 from contextwise.evaluation.likelihood_scores import score
 from contextwise.learning import LEARNERS, learner_named
 from contextwise.learning.chow_liu import mutual_information
@@ -86,3 +88,47 @@ def rounded(result: Any) -> Any:
     if isinstance(result, list | tuple):
         return [rounded(value) for value in result]
     return float(f"{result:.6g}") if isinstance(result, float) else result
+
+
+CENSUS = """sex,age,urban,ill,Freq
+f,young,yes,yes,28758347
+f,young,yes,no,60105592
+f,young,no,yes,58187451
+f,young,no,no,20088311
+f,old,yes,yes,19863256
+f,old,yes,no,42436795
+f,old,no,yes,59837775
+f,old,no,no,35427685
+m,young,yes,yes,28226223
+m,young,yes,no,37217600
+m,young,no,yes,20020534
+m,young,no,no,28449010
+m,old,yes,yes,37907582
+m,old,yes,no,40441785
+m,old,no,yes,28947444
+m,old,no,no,28850411
+"""
+OF_A_CENSUS: dict[str, Callable[[Any], Any]] = {
+    "learn": lambda rows: cw.learn(rows, learner="pair-blocks"),
+    "chow-liu": lambda rows: cw.learn(rows, learner="chow-liu"),
+    "check": lambda rows: cw.check(cw.Structure(rows.domain, ["sex=m & ill=yes"]), rows),
+    "check in a context": lambda rows: cw.check(
+        cw.Structure(rows.domain, ["sex=m & ill=yes"]), rows, context="age=old"
+    ),
+    "stability": lambda rows: cw.stability(rows, "chow-liu", resamples=4),
+    "bootstrap": lambda rows: cw.stability(rows, "chow-liu", resamples=4, how="bootstrap"),
+    "analyse": lambda rows: cw.analyse(rows, learner="chow-liu", resamples=2),
+}
+
+
+@pytest.mark.parametrize("use", OF_A_CENSUS)
+def test_millions_of_people_take_no_more_memory_than_their_lines(use: str) -> None:
+    rows = parse_data(CENSUS.encode(), "census.csv", options=row_options(counts="Freq"))
+    few = rows.with_counts(np.maximum(1, rows.weights // 10**6))
+    OF_A_CENSUS[use](few)  # so that everything is imported
+    tracemalloc.start()
+    OF_A_CENSUS[use](rows)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(rows) > 5 * 10**8
+    assert peak < 2**24

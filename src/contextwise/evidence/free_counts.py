@@ -20,13 +20,12 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.errors import TooLargeError
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
 Array = TypeVar("Array", FloatArray, IntArray)
 
-MOST_MOVES, STEPS = 2**22, 20
-"""More moves are listed with steps of this part of a standard deviation of the move."""
+MOST_MOVES, STEPS = 2**22, 12
+"""Of more moves some are listed, in steps of at most this part of twice their local deviation."""
 PAIR_SIGNS = np.array([[1, -1], [-1, 1]])
 """Moving one observation along these signs keeps the margins of a 2 x 2 table."""
 GROUP_SIGNS = np.array([-PAIR_SIGNS, PAIR_SIGNS])
@@ -40,14 +39,31 @@ def log_factorials(values: npt.ArrayLike) -> FloatArray:
     return np.asarray(gammaln(np.asarray(values) + 1.0))
 
 
+def _grid(down: int, up: int) -> tuple[IntArray, FloatArray]:
+    """Return some of the moves from -down to up, and how many each stands for.
+
+    A move that is t from its end has a standard deviation of at most the root of t + 1, whatever
+    the tilt. The squares (k / STEPS)² have steps of 2 / STEPS of that root.
+
+    >>> points, weights = _grid(2, 3)
+    >>> points.tolist(), weights.tolist()
+    ([-2, -1, 0, 1, 2, 3], [1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    """
+    half = (down + up) // 2
+    steps = np.arange(int(STEPS * np.sqrt(half + 1)) + 2)
+    squares = np.unique(np.minimum((steps / STEPS) ** 2, half).astype(np.int64))
+    points = np.unique(np.concatenate([squares - down, up - squares]))
+    ends = np.concatenate([[points[0] - 1], points, [points[-1] + 1]])
+    return points, (ends[2:] - ends[:-2]) / 2
+
+
 @dataclass(frozen=True, eq=False)
 class FreeCounts:
     """The possible moves of each table, and their probabilities at any tilt.
 
-    The moves of all tables are in one array, table after table. Of very many rows only every k-th
-    move is listed, with k a twentieth of its standard deviation. Sums over an even grid as fine as
-    that have the moments of the whole to the last digits, so time and memory grow with the square
-    root of the number of rows.
+    The moves of all tables are in one array, table after table. Of very many moves only some are
+    listed, each for those next to it, in steps that are small next to the standard deviation. So
+    time and memory grow with the square root of the number of rows, and moments differ by 1e-5.
 
     >>> counts = FreeCounts.of([[[1, 1], [1, 1]]])
     >>> counts.moves.tolist(), counts.probabilities(0.0).round(3).tolist()
@@ -67,21 +83,18 @@ class FreeCounts:
         down, up = cells[:, flat > 0].min(axis=1), cells[:, flat < 0].min(axis=1)
         free = down + up > 0
         cells, down, up = cells[free], down[free], up[free]
-        steps = np.ones(len(cells), dtype=np.int64)
-        if (down + up).sum() > MOST_MOVES:
-            spread = (1 / (cells + 1.0)).sum(axis=1) ** -0.5
-            steps = np.maximum(1, spread / STEPS).astype(np.int64)
-        below, above = down // steps, up // steps
-        widths = below + above + 1
-        if widths.sum() > 8 * MOST_MOVES:
-            raise TooLargeError(
-                f"the test of odds ratios would list {widths.sum():,} possible tables, and at most "
-                f"{8 * MOST_MOVES:,} are possible; count fewer rows or merge states"
-            )
+        widths = down + up + 1
+        if widths.sum() > MOST_MOVES:
+            lists = [_grid(*each) for each in zip(down.tolist(), up.tolist(), strict=True)]
+            widths = np.array([len(points) for points, _ in lists], dtype=np.int64)
+            moves, weights = (np.concatenate(each) for each in zip(*lists, strict=True))
+        else:
+            starts = np.cumsum(widths) - widths
+            moves = np.arange(widths.sum()) - np.repeat(starts + down, widths)
+            weights = np.ones(len(moves))
         starts = np.cumsum(widths) - widths
         owners = np.repeat(np.arange(len(cells)), widths)
-        moves = (np.arange(len(owners)) - (starts + below)[owners]) * steps[owners]
-        logs = np.zeros(len(moves))
+        logs = np.log(weights)
         for cell, sign in zip(cells.T, flat, strict=True):
             logs -= log_factorials(cell[owners] + sign * moves)
         return cls(starts, owners, moves, logs)
