@@ -25,11 +25,11 @@ from contextwise.evidence.residual_products import (
 )
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
-LEAST_ROWS = 20.0
+LEAST_ROWS_PER_CONTEXT = 20.0
 """Rows of a state of the third variable that can take part."""
 MOST_CONTRASTS = 3
 """Contrasts per variable: states beyond the four most frequent are one."""
-LEAST_INFORMATION = 0.5
+LEAST_CONTEXT_INFORMATION = 0.5
 
 
 class Contexts:
@@ -65,10 +65,10 @@ class Contexts:
         p_values = []
         for c in others:
             inside = np.arange(self.starts[c], self.starts[c] + self.rows.cards[c])
-            inside = inside[self.sizes[inside] >= LEAST_ROWS]
+            inside = inside[self.sizes[inside] >= LEAST_ROWS_PER_CONTEXT]
             if len(inside) > 1:
                 information = np.linalg.eigvalsh(covariance[inside])[:, 0]
-                inside = inside[information >= LEAST_INFORMATION]
+                inside = inside[information >= LEAST_CONTEXT_INFORMATION]
             if len(inside) < 2:
                 p_values.append(1.0)
                 continue

@@ -23,8 +23,8 @@ from contextwise.evidence.residual_products import Side, sums_by_cluster
 from contextwise.support.arrays import FloatArray
 
 Z = 1.959963984540054
-NODES = 40  # of the normal distribution that is integrated
-STEPS = 40  # of the search for a limit
+NORMAL_NODES = 40  # of the normal distribution that is integrated
+SEARCH_STEPS = 40  # of the search for a limit
 
 
 class Strength(NamedTuple):
@@ -102,7 +102,7 @@ def limits(statistic: float, freedom: int, inflation: float) -> tuple[float, flo
         low, high = 0.0, (sqrt(statistic) + (Z + 2) * root + 2) ** 2
         if above(low) >= probability:
             return 0.0
-        for _ in range(STEPS):
+        for _ in range(SEARCH_STEPS):
             middle = (low + high) / 2
             low, high = (middle, high) if above(middle) < probability else (low, middle)
         return (low + high) / 2
@@ -111,6 +111,6 @@ def limits(statistic: float, freedom: int, inflation: float) -> tuple[float, flo
 
 
 def _normal_nodes() -> tuple[FloatArray, FloatArray]:
-    nodes = np.linspace(-4.5, 4.5, NODES + 1)
+    nodes = np.linspace(-4.5, 4.5, NORMAL_NODES + 1)
     weights = np.exp(-0.5 * nodes**2)
     return nodes, weights / weights.sum()

@@ -27,13 +27,13 @@ from contextwise.evidence.residual_products import chi_square_tail, rao_scott, s
 from contextwise.evidence.variable_fits import COLUMN_SHARE, RIDGE, Fits, columns_to_hold
 from contextwise.support.arrays import FloatArray
 
-LEAST_ROWS = 20
+LEAST_ROWS_PER_STATE = 20
 """Rows of a state of g that takes part."""
-MOST_STATES = 7
+MOST_STATES_OF_PAIR = 7
 """States of a and b; the rarest are one, and neighbours of ordered ones merge."""
 WEAK = 0.01
 """Ridge of the main effects of groups."""
-LEAST_INFORMATION = 0.25
+LEAST_SCORE_INFORMATION = 0.25
 
 
 def compare_associations(
@@ -55,7 +55,7 @@ def compare_associations(
     found = Interaction((names[a], names[b]), names[by], "could not be tested", None, None, "")
     part = _usable(rows, a, b, by)
     if part is None:
-        states = f"{LEAST_ROWS} rows in which both vary"
+        states = f"{LEAST_ROWS_PER_STATE} rows in which both vary"
         return replace(found, reason=f"fewer than two states of {names[by]} have {states}")
     place = {name: k for k, name in enumerate(part.names)}
     first, second = sorted((a, b), key=lambda v: names[v])
@@ -91,7 +91,7 @@ def _usable(rows: CodedRows, a: int, b: int, by: int) -> CodedRows | None:
     for state in range(int(rows.cards[by])):
         inside = rows.codes[:, by] == state
         varies = all(np.ptp(rows.codes[inside, v]) > 0 for v in (a, b)) if inside.any() else False
-        if varies and rows.counts[inside].sum() >= LEAST_ROWS:
+        if varies and rows.counts[inside].sum() >= LEAST_ROWS_PER_STATE:
             good.append(state)
     if len(good) < 2:
         return None
@@ -99,7 +99,7 @@ def _usable(rows: CodedRows, a: int, b: int, by: int) -> CodedRows | None:
     kept = [v for v, states in enumerate(part.states) if len(states) > 1]
     part = part.only(kept)
     for v in (a, b):
-        part = folded_to(part, part.names.index(rows.names[v]), MOST_STATES)
+        part = folded_to(part, part.names.index(rows.names[v]), MOST_STATES_OF_PAIR)
     return part.merged()
 
 
@@ -114,7 +114,7 @@ def _states(
         inside = rows.codes[:, by] == state
         size = float(rows.counts[inside].sum())
         measured: tuple[PairEffect, ...] = ()
-        if size >= LEAST_ROWS:
+        if size >= LEAST_ROWS_PER_STATE:
             part = rows.where(inside)
             part = part.only([v for v, states in enumerate(part.states) if len(states) > 1])
             if {names[of], names[other]} <= {*part.names}:
@@ -264,7 +264,7 @@ def _score_p(
 ) -> tuple[float, int]:
     """Return the p-value of a score test and its degrees of freedom."""
     values, vectors = np.linalg.eigh(information)
-    keep = values > max(1e-6 * values[-1], LEAST_INFORMATION * 1e-3)
+    keep = values > max(1e-6 * values[-1], LEAST_SCORE_INFORMATION * 1e-3)
     freedom = int(keep.sum())
     if not freedom:
         return 1.0, 0
