@@ -384,7 +384,8 @@ def _literals(
     variables: list[int] = []
     sets: list[int] = []
     for i, feature in enumerate(features):
-        _check(source, feature, (dict,), ("features", i))
+        if type(feature) is not dict:  # anything else, or an object in which a key occurs twice
+            _check(source, feature, (dict,), ("features", i))
         for name, states in feature.items():
             try:
                 variable = domain.position(name)

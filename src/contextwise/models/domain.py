@@ -148,7 +148,8 @@ class Domain:
     def position(self, name: str) -> int:
         """Return the index of a variable."""
         try:
-            return self.positions[composed(name)]
+            # Most names are written as the domain has them.
+            return self.positions[name if name in self.positions else composed(name)]
         except (KeyError, TypeError, AttributeError):
             known = suggested(name, self.names) or f"the variables are {listed(self.names)}"
             raise DomainError(f"unknown variable {name!r}; {known}") from None
@@ -164,9 +165,12 @@ class Domain:
 
     def state_position(self, variable: int, state: object) -> int:
         """Return the index of a state of the variable with the index ``variable``."""
+        known_labels = self.state_positions[variable]
+        if isinstance(state, str) and state in known_labels:
+            return known_labels[state]
         label = label_of(state)
         try:
-            return self.state_positions[variable][label]
+            return known_labels[label]
         except KeyError:
             states = self.states[variable]
             known = suggested(label, states) or f"its states are {listed(states)}"
