@@ -220,6 +220,17 @@ def test_effects_of_two_columns_are_those_of_their_table() -> None:
     assert tested.v_low < tested.crude_v < tested.v_high
 
 
+def test_a_zero_cell_has_finite_numbers_that_json_can_hold() -> None:
+    import json
+
+    table = np.array([[30, 0], [25, 40]])
+    rows = np.repeat(np.argwhere(table >= 0), table.ravel(), axis=0)
+    found = RowTests(data_of(rows)).pairs(outcome="B")
+    text = json.dumps(found.records(), allow_nan=False)
+    assert json.loads(text)[0]["effects"][0]["crude"] is None
+    assert found.pairs[0].effects[0].low > 1
+
+
 def test_subjects_repeated_ten_times_are_not_ten_times_the_evidence() -> None:
     rows = rows_of(8, 150, (2, 2, 2))
     alone = RowTests(data_of(rows)).given(("A", "B"), contexts=False)

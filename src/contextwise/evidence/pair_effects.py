@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from math import exp, inf, log, sqrt
+from math import exp, log, sqrt
 
 import numpy as np
 
@@ -93,7 +93,7 @@ class _Effects:
         state: str,
         at: int | None,
         against: int | None,
-        crude: float,
+        crude: float | None,
         numbers: Mapping[str, float],
     ) -> PairEffect:
         rows, states = self.rows, self.rows.states[self.by]
@@ -134,8 +134,8 @@ class _Effects:
 
         if rows.is_score(self.by):
             line = per_step(self.sizes)
-            crude = self._crude_slope(line)
-            yield self._effect("odds ratio per step", event, None, None, crude, numbers(line))
+            slope = self._crude_slope(line)
+            yield self._effect("odds ratio per step", event, None, None, slope, numbers(line))
             return
         kind: EffectKind = "odds ratio" if is_binary else "odds ratio per step"
         for j in [k for k in range(states) if k != self.reference]:
@@ -150,9 +150,9 @@ class _Effects:
             return np.array([-1.0, 1.0])
         return per_step(self.table.sum(axis=1))
 
-    def _crude_ratio(self, j: int) -> float:
+    def _crude_ratio(self, j: int) -> float | None:
         (a, b), (c, d) = self.table[:, [self.reference, j]]
-        return float(a * d / (b * c)) if b * c else inf
+        return float(a * d / (b * c)) if b * c else None
 
     def _crude_slope(self, line: FloatArray) -> float:
         """Return the odds ratio per step of the two columns alone."""
