@@ -128,3 +128,37 @@ def test_the_source_of_a_notebook_is_what_a_function_uses() -> None:
 
     assert source_hash(notebook(1)) == source_hash(notebook(1))
     assert source_hash(notebook(1)) != source_hash(notebook(2))
+
+
+NOTEBOOK = """
+import contextwise as cw
+from contextwise.support.maps import choose_map
+
+class Mine(cw.learning.Learner):
+    def learn(self, data, run):
+        return nothing(data.domain)
+
+def nothing(domain):
+    return cw.Structure(domain)
+
+def function(frame):
+    return cw.Structure({name: ["no", "yes"] for name in frame.columns})
+
+class Unsendable:
+    def __reduce__(self):
+        raise TypeError("no way to send this")
+
+learners = {"mine": Mine(), "function": function}
+result = cw.study("lung", learners, rows=50, repeats=2, n_jobs=2)
+print([record["status"] for record in result.results])
+print(*(done.error for done in choose_map(n_jobs=2)(nothing, [Unsendable()])))
+"""
+
+
+def test_learners_of_a_notebook_run_in_processes() -> None:
+    """As in a notebook, the code has no file; what cannot be sent is told as that."""
+    command = [sys.executable, "-c", NOTEBOOK]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[0] == str(["done"] * 4)
+    assert "it cannot be sent to another process: " in done.stdout
+    assert "no way to send this" in done.stdout

@@ -230,8 +230,22 @@ def _result(future: Future[Done[T, R]], item: T, deaths: int) -> Done[T, R] | No
     except CancelledError:
         raise ContextwiseError("the cluster stopped before the work was done") from None
     except Exception as problem:  # of the machinery: exceptions of the work are in a Done
+        if why := _why_not_sent(problem):
+            return Done(item, error=f"it cannot be sent to another process: {why}")
         # Dask raises KilledWorker after several workers died over an item.
         if deaths < TRIES and type(problem).__name__ != "KilledWorker":
             return None
         what = f"{type(problem).__name__}: {problem}"
         return Done(item, error=f"{deaths} workers died over it, the last by {what}")
+
+
+def _why_not_sent(problem: Exception) -> str:
+    """Return why work could not be pickled, or read by the worker; empty if a worker died."""
+    if isinstance(problem, pickle.PicklingError | TypeError | AttributeError | ImportError):
+        first = problem.__cause__ or problem
+        text = str(first).strip().strip('"').strip().splitlines()
+        return text[-1] if text else type(first).__name__
+    if "un-serialize" in str(problem):  # loky's; the traceback of the worker is the cause
+        lines = str(problem.__cause__ or "").strip().strip('"').strip().splitlines()
+        return lines[-1] if lines else str(problem)
+    return ""
