@@ -238,7 +238,9 @@ ROOM = 5.0
 LEAST_ROOM, MOST_CRAMPED = 1.0, 0.2
 """A fifth of the cells may have less room, down to this (Cochran's rule)."""
 BATCH = 2**22
-"""The most covariances held at once."""
+"""The most numbers of tables, or of covariances of their margins, held at once."""
+MOST_POOLED_CELLS = 1024
+"""Larger tables are not pooled: their covariances, the square of this, would fill the memory."""
 
 
 class PooledTests:
@@ -251,10 +253,10 @@ class PooledTests:
         self.statistic, self.freedom = np.zeros(count), np.zeros(count)
         self.is_valid: BoolArray = np.zeros(count, dtype=bool)
         """Where there are several groups, and enough rows for the chi-square distribution."""
-        several = np.flatnonzero(np.diff(starts) > 1)
+        several = np.flatnonzero((np.diff(starts) > 1) & (size <= MOST_POOLED_CELLS))
         first = 0
         while first < len(several):
-            sizes = np.cumsum(np.diff(starts)[several[first:]]) * size * size
+            sizes = np.cumsum(np.diff(starts)[several[first:]] * max(1, size))
             batch = several[first : first + max(1, int(np.searchsorted(sizes, BATCH)))]
             first += len(batch)
             self._test(tables, starts, batch)
@@ -282,27 +284,32 @@ class PooledTests:
         cramped = (occurs & (room < ROOM)).sum(axis=(1, 2)) / occurs.sum(axis=(1, 2))
         enough = (room >= LEAST_ROOM) | ~occurs
         self.is_valid[claims] = enough.all(axis=(1, 2)) & (cramped <= MOST_CRAMPED)
-        differences = np.add.reduceat(chosen - expected, firsts)[:, :-1, :-1]
-        total = differences.reshape(len(claims), -1)
-        covariance = np.add.reduceat(_covariances(rows, columns, n), firsts)
-        values, vectors = np.linalg.eigh(covariance)
-        kept = values > 1e-9 * np.maximum(values[:, -1:], 1e-300)
-        along = np.einsum("kd,kde->ke", total, vectors)
-        parts = np.where(kept, along**2 / np.where(kept, values, 1.0), 0.0)
-        self.statistic[claims], self.freedom[claims] = parts.sum(axis=1), kept.sum(axis=1)
+        totals = np.add.reduceat(chosen - expected, firsts)[:, :-1, :-1]
+        for k, claim in enumerate(claims.tolist()):
+            own = slice(firsts[k], firsts[k] + counts[k])
+            covariance = _covariance(rows[own], columns[own], n[own, 0, 0])
+            values, vectors = np.linalg.eigh(covariance)
+            kept = values > 1e-9 * max(values[-1], 1e-300)
+            along = (totals[k].ravel() @ vectors)[kept]
+            self.statistic[claim] = (along**2 / values[kept]).sum()
+            self.freedom[claim] = kept.sum()
 
 
-def _covariances(rows: FloatArray, columns: FloatArray, n: FloatArray) -> FloatArray:
-    """Return the covariances of all cells but those of the last states, of each table."""
-    sides = []
-    for margins in (rows, columns):
-        own = -margins[:, :, None] * margins[:, None, :]
-        states = np.arange(margins.shape[1])
-        own[:, states, states] += n[:, 0] * margins
-        sides.append(own[:, :-1, :-1])
-    product = np.einsum("gab,gcd->gacbd", *sides) / (n**2 * (n - 1))[:, :, :, None, None]
-    size = sides[0].shape[1] * sides[1].shape[1]
-    return np.asarray(product.reshape(len(rows), size, size))
+def _covariance(rows: FloatArray, columns: FloatArray, n: FloatArray) -> FloatArray:
+    """Return the covariances of the summed cells, but those of the last states, of some tables."""
+    a, c = rows.shape[1] - 1, columns.shape[1] - 1
+    result = np.zeros((a * a, c * c))
+    each = max(1, BATCH // (a * a + c * c))
+    for first in range(0, len(n), each):
+        own = slice(first, first + each)
+        sides = []
+        for margins in (rows[own], columns[own]):
+            products = -margins[:, :-1, None] * margins[:, None, :-1]
+            states = np.arange(margins.shape[1] - 1)
+            products[:, states, states] += n[own, None] * margins[:, :-1]
+            sides.append(products.reshape(len(margins), -1))
+        result += (sides[0] / (n[own] ** 2 * (n[own] - 1))[:, None]).T @ sides[1]
+    return np.asarray(result.reshape(a, a, c, c).transpose(0, 2, 1, 3).reshape(a * c, a * c))
 
 
 # -- choosing among tests --------------------------------------------------------------------------

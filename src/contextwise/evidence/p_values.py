@@ -248,9 +248,17 @@ def _drawn_p(
     return skewed_tail(statistic, mean, variance, third)
 
 
+MOST_DRAWN_MARGINS = 2**22
+"""The most margins of drawn tables held at once."""
+
+
 def draw_statistics(tables: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
     """Draw tables with the margins of these, and return the sum of X² of each draw."""
     high, wide = tables.shape[1:]
+    each = max(1, MOST_DRAWN_MARGINS // max(1, len(tables) * wide))
+    if draws > each:  # in parts, so that the memory is bounded
+        parts = [min(each, draws - k) for k in range(0, draws, each)]
+        return np.concatenate([draw_statistics(tables, part, rng) for part in parts])
     rows, columns = tables.sum(axis=2).astype(np.int64), tables.sum(axis=1).astype(np.int64)
     free = np.repeat(columns[None], draws, axis=0)  # what is left of each column
     total = np.zeros((draws, len(tables)))

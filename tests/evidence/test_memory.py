@@ -1,0 +1,46 @@
+"""Memory of tests is bounded, whatever the number of groups, states and draws."""
+
+import tracemalloc
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from contextwise.evidence.independence_test import PooledTests
+from contextwise.evidence.p_values import draw_statistics
+from contextwise.support.arrays import FloatArray
+
+MIB = 2**20
+
+
+def _tables(groups: int, high: int, wide: int) -> FloatArray:
+    """Draw four rows for each group."""
+    rng = np.random.default_rng(0)
+    tables = np.zeros((groups, high, wide))
+    places = (rng.integers(0, size, 4 * groups) for size in (high, wide))
+    np.add.at(tables, (np.repeat(np.arange(groups), 4), *places), 1.0)
+    return tables
+
+
+def _peak(work: Callable[[], object]) -> int:
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("groups", "high", "wide"), [(3000, 12, 10), (600, 2, 300), (20_000, 2, 2), (20, 200, 150)]
+)
+def test_pooled_tests_need_little_more_than_their_tables(groups: int, high: int, wide: int) -> None:
+    """All covariances at once take 235 MB in the first case and 7 GB per group in the last."""
+    tables = _tables(groups, high, wide)
+    peak = _peak(lambda: PooledTests(tables, np.array([0, groups])))
+    assert peak <= 12 * tables.nbytes + 150 * MIB
+
+
+def test_draws_are_made_in_parts() -> None:
+    tables = _tables(4000, 3, 2)
+    assert _peak(lambda: draw_statistics(tables, 999, np.random.default_rng(0))) <= 300 * MIB
