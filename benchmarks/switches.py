@@ -12,9 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import contextwise
-
-PACKAGE = Path(contextwise.__file__).parent
+PACKAGE = Path(__file__).parents[1] / "src" / "contextwise"
+"""The sources of the repository: an installed package may lack those of the kernel."""
 LISTED = PACKAGE / "counting" / "kernel" / "steps.hpp"
 STEPS = re.findall(r"^  [A-Z_]+, +// (.+)$", LISTED.read_text(encoding="utf-8"), re.MULTILINE)
 """The names of the steps, in the order of their bits."""

@@ -14,12 +14,16 @@ import doctest
 import io
 import os
 import re
+import shlex
 import subprocess
 import sysconfig
 from pathlib import Path
 from typing import NamedTuple
 
+import click
 import pytest
+
+from contextwise.cli import contextwise as contextwise_command
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -90,6 +94,40 @@ def check(page: str, folder: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_page_shows_what_its_examples_print(page: Path, tmp_path: Path) -> None:
     check(page.read_text(encoding="utf-8"), tmp_path)
+
+
+def commands_of_shell_blocks(page: str) -> list[list[str]]:
+    """Return the words of our commands in the ``sh`` blocks of a page, which need files to run."""
+    found = []
+    for block in re.findall(r"^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
+        for line in block.replace("\\\n", " ").splitlines():
+            words = shlex.shlex(line, posix=True, punctuation_chars=True)
+            words.whitespace_split = True
+            parts: list[list[str]] = [[]]
+            for word in words:
+                parts[-1:] = (
+                    [parts[-1], []] if set(word) <= set("|;&<>()") else [[*parts[-1], word]]
+                )
+            found += [part[1:] for part in parts if part[:1] == ["contextwise"]]
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_commands_of_shell_blocks_have_these_options(page: Path) -> None:
+    for words in commands_of_shell_blocks(page.read_text(encoding="utf-8")):
+        command: click.Command = contextwise_command
+        context = click.Context(command)
+        while isinstance(command, click.Group) and words and words[0][:1] != "-":
+            found = command.get_command(context, words[0])
+            assert found is not None, words
+            command, words = found, words[1:]
+            context = click.Context(command, parent=context)
+        command.make_parser(context).parse_args([*words])  # raises if there is no such option
+
+
+def test_a_wrong_option_of_a_shell_block_is_found() -> None:
+    page = "```sh\ncontextwise matrix *.json \\\n  --out a.csv | head\n```\n"
+    assert commands_of_shell_blocks(page) == [["matrix", "*.json", "--out", "a.csv"]]
 
 
 PAGE = """
