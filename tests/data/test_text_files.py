@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from contextwise import read_data
 from contextwise.data import text as reading
 from contextwise.data.options import row_options
+from contextwise.data.rows import parse_data
 from contextwise.data.text import text_table
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, ParseError
 
 pytestmark = pytest.mark.skipif(reading._splitter is None, reason="the splitter was not built")
 
@@ -115,3 +116,10 @@ def test_quotes_inside_of_cells_are_letters(tmp_path: Path) -> None:
     data = read_data(path)
     assert data.domain.states[0] == ('4"', '5" pipe')
     assert len(data) == 3
+
+
+def test_a_file_of_very_many_columns_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contextwise.data.text.MOST_COLUMNS", 9)
+    assert len(parse_data(b"a,b,c\n1,0,1\n0,0,1\n", "x").domain) == 3
+    with pytest.raises(ParseError, match="x: 10 columns; at most 9 are read"):
+        parse_data(b"1,0,1,0,1,0,1,0,1,0\n" * 3, "x")

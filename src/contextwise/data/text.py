@@ -45,6 +45,7 @@ SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "pipes", " ":
 _NAMES = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " ", "comma": ",", "semicolon": ";"}
 FEWEST_BELOW = 10
 """From this number of rows on, numbers that none of their columns has again are names."""
+MOST_COLUMNS = 200_000
 SNIFFED = 50
 """The number of lines that decide about the separator."""
 _MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -118,6 +119,11 @@ class _Reader:
         separator = _separator(text, self.how)
         if separator != "," and self.how.separator is None:
             self.notes.append(Note(SEPARATORS[separator], "separator", option="--separator"))
+        width = text.partition("\n")[0].count(separator) + 1
+        if width > MOST_COLUMNS:
+            raise ParseError(
+                f"{width:,} columns; at most {MOST_COLUMNS:,} are read", path=self.name
+            )
         if separator == " ":
             text = _without_edges(text)
         columns = _coded(text, separator)
