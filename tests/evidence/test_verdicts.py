@@ -377,7 +377,7 @@ def test_subjects_are_read_from_a_column(tmp_path: Path) -> None:
     assert again.subjects.tolist() == data.subjects.tolist()
     learned = cw.learn(table, "gsmn", subject="id")
     assert learned.evidence_.subject == "id"
-    assert {c.method for c in learned.evidence_.claims} == {"by subject"}
+    assert {c.method for c in learned.evidence_.claims} == {"clusters"}
     assert learned.evidence_.about("A", "B")[0].verdict == "supported"
     dropped = cw.read_data(table, drop="id")
     assert any("--subject id" in note for note in dropped.notes)
@@ -393,11 +393,13 @@ def test_subjects_and_matched_sets_are_asked_for(name: str) -> None:
         cw.read_data(table)
     (column,) = refused.value.summary.unclear
     assert column.name == name
-    assert column.advice.endswith(f", or --subject {name}")
-    data = as_data(table, None, refused.value.summary.remedy)
-    (note,) = (note for note in data.notes if "its rows are not independent" in note)
-    used = "--drop" if name == "id" else "--bins"
-    assert note.endswith(f"use --subject {name} instead of {used}")
+    assert column.advice.startswith(f"--subject {name}, ")
+    remedy = refused.value.summary.remedy
+    assert remedy.subject == name
+    assert as_data(table, None, remedy).subjects is not None
+    dropped = cw.read_data(table, drop=name)
+    (note,) = (note for note in dropped.notes if "its rows are not independent" in note)
+    assert note.endswith(f"use --subject {name} instead of --drop")
     by_subject = cw.read_data(table, subject=name)
     assert not any("not independent" in note for note in by_subject.notes)
     assert by_subject.domain.names == ("A", "B")
