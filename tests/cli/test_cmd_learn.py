@@ -171,9 +171,10 @@ def test_the_default_learner_needs_no_name(train: str, tmp_path: Path) -> None:
     assert run(train, "--out", str(out)).exit_code == 0
     learned = cw.learn(train)
     assert learned.name == DEFAULT_LEARNER
-    origin = cw.read(out).origin
-    assert origin.learned.learner == learned.chosen_.name in ("pair-blocks", "acyclic-trees")
-    assert origin.learned.reason == learned.reason_ != ""
+    known = cw.read(out).origin.learned
+    assert known is not None
+    assert known.learner == learned.chosen_.name in ("pair-blocks", "acyclic-trees")
+    assert known.reason == learned.reason_ != ""
 
 
 def test_pairs_are_required_and_forbidden(train: str, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def test_weights_are_no_variable_and_reach_the_tests() -> None:
 
 
 def test_weights_stay_with_their_rows() -> None:
-    rows = [dict(row) for row in ROWS]
+    rows: list[dict[str, str | float | None]] = [dict(row) for row in ROWS]
     for k in (3, 10, 50):
         rows[k]["a"] = None
     rows[20]["w"] = 0.0
@@ -40,7 +40,9 @@ def test_weights_stay_with_their_rows() -> None:
     assert data.row_weights is not None
     assert data.row_weights.tolist() == kept
     assert data.left_out == {"incomplete": 3, "without_weight": 1}
-    assert data.take([0, 5]).row_weights.tolist() == [kept[0], kept[5]]
+    taken = data.take([0, 5]).row_weights
+    assert taken is not None
+    assert taken.tolist() == [kept[0], kept[5]]
 
 
 @pytest.mark.parametrize(

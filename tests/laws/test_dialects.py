@@ -56,7 +56,7 @@ class Dialect(NamedTuple):
 
     def number(self, value: float, digits: int) -> str:
         text = f"{value:,.{digits}f}" if digits else f"{value:,.0f}"
-        return text.translate(str.maketrans({",": self.thousands, ".": self.decimal}))
+        return text.replace(",", "\0").replace(".", self.decimal).replace("\0", self.thousands)
 
 
 def zipped(content: bytes) -> bytes:

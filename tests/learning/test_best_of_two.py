@@ -7,7 +7,6 @@ import pytest
 
 from contextwise.data.rows import Data, as_data
 from contextwise.learning import AcyclicTrees, BestOfTwo, PairBlocks
-from contextwise.learning import best_of_two as module
 from contextwise.models.domain import Domain
 
 
@@ -59,7 +58,7 @@ def test_a_large_table_keeps_pair_blocks(monkeypatch: pytest.MonkeyPatch) -> Non
     def refuse(*_: object) -> None:
         raise AssertionError("acyclic-trees was fitted")
 
-    monkeypatch.setattr(module.AcyclicTrees, "learn", refuse)
+    monkeypatch.setattr(AcyclicTrees, "learn", refuse)
     rows = np.random.default_rng(0).integers(0, 2, (100, 18))
     learned = BestOfTwo().fit(Data(Domain.of_cardinalities((2,) * 18), rows))
     assert learned.chosen_.name == "pair-blocks"

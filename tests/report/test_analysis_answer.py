@@ -87,7 +87,7 @@ def test_two_points_are_never_the_strongest() -> None:
 
 def test_nothing_is_called_held_fixed_where_nothing_was() -> None:
     for verdict in ("associated", "no association shown"):
-        title = title_sentence(with_pairs(evidence(verdict, given=())))  # type: ignore[arg-type]
+        title = title_sentence(with_pairs(evidence(verdict, given=())))
         assert "held fixed" not in title
 
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from contextwise import Structure, compare, examples, study
 from contextwise.cli import contextwise
 from contextwise.distributions import cmll, fit, kl_divergence, mean_log_likelihood, probabilities
-from contextwise.distributions.small_fits import MOST_STATES, fit_table
+from contextwise.distributions.small_fits import MOST_STATES_OF_A_TABLE, fit_table
 from contextwise.errors import ContextwiseError, TooLargeError
 from contextwise.learning.base import as_learner
 from contextwise.models.domain import Domain
@@ -162,7 +162,7 @@ def test_what_cannot_be_measured_is_said_before_the_work(tmp_path: Path) -> None
     with pytest.raises(TooLargeError, match="KL needs exact inference"):
         study(model, "independent", columns=[Divergence()], out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
-    assert MOST_STATES < 2**40
+    assert MOST_STATES_OF_A_TABLE < 2**40
 
 
 def test_the_command_of_the_experiment(tmp_path: Path) -> None:
