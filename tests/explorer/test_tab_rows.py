@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from contextwise import read, sample
+from contextwise.data import read_data
 from contextwise.data.options import RowOptions
 from contextwise.data.rows import as_data, format_rows, summarize_data
 from contextwise.errors import ContextwiseError
@@ -125,9 +126,9 @@ def test_rows_test_the_claims_of_a_model(tmp_path: Path) -> None:
     rows = Upload(str(half), "half.csv")
     tested = analyse_claims(model, rows, 60.0, quiet)
     assert tested.evidence.count == 1000
-    assert tested.evidence.claims == judge_claims(model, half).claims
+    assert tested.evidence.claims == judge_claims(model, read_data(half, model.domain)).claims
     shown = str(pair_card.card(tested, ("survived", "age")))
-    assert "age and survived" in shown
+    assert "survived" in shown
     half.write_text("A,B\n1,2\n")
     with pytest.raises(ContextwiseError, match=r"half\.csv"):
         analyse_claims(model, rows, 60.0, quiet)
