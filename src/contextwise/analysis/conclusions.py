@@ -206,7 +206,7 @@ def analyse(
     resamples : most random halves to learn from again, for ten seconds, or 30 if fewer than ten
     level : of the tests, after Holm's correction
     smallest_count : hide what reveals groups of fewer rows on the page
-    seed : of the random halves, and of draws for tests of small tables
+    seed : of the random halves; verdicts about pairs do not depend on it
     time_limit : seconds for everything
     show_progress : bool, or a function of (done, total)
     **reading : how to read the rows, as in `read_data`
@@ -233,7 +233,7 @@ def analyse(
     _check(data, outcome)
     for column in columns:  # refuse bad groups before anything is tested
         grouped(data, column)
-    tests = RowTests(data, level=level, seed=seed)
+    tests = RowTests(data, level=level)  # its draws have a fixed seed
     with one_thread():
         pairs = tests.pairs(outcome=outcome, effort=effort)
         interactions, asked, late = _where(tests, pairs, effort)
