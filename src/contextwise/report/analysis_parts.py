@@ -151,7 +151,7 @@ def spread(contrast: Contrast, kind: Literal["points", "ratio"], least: int = 0)
     if effect is None:
         return None
     crude = None if least else effect.crude
-    return Spread(effect.estimate, effect.low, effect.high, crude, kind)
+    return Spread(effect.estimate, effect.low, effect.high, crude, kind, effect.approximate)
 
 
 def judged(analysis: Analysis, evidence: PairEvidence) -> Judged:
@@ -168,8 +168,9 @@ def pairs_table(
     chosen = list(pairs)
     rows = []
     for each in chosen if top is None else chosen[:top]:
-        known = each.v is not None and each.v_low is not None and each.v_high is not None
-        v = Spread(each.v, each.v_low, each.v_high, each.crude_v, "V") if known else None  # type: ignore[arg-type]
+        v = None
+        if each.v is not None and each.v_low is not None and each.v_high is not None:
+            v = Spread(each.v, each.v_low, each.v_high, each.crude_v, "V", each.v_approximate)
         p = None if each.p is None else each.adjusted
         rows.append((PairName(*each.pair), v, each.crude_v, p, judged(analysis, each)))
     left = len(chosen) - len(rows)
@@ -217,7 +218,11 @@ def difference_card(analysis: Analysis, each: Interaction) -> Card:
     title = Phrase(subject, ", by ", Name(each.by))
     test = f"differs: p = {p_text(each.p)}, {p_text(each.adjusted)} corrected".replace("= <", "<")
     rows = [
-        (s.state, Spread(e.estimate, e.low, e.high, e.crude, _written(e.kind)), round(s.rows))
+        (
+            s.state,
+            Spread(e.estimate, e.low, e.high, e.crude, _written(e.kind), e.approximate),
+            round(s.rows),
+        )
         for s, e in shown
     ]
     label = effect_label(shown[0][1]) if shown else "effect"
@@ -312,7 +317,9 @@ def effects_table(evidence: PairEvidence, least: int = 0) -> Table:
         number: Cell = f"{share_text(each.estimate, each.low, each.high)}"
         if each.kind != "share":
             crude = None if least else each.crude
-            number = Spread(each.estimate, each.low, each.high, crude, _written(each.kind))
+            number = Spread(
+                each.estimate, each.low, each.high, crude, _written(each.kind), each.approximate
+            )
         what = f"{each.of} = {each.state}" if each.state else each.of
         rows.append((f"{each.kind} of {what}", where, number, round(each.rows)))
     columns: dict[str, Style] = {"what": "text", "where": "text", "number": "score"}

@@ -93,6 +93,7 @@ class Spread(NamedTuple):
     high: float
     crude: float | None
     kind: Literal["points", "ratio", "V"]
+    is_approximate: bool = False  # the interval covers less than it says
 
     @property
     def written(self) -> Callable[[float], str]:
@@ -102,7 +103,8 @@ class Spread(NamedTuple):
     @property
     def interval(self) -> str:
         """The interval as text."""
-        return words.between(self.low, self.high, self.written)
+        about = "about " if self.is_approximate else ""
+        return f"{about}{words.between(self.low, self.high, self.written)}"
 
     def __str__(self) -> str:
         return f"{self.written(self.value)} ({self.interval})"
