@@ -10,7 +10,7 @@ import pytest
 from contextwise.data import UnclearData, read_data, summarize_data
 from contextwise.data.kinds import RULES, names_people, rules_as_table
 from contextwise.data.options import row_options
-from contextwise.data.rows import parse_data
+from contextwise.data.rows import as_data, parse_data
 
 PAGE = Path(__file__).parents[2] / "docs/howto/your-data.md"
 ILL = ["no", "yes", "yes"]
@@ -55,6 +55,23 @@ def test_people_are_asked_for_however_often_each_occurs(people: int, name: str) 
     with pytest.raises(UnclearData):
         read_data(rows)
     assert len(set(read_data(rows, subject=name).subjects.tolist())) == people  # type: ignore[union-attr]
+
+
+def test_rows_have_one_subject_and_the_advice_works() -> None:
+    rows = [
+        {"household": k // 8, "person_id": k // 2, "pair": k // 4, "ill": ILL[k % 3]}
+        for k in range(400)
+    ]
+    remedy = summarize_data(rows).remedy
+    assert (remedy.subject, remedy.drop) == ("person_id", ("household", "pair"))
+    assert as_data(rows, None, remedy).subjects is not None
+
+
+def test_people_with_missing_numbers_are_dropped() -> None:
+    rows = [{"id": k // 4 if k % 9 else None, "ill": ILL[k % 3]} for k in range(400)]
+    remedy = summarize_data(rows).remedy
+    assert (remedy.subject, remedy.drop) == (None, ("id",))
+    assert len(as_data(rows, None, remedy)) == 400
 
 
 def test_people_that_all_differ_are_dropped() -> None:

@@ -26,6 +26,7 @@ from contextwise.data.kinds import (
     MOST_WHOLE,
     Profile,
     Remedies,
+    names_people,
     rule_of,
 )
 from contextwise.data.notation import numbers_of, readings
@@ -695,11 +696,15 @@ class Judge:
         fields: dict[str, Any] = {
             option: [] for option in ("drop", "bins", "category", "decimal", "na")
         }
+        people = [n for n, ps in self.problems.items() for _, r in ps if r[0][0] == "subject"]
+        people.sort(key=lambda name: names_people(name) != "person")  # before their households
         self.gone = {n for n, ps in self.problems.items() for _, r in ps if r[0][0] == "drop"}
         kept = [c for c in usable if c.name not in self.gone and self.kinds[c.name] != "counts"]
         for problems in self.problems.values():
             for _, remedies in problems:
                 option, value = remedies[0]
+                if value in people[1:]:
+                    option = "drop"  # rows have one subject
                 if option in ("counts", "missing", "subject", "row_weights"):
                     fields[option] = value
                 else:

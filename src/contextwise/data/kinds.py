@@ -210,7 +210,8 @@ def _different(p: Profile, why: str) -> str:
 
 
 def _subject(p: Profile) -> Remedies:
-    return () if p.counted or p.has_subjects or not p.repeats else (("subject", p.name),)
+    cannot_be = p.counted or p.has_subjects or not p.repeats or p.column.missing
+    return () if cannot_be else (("subject", p.name),)
 
 
 def _people(p: Profile) -> bool:
