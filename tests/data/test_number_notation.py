@@ -90,8 +90,8 @@ def test_nobody_follows_advice_about_decimals(tmp_path: object) -> None:
 
 
 def test_numbers_that_are_numbers_already_have_points() -> None:
-    rows = [{"weight": 1.234 + k, "sex": "fm"[k % 2]} for k in range(40)]
-    assert read_data(rows, bins=2).decisions["bins"]["weight"][0] > 9
+    rows = [{"width": 1.234 + k, "sex": "fm"[k % 2]} for k in range(40)]
+    assert read_data(rows, bins=2).decisions["bins"]["width"][0] > 9
 
 
 def test_only_a_trailing_zero_is_dropped() -> None:
