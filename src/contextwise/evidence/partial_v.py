@@ -54,8 +54,8 @@ def strength_given_others(rows: CodedRows, sides: tuple[Side, Side]) -> Strength
     # The chi-square part: how much larger it is than for independent rows.
     design = 1.0
     if not rows.is_simple:
-        simple = float((w * rows.counts) @ influence**2) / rows.counts.sum() * float(w.sum())
-        design = max(1.0, variance * units / max(simple, 1e-300)) if simple > 0 else 1.0
+        simple = float(w @ influence**2)  # n times the variance if the rows were independent
+        design = max(1.0, variance * units / simple) if simple > 0 else 1.0
     n = rows.total / design
     dimensions = min(a.shape[0], b.shape[0])
     inflation = max(0.05, variance * n / max(4 * square, 1e-12)) if square > 0 else 1.0
