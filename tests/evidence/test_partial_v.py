@@ -5,6 +5,8 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from contextwise.data.rows import Data, as_data
 from contextwise.evidence.row_tests import RowTests
@@ -55,3 +57,12 @@ def test_weights_widen_the_interval_and_keep_the_strength(strength: float) -> No
     assert unequal[0] == pytest.approx(strength, abs=0.08)
     ratio = (unequal[2] - unequal[1]) / (equal[2] - equal[1])
     assert ratio == pytest.approx(sqrt(2 * (1 + 25) / 6**2), rel=0.15)  # Kish's design effect
+
+
+@given(st.integers(5, 60), st.integers(2, 4), st.integers(0, 10**6))
+def test_the_value_is_inside_its_interval(count: int, states: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    data = as_data(rng.integers(states, size=(count, 2)), {"a": states, "b": states})
+    (pair,) = RowTests(data).pairs(effects=False)
+    if pair.v is not None and pair.v_low is not None and pair.v_high is not None:
+        assert 0 <= pair.v_low <= pair.v <= pair.v_high <= 1

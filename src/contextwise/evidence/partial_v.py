@@ -61,10 +61,10 @@ def strength_given_others(rows: CodedRows, sides: tuple[Side, Side]) -> Strength
     inflation = max(0.05, variance * n / max(4 * square, 1e-12)) if square > 0 else 1.0
     low, high = limits(n * square, freedom, inflation)
     scale = n * dimensions
-    corrected = max(0.0, n * square - freedom)
-    return Strength(
-        min(1.0, sqrt(corrected / scale)), min(1.0, sqrt(low / scale)), min(1.0, sqrt(high / scale))
-    )
+    # With few rows, the corrected value can fall below the interval.
+    corrected = min(max(n * square - freedom, low), high)
+    v, least, most = (min(1.0, sqrt(each / scale)) for each in (corrected, low, high))
+    return Strength(v, least, most)
 
 
 def _variance(rows: CodedRows, influence: FloatArray) -> tuple[float, float]:
