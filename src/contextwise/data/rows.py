@@ -311,12 +311,9 @@ def as_advised(
 
 
 def _needs_an_answer(column: ColumnSummary) -> bool:
-    """Check for what only the user knows: survey weights, and numbers of unclear notation.
-
-    The advice would use the weights, or drop a measurement.
-    """
+    """Check for what only the user knows: survey weights, and numbers with two readings."""
     advised = {option for _, remedies in column.problems for option, _ in remedies[:1]}
-    return "row_weights" in advised or (column.kind == "measurement" and "drop" in advised)
+    return bool(advised & {"row_weights", "decimal"})
 
 
 def parse_data(
