@@ -65,7 +65,7 @@ def test_rows_stand_beside_a_difference(browser: Browser, with_rows: str, tmp_pa
         page.set_input_files("#rows", tmp_path / "other.csv")
         shows(page, "#columns", "other.csv")
         tab(page, "Overview")
-        expect(page.locator("#regions article")).to_have_count(0, timeout=PATIENCE)
+        expect(page.locator("#regions .card")).to_have_count(0, timeout=PATIENCE)
 
 
 def test_rows_are_asked_for(page_without_rows: Page) -> None:
