@@ -209,7 +209,8 @@ class Logit {
   double log_likelihood() const { return log_likelihood_; }
   // About how many numbers it keeps.
   std::size_t items() const {
-    return 4 * counts_.size() + table_.rows() + cells_.active() + factor_.padded() * factor_.padded();
+    return 4 * counts_.size() + table_.rows() + cells_.active() +
+           factor_.padded() * factor_.padded();
   }
 
   void start(const std::vector<double>& weights) {
@@ -301,7 +302,8 @@ class Logit {
 
   // Returns about how the log-likelihood changes if a block acts only where a literal holds: its
   // effect is scaled there, is 0 elsewhere, and the other blocks adapt. Needs `prepare`.
-  std::vector<double> only(std::size_t block, const std::vector<std::pair<u32, u64>>& literals) const {
+  std::vector<double> only(std::size_t block,
+                           const std::vector<std::pair<u32, u64>>& literals) const {
     const Along along(*this, block);
     std::vector<double> result;
     std::vector<double> curve;
@@ -360,8 +362,7 @@ class Logit {
       const std::size_t length = logit_.cells_.size() * free_;
       std::vector<double> sums(card * length, 0.0), result(card + card * card, 0.0);
       for (std::size_t k = 0; k < groups_.size(); ++k) {
-        const std::size_t state =
-            logit_.table_.columns[variable][logit_.groups_->row[groups_[k]]];
+        const std::size_t state = logit_.table_.columns[variable][logit_.groups_->row[groups_[k]]];
         result[state] += gradients_[k];
         result[card + state * (card + 1)] += squares_[k];
         for (const u32 cell : logit_.cells_.in(groups_[k]))

@@ -58,7 +58,8 @@ std::vector<double> rao(Rows& rows, u32 v, const std::vector<Shape>& shapes,
   return result;
 }
 
-// Returns about how the log-likelihood changes if one of the blocks acts only where a literal holds.
+// Returns about how the log-likelihood changes if one of the blocks acts only where a literal
+// holds.
 std::vector<double> only(Rows& rows, u32 v, const std::vector<Shape>& shapes,
                          const std::vector<double>& weights, std::size_t block,
                          const std::vector<std::pair<u32, u64>>& literals) {
