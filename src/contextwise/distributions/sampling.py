@@ -30,7 +30,7 @@ from contextwise.models.domain import Assignment, Domain
 from contextwise.models.features import Features
 from contextwise.models.structure import LogLinear
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
-from contextwise.support.effort import Progress, progress_of
+from contextwise.support.effort import NEVER, Deadline, Progress, progress_of
 
 SampleMethod = Literal["auto", "exact", "gibbs"]
 Rows = npt.NDArray[Any]
@@ -241,6 +241,7 @@ def gibbs_chains(
     burn_in: int = BURN_IN,
     thin: int = THIN,
     show_progress: bool | Progress = False,
+    deadline: Deadline = NEVER,
 ) -> IntArray:
     """Run Gibbs chains from random states.
 
@@ -249,6 +250,8 @@ def gibbs_chains(
     model : LogLinear, path of a file, or name of an example
     chains, draws : number of chains, and of rows of each
     seed, context, burn_in, thin, show_progress : as in `sample`
+    deadline : Deadline
+        When it has passed, sampling ends with an error.
 
     Returns
     -------
@@ -271,11 +274,13 @@ def gibbs_chains(
     generator = np.random.default_rng(seed)
     current = sampler.begin(start, generator)
     for _ in range(burn_in):
+        deadline.check()
         sampler.sweep(current, generator)
     kept = np.zeros((draws, *start.shape), dtype=np.int64)
     with progress_of(show_progress, "sampling") as progress:
         for done in range(draws):
             for _ in range(thin):
+                deadline.check()
                 sampler.sweep(current, generator)
             kept[done] = current.values.T
             if progress:

@@ -37,7 +37,7 @@ from contextwise.learning.base import Learner, Run
 from contextwise.models.factors import conjunctions, single_literals
 from contextwise.models.structure import LogLinear, Model
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
-from contextwise.support.effort import progress_of
+from contextwise.support.effort import NEVER, Deadline, progress_of
 
 STATES_VISITED = 2**16
 CHAINS, ROWS_PER_CHAIN = 1000, 16
@@ -102,10 +102,10 @@ class FeatureInduction(Learner):
             while len(data) and not run.is_late():
                 try:
                     best = fitted(data, table, self.l2, run)
+                    expected = model_shares(best, generator, run.deadline)
                 except run.deadline.out_of_time:
                     continue
                 count = min(self.batch, most - len(table))
-                expected = model_shares(best, generator)
                 gain = gains(observed.shares(table), expected.shares(table))
                 gain[~observed.candidates(table)] = -np.inf
                 found = _best(gain, observed, table, count, least)
@@ -170,12 +170,12 @@ def gains(p: FloatArray, q: FloatArray) -> FloatArray:
     return np.asarray(rel_entr(p, q) + rel_entr(1 - p, 1 - q))
 
 
-def model_shares(model: LogLinear, rng: np.random.Generator) -> Holding:
+def model_shares(model: LogLinear, rng: np.random.Generator, deadline: Deadline = NEVER) -> Holding:
     """Return all states with their probabilities, or rows drawn from the model."""
     domain = model.domain
     if prod(domain.cardinalities) <= STATES_VISITED:
         return Holding(states(domain), probabilities(model).ravel(), domain.cardinalities)
-    drawn = gibbs_chains(model, chains=CHAINS, draws=ROWS_PER_CHAIN, seed=rng)
+    drawn = gibbs_chains(model, chains=CHAINS, draws=ROWS_PER_CHAIN, seed=rng, deadline=deadline)
     rows = drawn.reshape(-1, len(domain))
     return Holding(rows, np.full(len(rows), 1 / len(rows)), domain.cardinalities)
 
