@@ -103,7 +103,7 @@ def test_no_traceback(arguments: list[str], seconds: float) -> None:
 LONG: dict[str, list[str]] = {
     "check": ["wide.json", "wide.csv", "--overall", "--simulations", "100000"],
     "compare": ["hard-0.json", "hard-1.json"],
-    "learn": ["wide.csv", "--learner", "sparse-pairs", "--set", "l1=0.01", "--out", "out.json"],
+    "learn": ["wide.csv", "--learner", "sparse-pairs:l1=0.01", "--out", "out.json"],
     "matrix": ["*", "--folder", "kept"],
     "report": ["hard-0.json", "hard-1.json", "--out", "out.html"],
     "stability": ["wide.csv", "--learner", "mpl", "--resamples", "9999", "--folder", "kept"],

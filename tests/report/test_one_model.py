@@ -156,7 +156,7 @@ def test_with_rows_it_is_the_page_of_an_analysis(tmp_path: Path) -> None:
     assert run("report", model, "--check", "titanic", "--out", str(page)).exit_code == 0
     words = words_of(page.read_text("utf-8"))
     assert "Pair by pair" in words
-    assert "On the rows that the learner saw" in words
+    assert "The structure was given. Each of its claims was tested on these rows." in words
 
 
 def test_plot_in_a_context_keeps_the_places() -> None:

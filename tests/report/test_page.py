@@ -243,9 +243,9 @@ def test_the_command_reports_one_model_with_evidence(tmp_path: Path) -> None:
     result = CliRunner().invoke(contextwise, words, catch_exceptions=False)
     assert result.exit_code == 0
     text = Reader(out.read_text("utf-8")).text
-    assert "claims, tested:" in text
-    assert "contradicted" in text
-    assert "On 90 rows that the model did not see." in text
+    assert "15 pairs:" in text
+    assert "X1" in text.split("claims of the structure")[1]
+    assert "claims of the structure, tested on these rows" in text
     assert "contextwise report six --check" in text
     rows.write_text("A,B\n1,0\n")
     result = CliRunner().invoke(contextwise, words)

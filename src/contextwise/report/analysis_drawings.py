@@ -43,7 +43,7 @@ class Scale:
         """Return a scale for values and the place of no effect.
 
         >>> Scale.of([-0.24, 0.05], 0.0).ticks
-        (-0.2, 0.0)
+        (-0.2, -0.1, 0.0)
         """
         low, high = min(*values, zero), max(*values, zero)
         span = max(high - low, 1e-3)

@@ -276,7 +276,8 @@ def _groups(analysis: Analysis) -> Markup | None:
 
 def _structure(analysis: Analysis) -> Markup | None:
     """Say what the structure adds: its regions with their own tests."""
-    table = claims_table(analysis.evidence.claims)
+    same = ", found and tested on the same rows" if analysis.found else ", tested on these rows"
+    table = claims_table(analysis.evidence.claims, same)
     if not table.rows:
         return None
     lede = tag("p", marked(notes.structure_text(analysis)), class_="lede")

@@ -326,13 +326,13 @@ def effects_table(evidence: PairEvidence, least: int = 0) -> Table:
     return table("", columns | {"rows": "count"}, rows, key="ev")
 
 
-def claims_table(claims: Sequence[ClaimEvidence]) -> Table:
-    """Return the regions that a structure claims, with their own tests."""
+def claims_table(claims: Sequence[ClaimEvidence], tested: str = "") -> Table:
+    """Return the regions that a structure claims, with their own tests; ``tested`` on what."""
     rows = []
     for claim in claims:
         region = in_words(claim.region) or "every context"
         kind = "dependent" if claim.dependent else "independent"
         rows.append((PairName(*claim.pair), kind, region, claim.p, claim.verdict))
     columns: dict[str, Style] = {"pair": "name", "claim": "text", "where": "text", "p": "p"}
-    title = f"{plural(len(rows), 'claim')} of the structure, found and tested on the same rows"
+    title = f"{plural(len(rows), 'claim')} of the structure{tested}"
     return table(title, columns | {"verdict": "text"}, rows, key="claims")
