@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from contextwise.analysis.conclusions import Analysis
 from contextwise.report.analysis_answer import differences, other, questions, shown_pairs
-from contextwise.report.words import joined_names, names_text, p_text, percent, strength
+from contextwise.report.words import joined_names, p_text, percent, strength
 from contextwise.support.formatting import listed, plural
 
 SAME, CLOSE = 0.97, 0.8
@@ -94,7 +94,7 @@ def decisions(analysis: Analysis) -> list[Decision]:
             told.append(f"{len(settings.ordered) - MOST_TOLD} more")
         entries.append(("Ordered", f"{listed(told)}.", f"--category {settings.ordered[0][0]}"))
     if settings.maybe_ordered:
-        named = names_text(settings.maybe_ordered[:MOST_TOLD])
+        named = listed(settings.maybe_ordered[:MOST_TOLD])
         text = f"{named}: numbers, taken as categories without an order. If they have one:"
         entries.append(("Not ordered", text, f"--ordered {settings.maybe_ordered[0]}"))
     for each in settings.folded:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from contextwise.support.formatting import listed
-
 LEVEL = 0.05
 MOST_NAMED = 4
 CLEARLY_MORE = 999.5
@@ -106,8 +104,3 @@ def strength(v: float | None) -> str:
 def between(low: float, high: float, written: Callable[[float], str]) -> str:
     """Write an interval: ``0.39 to 0.55``."""
     return f"{written(low)} to {written(high)}"
-
-
-def names_text(names: Iterable[str]) -> str:
-    """List names as plain text."""
-    return listed([str(name) for name in names])
