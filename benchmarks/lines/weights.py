@@ -19,7 +19,7 @@ from contextwise.distributions import fit, mean_pseudo_log_likelihood
 from contextwise.distributions.proximal_newton import minimise
 from contextwise.errors import require
 from contextwise.learning import Data, SparsePairs, Trees
-from contextwise.learning.sparse_pairs import Columns, Regression, kept_pairs
+from contextwise.learning.sparse_pairs import Regression, ValueColumns, kept_pairs
 
 L1, GAP, TIMES = 5.0, 1e-4, 3.0
 PAIRS_L1 = 10.0
@@ -105,7 +105,7 @@ def _liblinear(data: Data) -> None:
             ).fit(np.delete(data.rows, target, axis=1), values)
 
 
-def _with_penalised_intercept(columns: Columns, target: int) -> Regression:
+def _with_penalised_intercept(columns: ValueColumns, target: int) -> Regression:
     """Solve a regression as liblinear poses it; our learner leaves the intercept free."""
     penalty = columns.penalty(target, PAIRS_L1, 0.0)
     prices = penalty.prices.copy()
@@ -120,7 +120,7 @@ def _with_penalised_intercept(columns: Columns, target: int) -> Regression:
 def _real_pairs(models: Models, measurements: list[Measurement]) -> list[Figure]:
     figures: list[Figure] = []
     data = models.rows("nltcs")
-    columns = Columns.of(data)
+    columns = ValueColumns.of(data)
     found = [_with_penalised_intercept(columns, v) for v in range(len(data.domain))]
     weights = [own.weights[:, 0] for own in found]
     counts: dict[str, tuple[int, int]] = {

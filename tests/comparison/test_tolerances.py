@@ -8,7 +8,7 @@ import pytest
 from contextwise import LogLinear, Structure, compare, explain
 from contextwise.comparison import tolerances
 from contextwise.comparison.question import pose
-from contextwise.comparison.tolerance_search import Tables, Term, largest_differences
+from contextwise.comparison.tolerance_search import PairFeature, Tables, largest_differences
 from contextwise.comparison.tolerances import UNITS_PER_NAT, count_at
 from contextwise.comparison.two_models import Interrupted
 from contextwise.convert import by_values
@@ -164,7 +164,7 @@ def test_explain_lists_where_strong_dependences_differ() -> None:
 
 def test_regions_past_the_budget_are_left_out() -> None:
     own = {0: 2, 1: 2}
-    one = [Term({2: 2, 3: 2}, own, UNITS_PER_NAT), Term({4: 2}, own, UNITS_PER_NAT)]
+    one = [PairFeature({2: 2, 3: 2}, own, UNITS_PER_NAT), PairFeature({4: 2}, own, UNITS_PER_NAT)]
     tables = Tables((0, 1), (2,) * 5, (one, []))
     every = largest_differences(tables, UNITS_PER_NAT // 2, nodes=100)
     assert sum(size for _, _, size in every) == 5

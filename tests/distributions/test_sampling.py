@@ -9,7 +9,13 @@ from scipy.stats import chi2
 from contextwise import examples
 from contextwise.data.rows import as_data, format_rows
 from contextwise.distributions import marginal, mean_pseudo_log_likelihood, probabilities
-from contextwise.distributions.sampling import Drawn, SampleMethod, colouring, draw, gibbs_chains
+from contextwise.distributions.sampling import (
+    DrawnRows,
+    SampleMethod,
+    colouring,
+    draw,
+    gibbs_chains,
+)
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.formats import write
 from contextwise.models.domain import Domain
@@ -107,7 +113,7 @@ def test_colours_share_no_feature() -> None:
 
 def test_chains_that_agree_and_chains_that_are_stuck() -> None:
     chains = gibbs_chains(mixed(), chains=8, draws=200, seed=1, context="A=1")
-    worst = Drawn(MIXED, chains[0], chains).worst_mixing
+    worst = DrawnRows(MIXED, chains[0], chains).worst_mixing
     assert worst is not None
     assert worst[0] in MIXED.names[1:]  # the first never moves
     assert 1 <= worst[1] < 1.02
@@ -115,7 +121,7 @@ def test_chains_that_agree_and_chains_that_are_stuck() -> None:
     within, between = halves.var(axis=1, ddof=1).mean(), 100 * halves.mean(axis=1).var(ddof=1)
     expected = np.sqrt((99 / 100 * within + between / 100) / within)
     only = np.where(np.arange(5) == 3, chains, 0)
-    alone = Drawn(MIXED, chains[0], only).worst_mixing
+    alone = DrawnRows(MIXED, chains[0], only).worst_mixing
     assert alone is not None
     assert alone[0] == "D"
     assert alone[1] == pytest.approx(expected)
@@ -123,11 +129,11 @@ def test_chains_that_agree_and_chains_that_are_stuck() -> None:
         Structure({"A": 2, "B": 2}, ["A=1 & B=1", "A=0 & B=0"]), np.array([30.0, 30.0])
     )
     chains = gibbs_chains(stuck, chains=8, draws=50, seed=2)
-    apart = Drawn(stuck.domain, chains[0], chains).worst_mixing
+    apart = DrawnRows(stuck.domain, chains[0], chains).worst_mixing
     assert apart is not None
     assert apart[1] == np.inf  # each chain is stuck in a mode of its own
     chains[0, 0] = 1 - chains[0, 0]
-    apart = Drawn(stuck.domain, chains[0], chains).worst_mixing
+    apart = DrawnRows(stuck.domain, chains[0], chains).worst_mixing
     assert apart is not None
     assert apart[1] > 2
 

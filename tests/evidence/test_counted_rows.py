@@ -16,7 +16,7 @@ from contextwise.errors import ContextwiseError
 from contextwise.evidence import counted_rows as counted_rows_module
 from contextwise.evidence.counted_rows import CountedRows, maximal_cliques
 from contextwise.evidence.independence_test import (
-    Rule,
+    DecisionRule,
     Tests,
     evaluate_given,
     evaluate_in_context,
@@ -28,7 +28,7 @@ from contextwise.evidence.independence_test import (
 from contextwise.learning import CSGS, CSPC, GSMN, MPL, ContextualMPL, Learner, PairBlocks, Trees
 from contextwise.learning import trees as trees_module
 from contextwise.learning.base import Run, fresh
-from contextwise.learning.marginal_likelihood import Scores
+from contextwise.learning.marginal_likelihood import BlanketScores
 from contextwise.support.arrays import BoolArray
 
 compiled = pytest.mark.skipif(
@@ -75,7 +75,9 @@ def test_twins_test_alike(twins: tuple[CountedRows, CountedRows], data: st.DataO
         assert_alike(*(evaluate_in_context(t, target, context) for t in twins))
 
 
-def context_graphs(table: CountedRows, rule: Rule, max_size: int | None = None) -> BoolArray:
+def context_graphs(
+    table: CountedRows, rule: DecisionRule, max_size: int | None = None
+) -> BoolArray:
     """Return the graphs that CSPC finds, by one test of all pairs per set of neighbours."""
     edges = _complete_graphs(table)
     sets: list[tuple[int, ...]] = [()]
@@ -97,7 +99,7 @@ def _complete_graphs(table: CountedRows) -> BoolArray:
 
 
 def _delete_edges(
-    table: CountedRows, sets: Iterable[tuple[int, ...]], edges: BoolArray, rule: Rule
+    table: CountedRows, sets: Iterable[tuple[int, ...]], edges: BoolArray, rule: DecisionRule
 ) -> list[tuple[int, ...]]:
     """Delete edges in place by tests given each of the sets.
 
@@ -137,7 +139,7 @@ def _delete_edges(
 def test_graphs_of_contexts_follow_from_the_tests(
     twins: tuple[CountedRows, CountedRows], min_count: float, level: float, n_jobs: int
 ) -> None:
-    rule = Rule(level, min_count)
+    rule = DecisionRule(level, min_count)
     fast, slow = twins
     found = CSPC(n_jobs=n_jobs).find_graphs(fast, rule, Run())
     np.testing.assert_array_equal(found, context_graphs(slow, rule))
@@ -150,8 +152,8 @@ def test_graphs_of_contexts_of_many_pairs() -> None:
     rows = np.where(rng.random((400, 24)) < 0.4, hidden, rng.integers(0, 2, (400, 24)))
     fast, slow = (CountedRows(rows, np.arange(400) % 7 + 1, (2,) * 24) for _ in range(2))
     vars(slow)["compiled"] = None
-    found = CSPC(max_size=2).find_graphs(fast, Rule(0.05, 5.0), Run())
-    assert (found == context_graphs(slow, Rule(0.05, 5.0), 2)).all()
+    found = CSPC(max_size=2).find_graphs(fast, DecisionRule(0.05, 5.0), Run())
+    assert (found == context_graphs(slow, DecisionRule(0.05, 5.0), 2)).all()
 
 
 @compiled
@@ -162,7 +164,7 @@ def test_twins_score_alike(twins: tuple[CountedRows, CountedRows], data: st.Data
     target = data.draw(st.integers(0, size - 1))
     others = [v for v in range(size) if v != target]
     blanket = frozenset(data.draw(st.lists(st.sampled_from(others), unique=True)))
-    fast, slow = (Scores(t, 0.7).changed(target, blanket, others) for t in twins)
+    fast, slow = (BlanketScores(t, 0.7).changed(target, blanket, others) for t in twins)
     np.testing.assert_allclose(fast, slow, rtol=1e-10, atol=1e-8)
 
 
@@ -175,9 +177,9 @@ def test_scores_do_not_depend_on_the_order_of_rows() -> None:
         turned = CountedRows(1 - table.rows, table.counts, table.cardinalities)
         for target in range(5):
             blanket = frozenset({0, 2, 4} - {target})
-            expected = Scores(plain, 1.0).of(target, blanket)
-            assert Scores(table, 1.0).of(target, blanket) == expected
-            assert Scores(turned, 1.0).of(target, blanket) == expected
+            expected = BlanketScores(plain, 1.0).of(target, blanket)
+            assert BlanketScores(table, 1.0).of(target, blanket) == expected
+            assert BlanketScores(turned, 1.0).of(target, blanket) == expected
 
 
 @compiled

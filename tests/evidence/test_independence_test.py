@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextwise.evidence.counted_rows import CountedRows
-from contextwise.evidence.independence_test import Rule, evaluate_given, evaluate_tables
+from contextwise.evidence.independence_test import DecisionRule, evaluate_given, evaluate_tables
 
 
 @given(
@@ -52,12 +52,12 @@ def test_the_level_is_kept_with_few_rows(shares: tuple[float, ...]) -> None:
         np.add.at(tables, (np.arange(times), a[:, row], b[:, row]), 1)
     found = evaluate_tables(tables)
     assert (found.p_values <= 0.05).mean() < 0.065
-    rule = Rule.of(rows, 0.05, 5)
+    rule = DecisionRule.of(rows, 0.05, 5)
     assert not (found.dependent(rule) & found.independent(rule)).any()
 
 
 def test_a_test_can_be_silent() -> None:
-    rule = Rule.of(100, 0.05, 5)
+    rule = DecisionRule.of(100, 0.05, 5)
     tables = np.array(
         [
             [[19.0, 0.0], [0.0, 0.0]],  # nothing varies
@@ -76,7 +76,7 @@ def test_groups_are_tested_together() -> None:
     rows = np.array([[g, a, b] for g in (0, 1) for a in (0, 1) for b in (0, 1)])
     counts = np.array([9.0, 1, 1, 9, 1, 9, 9, 1])  # opposite dependencies cancel without groups
     table = CountedRows(rows, counts, (2, 2, 2))
-    rule = Rule.of(40, 0.05, 5)
+    rule = DecisionRule.of(40, 0.05, 5)
     apart = evaluate_given(table, 1, [2], [0])
     assert apart.dependent(rule).all()
     assert evaluate_given(table, 1, [2], []).independent(rule).all()

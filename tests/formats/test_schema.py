@@ -15,7 +15,7 @@ import pytest
 import contextwise as cw
 from contextwise.errors import ContextwiseError
 from contextwise.formats import read_stream, write
-from contextwise.formats.schema import Path, Range, Rule, first_problem
+from contextwise.formats.schema import Condition, Path, Range, first_problem
 from contextwise.models.structure import structure_of
 
 PERSON = {
@@ -24,7 +24,7 @@ PERSON = {
     "age?": Range(0, 150, (int,)),
     "score?": Range(0, math.inf).also(type(None)),
     "pets?": [(str,)],
-    "": Rule("a child has no pets", lambda p: p.get("age", 99) > 5 or not p.get("pets")),
+    "": Condition("a child has no pets", lambda p: p.get("age", 99) > 5 or not p.get("pets")),
 }
 ADA = {"name": "Ada", "sex": "f"}
 

@@ -17,7 +17,7 @@ from contextwise.distributions.inference import log_partition
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.evidence.counted_rows import CountedRows
 from contextwise.learning import AcyclicTrees, Data, as_data
-from contextwise.learning.acyclic_trees import Limits, Scores, _exact, _moves, _pruned
+from contextwise.learning.acyclic_trees import Limits, TreeScores, _exact, _moves, _pruned
 from contextwise.learning.base import Run
 from contextwise.support.arrays import IntArray
 
@@ -64,9 +64,9 @@ def best_tree(
     return best
 
 
-def scores_of(data: Data, most: int) -> Scores:
+def scores_of(data: Data, most: int) -> TreeScores:
     nothing = (0,) * len(data.domain)
-    scores = Scores(CountedRows.of(data), 1.0, Limits(nothing, nothing, nothing))
+    scores = TreeScores(CountedRows.of(data), 1.0, Limits(nothing, nothing, nothing))
     scores.find_families(most, Run())
     return scores
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from contextwise.data.rows import as_data
 from contextwise.evidence.counted_rows import CountedRows, not_compiled
-from contextwise.learning.marginal_likelihood import Scores, scale_of
+from contextwise.learning.marginal_likelihood import BlanketScores, scale_of
 
 
 def blanket_score(table: CountedRows, target: int, blanket: list[int]) -> float:
-    return Scores(table, 1.0).of(target, frozenset(blanket))
+    return BlanketScores(table, 1.0).of(target, frozenset(blanket))
 
 
 def classes_of(table: CountedRows, target: int, blanket: list[int]) -> Any:

@@ -16,7 +16,7 @@ import contextwise as cw
 from contextwise.distributions.fitting import ConvergenceWarning
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning import SparsePairs, as_data, sparse_pairs
-from contextwise.learning.sparse_pairs import Columns
+from contextwise.learning.sparse_pairs import ValueColumns
 from contextwise.support.arrays import FloatArray, IntArray
 
 
@@ -77,7 +77,7 @@ def test_groups_are_those_of_a_generic_solver(l1: float) -> None:
     domain = {f"v{k}": c for k, c in enumerate(cards)}
     found = SparsePairs(l1=l1, tolerance=1e-9).fit(rows, domain=domain)
     assert found.converged_
-    columns = Columns.of(as_data(rows, domain))
+    columns = ValueColumns.of(as_data(rows, domain))
     for own in found.regressions_:
         objective, size = brute_objective(rows, cards, own.target, l1)
         x = own.weights[columns.others(own.target)].ravel()
@@ -102,7 +102,7 @@ def test_tables_come_and_go_as_one(cards: list[int], seed: int, l1: float) -> No
         found = SparsePairs(l1=l1, l2=0.01, rule=rule).fit(rows, domain=domain)
         assert found.converged_
         assert found.gap_ <= 1e-6
-        starts = 1 + Columns.of(as_data(rows, domain)).starts
+        starts = 1 + ValueColumns.of(as_data(rows, domain)).starts
         for own, (j, begin) in product(found.regressions_, enumerate(starts[:-1])):
             table = own.weights[begin : starts[j + 1]]
             assert table.all() or not table.any()
@@ -166,14 +166,14 @@ def test_the_optimum_does_not_depend_on_the_start(
 ) -> None:
     data = as_data(chain(count, 4, (3, 2, 5, 4)), cw.Domain.of_cardinalities((3, 2, 5, 6)))
     found = SparsePairs(l1=l1).fit(data)
-    best = sparse_pairs.Columns.intercept
+    best = sparse_pairs.ValueColumns.intercept
 
-    def zero_if_seen(columns: sparse_pairs.Columns, target: int) -> Any:
+    def zero_if_seen(columns: sparse_pairs.ValueColumns, target: int) -> Any:
         intercept = best(columns, target)
         seen = len(np.unique(columns.rows[:, target])) == columns.cardinalities[target]
         return 0 * intercept if seen else intercept
 
-    monkeypatch.setattr(sparse_pairs.Columns, "intercept", zero_if_seen)
+    monkeypatch.setattr(sparse_pairs.ValueColumns, "intercept", zero_if_seen)
     searched = SparsePairs(l1=l1).fit(data)
     assert found.pairs_ == searched.pairs_
     assert found.objective_ == pytest.approx(searched.objective_, rel=1e-5)

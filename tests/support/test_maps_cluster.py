@@ -23,7 +23,7 @@ import pytest
 from contextwise import distance_matrix, examples, study
 from contextwise.errors import ContextwiseError
 from contextwise.support.effort import Effort
-from contextwise.support.maps import Done, _result, _workers_of, choose_map
+from contextwise.support.maps import Finished, _result, _workers_of, choose_map
 from contextwise.support.store import Record, Store, Unit, run_units
 
 distributed = pytest.importorskip("distributed")
@@ -202,7 +202,7 @@ def test_workers_that_cannot_do_the_work(versions: dict[str, Any], message: str)
 
 
 def test_a_unit_that_kills_every_worker_is_reported() -> None:
-    future: Future[Done[int, int]] = Future()
+    future: Future[Finished[int, int]] = Future()
     last = SimpleNamespace(address="tcp://last")
     future.set_exception(distributed.KilledWorker("unit", last, 3))
     done = _result(future, 7, 1)

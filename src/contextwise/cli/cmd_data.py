@@ -17,7 +17,7 @@ from contextwise.support.formatting import plural
 if TYPE_CHECKING:
     from contextwise.data.options import RowOptions
     from contextwise.distributions.fitting import GoodnessOfFit
-    from contextwise.distributions.sampling import Drawn
+    from contextwise.distributions.sampling import DrawnRows
 
 
 @commands.command()
@@ -151,7 +151,7 @@ def sample(model: str, count: int, out: str, format_name: str | None, **keywords
         click.echo(f"contextwise: {_mixing(drawn)}", err=True)
 
 
-def _mixing(drawn: Drawn) -> str:
+def _mixing(drawn: DrawnRows) -> str:
     assert drawn.chains is not None
     chains = plural(len(drawn.chains), "Gibbs chain")
     head = f"the rows come from {chains} and are not independent"

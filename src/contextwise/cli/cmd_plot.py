@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from contextwise.report.comparisons import Guess
 
 
-class Picture(NamedTuple):
+class PlotOptions(NamedTuple):
     """The options of a figure."""
 
     out: str
@@ -103,7 +103,7 @@ FIGURE = (
 )
 comparing = options.options_as(
     "picture",
-    Picture,
+    PlotOptions,
     *FIGURE,
     options.section(commands.COMPARED, options.names, options.peers),
     options.section(commands.MODELS, options.by_position, options.by_values),
@@ -135,7 +135,7 @@ def plot() -> None:
 @options.model("guess")
 @comparing
 @click.option("--reorder", is_flag=True, help="Group variables with similar errors.")
-def pairs(true: str, guess: str, picture: Picture, reorder: bool) -> None:
+def pairs(true: str, guess: str, picture: PlotOptions, reorder: bool) -> None:
     """Draw a heat map of the pairs: false positives above the diagonal, false negatives below.
 
     \b
@@ -165,7 +165,7 @@ def pairs(true: str, guess: str, picture: Picture, reorder: bool) -> None:
 def graph(
     true: str,
     guess: str | None,
-    picture: Picture,
+    picture: PlotOptions,
     edges: str | None,
     around: str | None,
     top: int,
@@ -221,7 +221,7 @@ def graph(
 @options.model("true")
 @options.model("guesses", metavar="GUESS...", nargs=-1, required=True)
 @comparing
-def errors(true: str, guesses: tuple[str, ...], picture: Picture) -> None:
+def errors(true: str, guesses: tuple[str, ...], picture: PlotOptions) -> None:
     """Draw the distance of each guess, split into false positives and false negatives.
 
     \b
@@ -238,7 +238,9 @@ def errors(true: str, guesses: tuple[str, ...], picture: Picture) -> None:
 @options.model("guesses", metavar="GUESS...", nargs=-1, required=True)
 @options.at
 @comparing
-def strength(true: str, guesses: tuple[str, ...], at: list[float] | None, picture: Picture) -> None:
+def strength(
+    true: str, guesses: tuple[str, ...], at: list[float] | None, picture: PlotOptions
+) -> None:
     """Draw the distance of each guess, counting only dependences stronger than a tolerance.
 
     One guess is drawn with its two kinds of errors, several as lines. The tolerances are absolute
@@ -258,7 +260,7 @@ def strength(true: str, guesses: tuple[str, ...], at: list[float] | None, pictur
 @options.model("true")
 @options.groups
 @comparing
-def groups(true: str, groups: dict[str, list[str]], picture: Picture) -> None:
+def groups(true: str, groups: dict[str, list[str]], picture: PlotOptions) -> None:
     """Draw the distance of each guess, and the mean of each group with its 95 % interval.
 
     \b
@@ -277,7 +279,7 @@ def groups(true: str, groups: dict[str, list[str]], picture: Picture) -> None:
 @plot.command(short_help="Draw the distances of many models.")
 @options.model("models", metavar="MODEL...", nargs=-1, required=True)
 @comparing
-def matrix(models: tuple[str, ...], picture: Picture) -> None:
+def matrix(models: tuple[str, ...], picture: PlotOptions) -> None:
     """Draw the distances of many models: a matrix, and a tree.
 
     \b
@@ -312,7 +314,7 @@ def reliability(true: str, ensemble: str, probabilities: bool, seed: int, **figu
     Examples:
       contextwise plot reliability true.mn resamples.json --out reliability.pdf
     """
-    picture = Picture(**figure)
+    picture = PlotOptions(**figure)
     truth = load(true)
     (guess,) = load_guesses([ensemble], truth, probabilities=probabilities)
     curve = cw.evaluation.reliability(

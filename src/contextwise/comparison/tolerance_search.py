@@ -7,8 +7,8 @@ each model, because every open feature may still hold or not. A node is a leaf o
 decide both models. Leaves are disjoint, so their sizes add up to exact counts.
 
 >>> both = {0: 0b10, 1: 0b10}
->>> strong = [Term({2: 0b10}, both, 3), Term({}, both, 1)]  # 4 where C=1, otherwise 1
->>> weak = [Term({}, both, 1)]
+>>> strong = [PairFeature({2: 0b10}, both, 3), PairFeature({}, both, 1)]  # 4 where C=1, otherwise 1
+>>> weak = [PairFeature({}, both, 1)]
 >>> tables = Tables((0, 1), (2, 2, 2), (strong, weak))
 >>> [(leaf.context, leaf.verdicts, leaf.size) for leaf in leaves(tables, 2)]
 [({2: 1}, (0, 0), 1), ({2: 2}, (1, 0), 1)]
@@ -33,7 +33,7 @@ INDEPENDENT, DEPENDENT, OPEN = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class Term:
+class PairFeature:
     """A feature that contains both variables of a pair; value sets are ints."""
 
     cube: Mapping[int, int]  # its literals on other variables
@@ -47,7 +47,7 @@ class Tables:
 
     pair: PairIndex
     cardinalities: Sequence[int]
-    terms: tuple[Sequence[Term], Sequence[Term]]
+    terms: tuple[Sequence[PairFeature], Sequence[PairFeature]]
     claims: tuple[bool, bool] = (False, False)
 
     def size(self, context: Mapping[int, int]) -> int:
@@ -120,7 +120,7 @@ class Tables:
             yield {**context, variable: values}
 
 
-def holds(term: Term, context: Mapping[int, int]) -> bool | None:
+def holds(term: PairFeature, context: Mapping[int, int]) -> bool | None:
     """Decide whether a term holds in all of some contexts; None if it is open."""
     known = True
     for variable, allowed in term.cube.items():

@@ -27,7 +27,7 @@ import numpy as np
 from contextwise.comparison.confusion import Confusion, ConfusionBounds, Number, ratio
 from contextwise.comparison.question import Pair, Question
 from contextwise.comparison.roles import Roles
-from contextwise.comparison.tolerance_search import OPEN, Tables, Term, leaves
+from contextwise.comparison.tolerance_search import OPEN, PairFeature, Tables, leaves
 from contextwise.counting import native
 from contextwise.counting.extraction import covered_pairs, find_pairs, pair_features
 from contextwise.errors import DomainError, OpenResult, require
@@ -108,14 +108,14 @@ class Weighted(NamedTuple):
     starts: IntArray  # pair k has the features owners[starts[k]:starts[k + 1]]
     owners: IntArray
 
-    def terms(self, place: int, pair: PairIndex) -> list[Term]:
+    def terms(self, place: int, pair: PairIndex) -> list[PairFeature]:
         """Return the features of the pair at a place as terms."""
         terms = []
         for f in self.owners[self.starts[place] : self.starts[place + 1]].tolist():
             literals = dict(self.features.literals_of(f))
             own = {v: literals.pop(v) for v in pair if v in literals}
             weight = 1 if self.weights is None else int(self.weights[f])
-            terms.append(Term(literals, own, None if weight == IMPOSSIBLE else weight))
+            terms.append(PairFeature(literals, own, None if weight == IMPOSSIBLE else weight))
         return terms
 
 

@@ -1,6 +1,6 @@
 """Sample from a model: exactly where the treewidth allows or tables are known, or by Gibbs chains.
 
-`draw` reports which of the two it used; `Drawn.worst_mixing` reports how well chains mixed.
+`draw` reports which of the two it used; `DrawnRows.worst_mixing` reports how well chains mixed.
 Quantities computed from samples are `Estimate` objects with a standard error.
 
 Many **Gibbs chains** run at once. Variables that share no feature are drawn together: a greedy
@@ -71,7 +71,7 @@ def mean_of(values: FloatArray, how: str) -> Estimate:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class DrawnRows:
     """Encoded rows drawn from a model, and how."""
 
     domain: Domain
@@ -175,7 +175,7 @@ def draw(
     context: Assignment | None = None,
     method: SampleMethod = "auto",
     **chain_options: Any,
-) -> Drawn:
+) -> DrawnRows:
     """Draw encoded rows from a model, with the chains they come from, as `sample` does."""
     model = as_log_linear(model)
     if count < 0:
@@ -191,12 +191,12 @@ def draw(
             directions = model.structure.directions
             if context is None and directions and not any(t is None for t in directions.tables):
                 with enough_memory(f"{count} rows"):
-                    return Drawn(model.domain, forward_sample(directions, count, generator))
+                    return DrawnRows(model.domain, forward_sample(directions, count, generator))
             if method == "exact":
                 raise
         else:
             with enough_memory(f"{count} rows"):
-                return Drawn(model.domain, box.several.outside(exact.sample(count, generator)))
+                return DrawnRows(model.domain, box.several.outside(exact.sample(count, generator)))
     many = min(MOST_CHAINS, max(FEWEST_CHAINS, count // ROWS_PER_CHAIN))
     chains = max(1, min(count, many))
     drawn = gibbs_chains(
@@ -209,7 +209,7 @@ def draw(
     )
     # One row of each chain in turn, so that the cut takes about equally many of each.
     in_turn = drawn.transpose(1, 0, 2).reshape(-1, len(model.domain))
-    return Drawn(model.domain, in_turn[:count], drawn)
+    return DrawnRows(model.domain, in_turn[:count], drawn)
 
 
 def forward_sample(directions: Directions, count: int, rng: np.random.Generator) -> IntArray:

@@ -52,17 +52,17 @@ DECIDE_BY_TEST = ("csgs", "cspc", "gsmn")
 
 
 @dataclass(frozen=True)
-class Rule:
+class DecisionRule:
     """The level of tests, and how many rows per cell a table needs."""
 
     level: float
     min_count: float
 
     @classmethod
-    def of(cls, rows: int, level: float, min_count: float) -> Rule:
+    def of(cls, rows: int, level: float, min_count: float) -> DecisionRule:
         """Return the rule for this number of rows.
 
-        >>> Rule.of(100, 0.05, 5).level, Rule.of(10_000, 0.05, 5).level
+        >>> DecisionRule.of(100, 0.05, 5).level, DecisionRule.of(10_000, 0.05, 5).level
         (0.05, 0.01)
         """
         check_level(level)
@@ -105,7 +105,7 @@ class Tests:
         """P(X² >= statistic); 1 where nothing varies."""
         return self._tail(self.statistic)
 
-    def independent(self, rule: Rule) -> BoolArray:
+    def independent(self, rule: DecisionRule) -> BoolArray:
         """Return where the test accepts independence and could have rejected it."""
         enough = self._enough(rule)
         tests = Tests(*(part[enough] for part in self.parts))
@@ -114,11 +114,11 @@ class Tests:
         result[enough] = able & (tests.p_values > rule.level)
         return result
 
-    def dependent(self, rule: Rule) -> BoolArray:
+    def dependent(self, rule: DecisionRule) -> BoolArray:
         """Return where the test rejects independence."""
         return np.asarray(self._enough(rule) & (self.p_values <= rule.level))
 
-    def _enough(self, rule: Rule) -> BoolArray:
+    def _enough(self, rule: DecisionRule) -> BoolArray:
         return np.asarray((self.cells > 0) & (self.rows >= rule.min_count * self.cells))
 
     def _tail(self, statistic: FloatArray) -> FloatArray:
@@ -318,7 +318,7 @@ ROUNDING = 1e-9
 """Relative difference below which two p-values or statistics are equal."""
 
 
-def most_dependent(tests: Tests, rule: Rule) -> int | None:
+def most_dependent(tests: Tests, rule: DecisionRule) -> int | None:
     """Return the place of the test that rejects independence most clearly, if any does."""
     dependent = tests.dependent(rule)
     if not dependent.any():
@@ -330,7 +330,7 @@ def most_dependent(tests: Tests, rule: Rule) -> int | None:
     return int(np.argmax(above >= above.max() - ROUNDING * abs(above.max())))
 
 
-def most_independent(tests: Tests, rule: Rule) -> int | None:
+def most_independent(tests: Tests, rule: DecisionRule) -> int | None:
     """Return the place of the test that accepts independence most clearly, if any does."""
     accepted = tests.independent(rule)
     if not accepted.any():

@@ -16,7 +16,7 @@ from operator import getitem
 import numpy as np
 
 from contextwise.errors import ContextwiseError, NotRepresentable
-from contextwise.formats.networks import Network
+from contextwise.formats.networks import ParsedNetwork
 from contextwise.formats.reading import Source, Token, Tokens, tables_to_write
 from contextwise.models.directions import Directions, bayesian_network
 from contextwise.models.domain import Domain, listed
@@ -52,7 +52,7 @@ class _Parser(Tokens):
         blanks = ",|:=" if is_dsc else ",|"
         super().__init__(source, _SKIP.format(blanks), _TOKEN.format(blanks))
         self.is_dsc = is_dsc
-        self.network = Network(source)
+        self.network = ParsedNetwork(source)
         while self.next.kind != "end":
             keyword = self.take("word")
             word = keyword.text.lower()

@@ -21,7 +21,7 @@ from contextwise.formats.reading import (
     most_literals,
     too_many_literals,
 )
-from contextwise.formats.schema import Kind, Path, Range, Repeated, Rule, first_problem
+from contextwise.formats.schema import Condition, Kind, Path, Range, Repeated, first_problem
 from contextwise.models.claims import Claims, claims_of_cubes, read_region
 from contextwise.models.directions import Directions, TableError, directions_of
 from contextwise.models.domain import Domain, literals_of
@@ -255,10 +255,10 @@ _EVIDENCE_KIND = {
                 "v?": _SHARE,
                 "low": _SIZE.also(type(None)),
                 "high": _SIZE.also(type(None)),
-                "": Rule("low must be <= the effect, and that <= high", _is_interval),
+                "": Condition("low must be <= the effect, and that <= high", _is_interval),
                 "*": Any,
             },
-            "": Rule("'p' and 'adjusted' must be there together", _is_corrected),
+            "": Condition("'p' and 'adjusted' must be there together", _is_corrected),
             "*": Any,
         }
     ],

@@ -1,7 +1,8 @@
 """Read Bayesian networks in the formats of Hugin (``.net``) and GeNIe (``.xdsl``), and in XMLBIF.
 
-Every reader of a network, also that of BIF, collects its variables and tables in a `Network`. In
-XML, entities are refused, because a small file can use them to describe a huge one.
+Every reader of a network, also that of BIF, collects its variables and tables in a
+`ParsedNetwork`. In XML, entities are refused, because a small file can use them to describe a huge
+one.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Numbers = Sequence[float] | Callable[[list[int]], FloatArray]
 
 
 @dataclass
-class Network:
+class ParsedNetwork:
     """The states of each variable, and its family: parents, and a table with the child last."""
 
     source: Source
@@ -131,7 +132,7 @@ def read_net(source: Source) -> Model:
 class _Hugin(Tokens):
     def __init__(self, source: Source) -> None:
         super().__init__(source, _SKIP, _TOKEN)
-        self.network = Network(source)
+        self.network = ParsedNetwork(source)
         objects = 0
         while self.next.kind != "end":
             token = self.take("word", "}")
@@ -247,7 +248,7 @@ def read_xmlbif(source: Source) -> Model:
     document = _Document(source)
     if document.root.tag != "bif":
         raise source.error(f"expected <BIF>, got <{document.root.tag[:30]}>", 1)
-    network = Network(source)
+    network = ParsedNetwork(source)
     for variable in document.root.iter("variable"):
         name = _text(document, variable, "name")
         line = document.line(variable)
@@ -287,7 +288,7 @@ def read_xdsl(source: Source) -> Model:
         raise source.error("expected <smile> with <nodes>", 1)
     if document.root.find("dynamic") is not None:
         raise source.error("this is a dynamic network; unroll it in GeNIe first")
-    network = Network(source)
+    network = ParsedNetwork(source)
     for node in nodes:
         name, line = node.get("id", ""), document.line(node)
         if node.tag in _OTHER_NODES:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from contextwise.errors import ContextwiseError, ParseError, require
 from contextwise.formats.graphs import MarkedGraph
 from contextwise.formats.matrices import model_of_matrix
-from contextwise.formats.networks import Network
+from contextwise.formats.networks import ParsedNetwork
 from contextwise.formats.reading import Source
 from contextwise.models.structure import Model
 from contextwise.support.files import most_unpacked, too_large, unpacked
@@ -191,7 +191,7 @@ def _graph(source: Source, network: RNetwork) -> Model:
 
 
 def _network(source: Source, nodes: dict[str, Any]) -> Model:
-    network = Network(source)
+    network = ParsedNetwork(source)
     for name, node in nodes.items():
         if "prob" not in node:
             message = f"the variable {str(name)!r} is not discrete; discretize it first"

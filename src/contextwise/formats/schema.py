@@ -2,7 +2,7 @@
 
 A kind is a tuple of types, a `Range` of numbers, a set of texts to choose from, ``[kind]`` for a
 list, or a mapping for an object. There a key that ends in ``?`` may be left out, ``*`` stands for
-all other keys, and the key ``""`` has a `Rule` about the whole object.
+all other keys, and the key ``""`` has a `Condition` about the whole object.
 
 >>> person = {"name": (str,), "age?": Range(0, 150), "*": Any}
 >>> first_problem([{"name": "Ada", "age": 36}], [person])
@@ -52,7 +52,7 @@ class Range(NamedTuple):
         return ""
 
 
-class Rule(NamedTuple):
+class Condition(NamedTuple):
     """A condition on a whole object, and the message if it does not hold."""
 
     message: str

@@ -118,12 +118,12 @@ class AcyclicTrees(TreeLearner):
         if self.max_parents < 0:
             raise DomainError(f"max_parents must be >= 0, got {self.max_parents}")
         limits = _limits_of(data.domain, self.order, self.require, self.forbid)
-        scores = Scores(CountedRows.of(data), float(check_prior(self.prior)), limits)
+        scores = TreeScores(CountedRows.of(data), float(check_prior(self.prior)), limits)
         run.best = lambda: self._best_network(data.domain, scores, Run(Deadline.after(AT_LAST)))
         scores.find_families(self.max_parents, run)
         return self._best_network(data.domain, scores, run)
 
-    def _best_network(self, domain: Domain, scores: Scores, run: Run) -> LogLinear:
+    def _best_network(self, domain: Domain, scores: TreeScores, run: Run) -> LogLinear:
         """Return the best network of the families that were scored."""
         parents = best_parents(scores.families, scores.limits, run)
         self.trees_ = [scores.tree(child, above) for child, above in enumerate(parents)]
@@ -182,7 +182,7 @@ def _mask(variables: Iterable[int]) -> int:
 # -- families --------------------------------------------------------------------------------------
 
 
-class Scores:
+class TreeScores:
     """The scores of trees on some rows."""
 
     def __init__(self, table: CountedRows, prior: float, limits: Limits) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from contextwise.data.rows import Data
 from contextwise.evidence.counted_rows import CountedRows
 from contextwise.evidence.independence_test import (
-    Rule,
+    DecisionRule,
     evaluate_given,
     evaluate_without_each,
     most_dependent,
@@ -74,7 +74,10 @@ class GSMN(Learner):
     def learn(self, data: Data, run: Run) -> Structure:
         """Find the blankets and join their members."""
         check_edge_rule(self.rule)
-        test_rule, table = Rule.of(len(data), self.level, self.min_count), CountedRows.of(data)
+        test_rule, table = (
+            DecisionRule.of(len(data), self.level, self.min_count),
+            CountedRows.of(data),
+        )
         size = len(data.domain)
         inside = np.zeros((size, size), dtype=bool)
         for target in run.steps(table.varying, "finding blankets"):
@@ -83,7 +86,7 @@ class GSMN(Learner):
         return from_edges(data.domain, edges_of(inside, self.rule))
 
 
-def _blanket(run: Run, table: CountedRows, target: int, rule: Rule) -> list[int]:
+def _blanket(run: Run, table: CountedRows, target: int, rule: DecisionRule) -> list[int]:
     """Grow and shrink the blanket of a variable."""
     blanket: list[int] = []
     others = [v for v in table.varying if v != target]

@@ -32,7 +32,7 @@ SMALLEST_CELL_WEIGHT = 1e-300
 
 def best_graph(run: Run, table: CountedRows, prior: float) -> tuple[BoolArray, float]:
     """Search for the graph with the largest marginal pseudo-likelihood; return it and its score."""
-    scores = Scores(table, prior)
+    scores = BlanketScores(table, prior)
     size, varying = len(table.cardinalities), table.varying
     inside = np.zeros((size, size), dtype=bool)
     for target in run.steps(varying, "finding blankets"):
@@ -45,7 +45,9 @@ def best_graph(run: Run, table: CountedRows, prior: float) -> tuple[BoolArray, f
     return graph, sum(scores.of(v, blanket) for v, blanket in enumerate(blankets))
 
 
-def _best_blanket(run: Run, target: int, others: Sequence[int], scores: Scores) -> frozenset[int]:
+def _best_blanket(
+    run: Run, target: int, others: Sequence[int], scores: BlanketScores
+) -> frozenset[int]:
     """Add or remove one variable at a time, always the best, while the score rises."""
     blanket = frozenset[int]()
     while others and not run.is_late():
@@ -57,7 +59,7 @@ def _best_blanket(run: Run, target: int, others: Sequence[int], scores: Scores) 
     return blanket
 
 
-def _improve(run: Run, graph: BoolArray, edges: Sequence[PairIndex], scores: Scores) -> None:
+def _improve(run: Run, graph: BoolArray, edges: Sequence[PairIndex], scores: BlanketScores) -> None:
     """Add or delete one edge at a time, in place, while the sum of the scores rises."""
 
     def gain(edge: PairIndex) -> float:
@@ -77,13 +79,14 @@ def _improve(run: Run, graph: BoolArray, edges: Sequence[PairIndex], scores: Sco
         gains |= {edge: gain(edge) for edge in edges if {a, b} & set(edge)}
 
 
-class Scores:
+class BlanketScores:
     """Scores of variables given blankets: logs of marginal likelihoods, remembered.
 
     Two rows of a fair coin: 1/2 for the first, and with one row of prior 1/4 for the other value.
 
     >>> from contextwise.data.rows import as_data
-    >>> round(float(np.exp(Scores(CountedRows.of(as_data([[0], [1]])), 1.0).of(0, frozenset()))), 4)
+    >>> scores = BlanketScores(CountedRows.of(as_data([[0], [1]])), 1.0)
+    >>> round(float(np.exp(scores.of(0, frozenset()))), 4)
     0.125
     """
 

@@ -67,7 +67,7 @@ class Regression:
     """The regression of one variable on all others.
 
     The weights have shape (1 + columns, K_t - 1): the intercept, then one row per value except 0 of
-    every variable (`Columns`); the rows of the target itself are 0.
+    every variable (`ValueColumns`); the rows of the target itself are 0.
     """
 
     target: int
@@ -76,7 +76,7 @@ class Regression:
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class ValueColumns:
     """The distinct rows and their counts, with one column per value except 0 of each variable."""
 
     cardinalities: tuple[int, ...]
@@ -84,7 +84,7 @@ class Columns:
     counts: FloatArray
 
     @classmethod
-    def of(cls, data: Data) -> Columns:
+    def of(cls, data: Data) -> ValueColumns:
         rows, counts = distinct_rows(data.rows, data.multiplicity)
         return cls(data.domain.cardinalities, rows, counts.astype(np.float64))
 
@@ -201,7 +201,7 @@ class SparsePairs(Learner):
         if self.rule not in ("or", "and"):
             raise ContextwiseError(f"rule must be 'or' or 'and', got {self.rule!r}")
         check_penalties(self.l1, self.l2)
-        columns = Columns.of(data)
+        columns = ValueColumns.of(data)
         self.regressions_ = self._regress(columns, run)
         optima = [regression.optimum for regression in self.regressions_]
         self.objective_ = sum(optimum.objective for optimum in optima)
@@ -218,7 +218,7 @@ class SparsePairs(Learner):
         self.pairs_ = kept_pairs(columns, self.regressions_, self.rule)
         return _model(data.domain, columns, self.regressions_, self.pairs_)
 
-    def _regress(self, columns: Columns, run: Run) -> list[Regression]:
+    def _regress(self, columns: ValueColumns, run: Run) -> list[Regression]:
         work = partial(self._regression, columns, run)
         targets = range(len(columns.cardinalities))
         regressions = []
@@ -238,7 +238,7 @@ class SparsePairs(Learner):
                 raise
         return regressions
 
-    def _regression(self, columns: Columns, run: Run, target: int) -> Regression:
+    def _regression(self, columns: ValueColumns, run: Run, target: int) -> Regression:
         others = columns.others(target)
         weights = np.zeros((columns.matrix.shape[1], columns.cardinalities[target] - 1))
         if run.is_late():
@@ -259,7 +259,7 @@ class SparsePairs(Learner):
 
 
 def kept_pairs(
-    columns: Columns, regressions: Sequence[Regression], rule: Rule
+    columns: ValueColumns, regressions: Sequence[Regression], rule: Rule
 ) -> list[tuple[int, int]]:
     """Return the pairs whose table is not 0 in either regression ("or"), or in both ("and")."""
     count = len(regressions)
@@ -274,7 +274,7 @@ def kept_pairs(
 
 def _model(
     domain: Domain,
-    columns: Columns,
+    columns: ValueColumns,
     regressions: Sequence[Regression],
     pairs: Sequence[tuple[int, int]],
 ) -> LogLinear:

@@ -38,10 +38,10 @@ from contextwise.studies.planted import LABELS, Planted, draw_structures, draws
 from contextwise.studies.summary import comparison_of, mean_over_truths
 from contextwise.studies.units import (
     MODEL,
-    Columns,
+    AddedColumns,
     DataSet,
+    GuessSource,
     Learned,
-    Source,
     Strong,
     Task,
     compute,
@@ -181,7 +181,7 @@ def study(
     repeats: int = 5,
     weight_sets: int = 1,
     at: float | Sequence[float] | None = None,
-    columns: Sequence[Columns] = (),
+    columns: Sequence[AddedColumns] = (),
     keep_models: bool = False,
     out: str | os.PathLike[str] | None = None,
     command: str = "",
@@ -310,10 +310,10 @@ class _Plan:
     """Everything that determines the results of a study."""
 
     truths: Mapping[tuple[str, int], Model]
-    sources: Sequence[Source]
+    sources: Sequence[GuessSource]
     sizes: Sequence[int]
     repeats: int
-    columns: tuple[Columns, ...]
+    columns: tuple[AddedColumns, ...]
     keep_models: bool
     seed: int
     time_limit: float | None
@@ -337,7 +337,7 @@ class _Plan:
             sources.setdefault(unit.parameters.truth, []).append(Planted(unit.parameters, records))
         return replace(self, planted=sources)
 
-    def sources_of(self, truth: str) -> list[Source]:
+    def sources_of(self, truth: str) -> list[GuessSource]:
         """Return the sources of guesses at a truth."""
         return [*self.sources, *self.planted.get(truth, ())]
 

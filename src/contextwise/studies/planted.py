@@ -18,7 +18,7 @@ from contextwise.comparison.two_models import compare
 from contextwise.errors import ContextwiseError
 from contextwise.learning.identity import Identity, short_hash, source_hash
 from contextwise.models.structure import Structure, features_of, require_features
-from contextwise.studies.units import DataSet, Guess, Record, numbers_of_comparison
+from contextwise.studies.units import DataSet, MadeGuess, Record, numbers_of_comparison
 from contextwise.support.arrays import FloatArray
 from contextwise.support.store import Unit
 from contextwise.truths.planted import Side, most_errors, plant
@@ -99,13 +99,13 @@ class Planted:
         """The draw that the structures come from."""
         return {"draw": self.draw.key}
 
-    def guesses(self, data: DataSet, time_limit: float | None) -> Iterator[Guess]:
+    def guesses(self, data: DataSet, time_limit: float | None) -> Iterator[MadeGuess]:
         """Yield the structures."""
         domain = self.draw.structure.domain
         for record in self.records:
             literals = [[(v, allowed) for v, allowed in f] for f in record["literals"]]
             made = Structure(domain, features_of(domain, literals))
-            yield Guess({"structure": record["number"]}, made, record["numbers"])
+            yield MadeGuess({"structure": record["number"]}, made, record["numbers"])
 
 
 # -- effects ---------------------------------------------------------------------------------------

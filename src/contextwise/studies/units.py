@@ -5,8 +5,8 @@ guesses: a learner with its parameters, or structures with planted errors. Its r
 per guess. All sources get the same rows, and every data set has a seed of its own: a record does
 not depend on other units, on workers or on interruptions.
 
-`Columns` add numbers to every record of a study, from a learner or not. To write one, make a frozen
-dataclass of its parameters with ``keys``, ``check`` and ``measure``::
+`AddedColumns` add numbers to every record of a study, from a learner or not. To write one, make a
+frozen dataclass of its parameters with ``keys``, ``check`` and ``measure``::
 
     @dataclass(frozen=True)
     class Length:
@@ -122,7 +122,7 @@ _last_rows: dict[Any, tuple[Model, Data, str]] = {}
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One guess at a truth, for `Columns` to measure."""
+    """One guess at a truth, for `AddedColumns` to measure."""
 
     data: DataSet
     true: Structure
@@ -136,7 +136,7 @@ class Case:
         return compare(self.true, self.guess)
 
 
-class Columns(Protocol):
+class AddedColumns(Protocol):
     """Numbers of a guess that a study adds to its records."""
 
     @property
@@ -180,7 +180,7 @@ class Strong:
         return {key: value for key, value in at.record().items() if key in self.keys}
 
 
-class Guess(NamedTuple):
+class MadeGuess(NamedTuple):
     """A guess and what is known about how it was made; without a model, why there is none."""
 
     record: Mapping[str, Any]
@@ -189,7 +189,7 @@ class Guess(NamedTuple):
     """Its `numbers_of_comparison`, if they are known already."""
 
 
-class Source(Protocol):
+class GuessSource(Protocol):
     """A source of guesses."""
 
     @property
@@ -204,7 +204,7 @@ class Source(Protocol):
     def identity(self) -> Identity:
         """What its guesses depend on."""
 
-    def guesses(self, data: DataSet, time_limit: float | None) -> Iterator[Guess]:
+    def guesses(self, data: DataSet, time_limit: float | None) -> Iterator[MadeGuess]:
         """Yield the guesses of one data set."""
 
 
@@ -213,8 +213,8 @@ class Task:
     """The parameters of a unit."""
 
     data: DataSet
-    source: Source
-    columns: tuple[Columns, ...] = ()
+    source: GuessSource
+    columns: tuple[AddedColumns, ...] = ()
     keep_models: bool = False
     time_limit: float | None = None
 
@@ -290,7 +290,7 @@ class Learned:
         """Name, parameters, source and versions of the learner."""
         return identity_of_learner(self.learner)
 
-    def guesses(self, data: DataSet, time_limit: float | None) -> Iterator[Guess]:
+    def guesses(self, data: DataSet, time_limit: float | None) -> Iterator[MadeGuess]:
         """Learn from the rows."""
         rows, learner = data.rows, fresh(self.learner)
         began = processor_time()
@@ -301,18 +301,18 @@ class Learned:
             else:
                 model, finished = _Fit(learner, rows, time_limit)()
         except (OpenResult, TimeIsUp):
-            yield Guess({"status": "too slow"})
+            yield MadeGuess({"status": "too slow"})
         except MissingPackage:
             raise
         except Exception as problem:  # whatever a learner raises is a result of the study
             error = f"{type(problem).__name__}: {problem}"
-            yield Guess({"status": "failed", "error": error})
+            yield MadeGuess({"status": "failed", "error": error})
         else:
             seconds = processor_time() - began
             if finished:
-                yield Guess({"seconds": seconds}, model)
+                yield MadeGuess({"seconds": seconds}, model)
             else:
-                yield Guess({"status": "too slow", "seconds": seconds})
+                yield MadeGuess({"status": "too slow", "seconds": seconds})
 
 
 @dataclass(frozen=True, eq=False)

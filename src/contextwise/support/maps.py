@@ -1,6 +1,6 @@
 """Map a function over units of work: in this process, over processes, or over a cluster.
 
-A **map** is a function of (function, items) that yields a `Done` for each item, in the order in
+A **map** is a function of (function, items) that yields a `Finished` for each item, in the order in
 which they finish. An item that raises is reported as failed, with its exception, and the others
 continue. An item whose worker died gets another one, three in all. Stopping the iteration (Ctrl-C
 included) cancels what has not started and ends the processes. The function and the items must be
@@ -36,7 +36,7 @@ PATIENCE = 5.0
 
 
 @dataclass(frozen=True)
-class Done(Generic[T, R]):
+class Finished(Generic[T, R]):
     """A finished item: its value, or the error."""
 
     item: T
@@ -46,7 +46,7 @@ class Done(Generic[T, R]):
     """The exception, if the item raised one; from other processes with its traceback as a note."""
 
 
-Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Done[Any, Any]]]
+Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Finished[Any, Any]]]
 
 
 def choose_map(*, n_jobs: int = 1, cluster: Any = None, deadline: Deadline = NEVER) -> Map:
@@ -64,21 +64,21 @@ def choose_map(*, n_jobs: int = 1, cluster: Any = None, deadline: Deadline = NEV
 
 def _here(
     function: Callable[[T], R], items: Iterable[T], deadline: Deadline
-) -> Iterator[Done[T, R]]:
+) -> Iterator[Finished[T, R]]:
     """Map in this process, one item after the other."""
     for item in items:
         deadline.check()
         yield _attempt(function, item)
 
 
-def _attempt(function: Callable[[T], R], item: T) -> Done[T, R]:
+def _attempt(function: Callable[[T], R], item: T) -> Finished[T, R]:
     try:
-        return Done(item, function(item))
+        return Finished(item, function(item))
     except Exception as problem:
-        return Done(item, None, f"{type(problem).__name__}: {problem}", problem)
+        return Finished(item, None, f"{type(problem).__name__}: {problem}", problem)
 
 
-def _attempt_there(function: Callable[[T], R], item: T) -> Done[T, R]:
+def _attempt_there(function: Callable[[T], R], item: T) -> Finished[T, R]:
     """Do one item in another process: exceptions lose their tracebacks on the way back."""
     done = _attempt(function, item)
     problem = done.problem
@@ -95,7 +95,7 @@ def _attempt_there(function: Callable[[T], R], item: T) -> Done[T, R]:
 
 def _over_processes(
     function: Callable[[T], R], items: Iterable[T], n_jobs: int, deadline: Deadline
-) -> Iterator[Done[T, R]]:
+) -> Iterator[Finished[T, R]]:
     from multiprocessing import resource_tracker
 
     loky = require("loky", "jobs")
@@ -118,7 +118,7 @@ def _over_processes(
 
 def _on_cluster(
     function: Callable[[T], R], items: Iterable[T], cluster: Any, deadline: Deadline
-) -> Iterator[Done[T, R]]:
+) -> Iterator[Finished[T, R]]:
     with _client_of(cluster) as client:
         executor = client.get_executor(pure=False)
         try:
@@ -173,10 +173,10 @@ def _windowed(
     workers: int,
     deadline: Deadline,
     when_stopped: Callable[[], None] = lambda: None,
-) -> Iterator[Done[T, R]]:
+) -> Iterator[Finished[T, R]]:
     """Submit a few items at a time; resubmit an item whose worker died."""
     waiting = iter(items)
-    running: dict[Future[Done[T, R]], tuple[T, int]] = {}
+    running: dict[Future[Finished[T, R]], tuple[T, int]] = {}
     end = deadline.later(SECONDS_TO_END_ALONE)
 
     def submit(item: T, deaths: int) -> None:
@@ -223,20 +223,20 @@ def _interrupts_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _result(future: Future[Done[T, R]], item: T, deaths: int) -> Done[T, R] | None:
+def _result(future: Future[Finished[T, R]], item: T, deaths: int) -> Finished[T, R] | None:
     """Return the result of a future, or None if its worker died and the item gets another try."""
     try:
         return future.result()
     except CancelledError:
         raise ContextwiseError("the cluster stopped before the work was done") from None
-    except Exception as problem:  # of the machinery: exceptions of the work are in a Done
+    except Exception as problem:  # of the machinery: exceptions of the work are in a Finished
         if why := _why_not_sent(problem):
-            return Done(item, error=f"it cannot be sent to another process: {why}")
+            return Finished(item, error=f"it cannot be sent to another process: {why}")
         # Dask raises KilledWorker after several workers died over an item.
         if deaths < TRIES and type(problem).__name__ != "KilledWorker":
             return None
         what = f"{type(problem).__name__}: {problem}"
-        return Done(item, error=f"{deaths} workers died over it, the last by {what}")
+        return Finished(item, error=f"{deaths} workers died over it, the last by {what}")
 
 
 def _why_not_sent(problem: Exception) -> str:

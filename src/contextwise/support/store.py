@@ -27,7 +27,7 @@ from contextwise.errors import ContextwiseError, MissingPackage
 from contextwise.support.effort import QUIET, Effort
 from contextwise.support.formatting import name, plural
 from contextwise.support.machine import one_thread
-from contextwise.support.maps import Done, choose_map
+from contextwise.support.maps import Finished, choose_map
 
 FILE = "results.sqlite"
 MOST_DIFFERENCES = 3
@@ -51,7 +51,7 @@ class Outcome:
 
     before: int
     done: int
-    failed: tuple[Done[Unit, Any], ...]
+    failed: tuple[Finished[Unit, Any], ...]
 
     def __str__(self) -> str:
         text = f"{plural(self.done, 'unit')} done"
@@ -207,7 +207,7 @@ def run_units(
         raise ContextwiseError("two units have the same key")
     stored = store.done()
     missing = [unit for unit in listed if unit.key not in stored]
-    failed: list[Done[Unit, Any]] = []
+    failed: list[Finished[Unit, Any]] = []
     with effort.showing("units of work") as shown:
         how = {"n_jobs": shown.n_jobs, "cluster": shown.cluster, "deadline": shown.deadline}
         finished = choose_map(**how)(partial(_on_one_thread, function), missing)

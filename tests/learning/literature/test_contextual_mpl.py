@@ -14,8 +14,12 @@ import contextwise as cw
 from contextwise.data.rows import as_data
 from contextwise.evidence.counted_rows import CountedRows, not_compiled
 from contextwise.learning import ContextualMPL
-from contextwise.learning.literature.contextual_mpl import EVERYWHERE, Edge, from_edge_contexts
-from contextwise.learning.marginal_likelihood import Scores, scale_of
+from contextwise.learning.literature.contextual_mpl import (
+    EVERYWHERE,
+    EdgeContexts,
+    from_edge_contexts,
+)
+from contextwise.learning.marginal_likelihood import BlanketScores, scale_of
 from known_truths import SWITCH, drawn_rows
 
 
@@ -46,7 +50,7 @@ def test_classes_gain_what_they_say(
     # Without C, and with B distinguished, the blanket is B alone.
     classes = classes_of(table, 0, [1, 2])
     classes.merge(2, {})
-    expected = Scores(table, 1.0).of(0, frozenset([1]))
+    expected = BlanketScores(table, 1.0).of(0, frozenset([1]))
     assert classes.total() / scale_of(table) == pytest.approx(expected, abs=1e-9)
 
 
@@ -65,7 +69,7 @@ def test_contexts_that_add_more_than_they_save_are_not_written() -> None:
     rows = np.array(list(itertools.product((0, 1), repeat=4)))
     edges = dict.fromkeys([(0, 2), (0, 3), (1, 2), (1, 3)], EVERYWHERE)
     # v0 and v1 are absent in one of four contexts of v2 and v3, which have no edge.
-    edges[0, 1] = Edge([{2: [0]}, {2: [1], 3: [0]}], [{2: [1], 3: [1]}])
+    edges[0, 1] = EdgeContexts([{2: [0]}, {2: [1], 3: [0]}], [{2: [1], 3: [1]}])
     found = from_edge_contexts(domain, edges, rows)
     assert ("v2", "v3") not in found.pairs()
     edges[2, 3] = EVERYWHERE

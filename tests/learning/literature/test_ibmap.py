@@ -15,7 +15,7 @@ from contextwise import Structure, sample
 from contextwise.data.rows import as_data
 from contextwise.errors import DomainError
 from contextwise.evidence.counted_rows import CountedRows
-from contextwise.learning.literature.ibmap import IBMAP, Scores, log_independence
+from contextwise.learning.literature.ibmap import IBMAP, StatementScores, log_independence
 from contextwise.support.arrays import IntArray
 from contextwise.truths.named import strong_weights
 
@@ -79,7 +79,7 @@ def test_the_score_by_brute_force(case: tuple[int, list[int], int]) -> None:
 def test_no_flip_of_a_pair_improves_the_result(case: tuple[int, list[int], int]) -> None:
     seed, cards, count = case
     learner = IBMAP().fit(drawn(seed, cards, count))
-    scores = Scores(CountedRows.of(as_data(drawn(seed, cards, count))))
+    scores = StatementScores(CountedRows.of(as_data(drawn(seed, cards, count))))
     empty = np.zeros_like(learner.graph_)
     assert learner.score_ >= scores.of(empty).sum() - 1e-6
     for a, b in combinations(range(len(cards)), 2):

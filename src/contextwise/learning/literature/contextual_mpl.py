@@ -55,14 +55,14 @@ CONFIGURATIONS = 2**12
 
 
 @dataclass(frozen=True)
-class Edge:
+class EdgeContexts:
     """Disjoint contexts that cover everything: where an edge is present, and where it is absent."""
 
     present: list[Context]
     absent: list[Context]
 
 
-EVERYWHERE, NOWHERE = Edge([{}], []), Edge([], [{}])
+EVERYWHERE, NOWHERE = EdgeContexts([{}], []), EdgeContexts([], [{}])
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -79,7 +79,7 @@ class ContextualMPL(Learner):
 
     Attributes
     ----------
-    edges_ : dict from pairs of positions to Edge
+    edges_ : dict from pairs of positions to EdgeContexts
         Where each edge is present, and where it is absent.
     table_ : CountedRows
         The distinct rows.
@@ -106,7 +106,9 @@ class ContextualMPL(Learner):
         self.edges_ = self._find_edges(self.table_, graph, run)
         return from_edge_contexts(data.domain, self.edges_, self.table_.rows)
 
-    def _find_edges(self, table: CountedRows, graph: BoolArray, run: Run) -> dict[PairIndex, Edge]:
+    def _find_edges(
+        self, table: CountedRows, graph: BoolArray, run: Run
+    ) -> dict[PairIndex, EdgeContexts]:
         """Add contexts to the edges of the graph, the best first."""
         blankets = [np.flatnonzero(row).tolist() for row in graph]
         small = [configurations_of(table, blanket) <= CONFIGURATIONS for blanket in blankets]
@@ -168,7 +170,9 @@ def _gains(
     return [nodes[a].gain(b, context) + nodes[b].gain(a, context) for context in contexts]
 
 
-def _edge(table: CountedRows, common: Sequence[int], absent: Sequence[Configuration]) -> Edge:
+def _edge(
+    table: CountedRows, common: Sequence[int], absent: Sequence[Configuration]
+) -> EdgeContexts:
     """Return the edge that is absent in these configurations of the common neighbours."""
     if not absent:
         return EVERYWHERE
@@ -176,7 +180,7 @@ def _edge(table: CountedRows, common: Sequence[int], absent: Sequence[Configurat
     for configuration in absent:
         present[tuple(configuration[v] for v in common)] = False
     everything = {v: list(range(table.cardinalities[v])) for v in common}
-    edge = Edge([], [])
+    edge = EdgeContexts([], [])
     for context, is_present in _cubes(present, common, everything):
         (edge.present if is_present else edge.absent).append(context)
     return edge
@@ -210,13 +214,14 @@ def _cubes(
 
 
 def from_edge_contexts(
-    domain: Domain, edges: Mapping[PairIndex, Edge], rows: IntArray
+    domain: Domain, edges: Mapping[PairIndex, EdgeContexts], rows: IntArray
 ) -> Structure:
     """Return the features of edges, and of the variables without an edge in all contexts.
 
     Rows decide whether the contexts of an edge add fewer dependencies than they save.
 
-    >>> edges = {(0, 1): Edge([{2: [0]}], [{2: [1]}]), (0, 2): EVERYWHERE, (1, 2): EVERYWHERE}
+    >>> switched = EdgeContexts([{2: [0]}], [{2: [1]}])
+    >>> edges = {(0, 1): switched, (0, 2): EVERYWHERE, (1, 2): EVERYWHERE}
     >>> rows = np.array([[0, 0, 0], [0, 0, 1]])
     >>> structure = from_edge_contexts(Domain({"A": 2, "B": 2, "C": 2}), edges, rows)
     >>> structure.restrict("C=0").pairs(), structure.restrict("C=1").pairs()
@@ -242,7 +247,7 @@ def from_edge_contexts(
 
 
 def _edge_features(
-    cards: Sequence[int], pair: PairIndex, edges: Mapping[PairIndex, Edge], rows: IntArray
+    cards: Sequence[int], pair: PairIndex, edges: Mapping[PairIndex, EdgeContexts], rows: IntArray
 ) -> list[Context]:
     """Return the features of an edge, without its contexts if those add too many dependencies."""
     saved = sum(int(_holds(rows, context).sum()) for context in edges[pair].absent)
@@ -260,7 +265,7 @@ def _edge_features(
 
 
 def possible_cells(
-    cards: Sequence[int], pair: PairIndex, context: Context, edges: Mapping[PairIndex, Edge]
+    cards: Sequence[int], pair: PairIndex, context: Context, edges: Mapping[PairIndex, EdgeContexts]
 ) -> Iterator[Context]:
     """Yield the features of an edge in a context that claim no dependency where it is absent."""
     absent = list(_other_absent(pair, context, edges))
@@ -273,7 +278,7 @@ def possible_cells(
 
 
 def _other_absent(
-    pair: PairIndex, context: Context, edges: Mapping[PairIndex, Edge]
+    pair: PairIndex, context: Context, edges: Mapping[PairIndex, EdgeContexts]
 ) -> Iterator[tuple[PairIndex, Context]]:
     """Yield where the other pairs of an edge's ends and its context are absent."""
     for other in combinations(sorted({*pair, *context}), 2):

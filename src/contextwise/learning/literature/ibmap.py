@@ -68,7 +68,7 @@ class IBMAP(Learner):
             raise DomainError(f"tries must be >= 1, got {self.tries}")
         size = len(data.domain)
         self.graph_ = np.zeros((size, size), dtype=bool)
-        scores = Scores(CountedRows.of(data))
+        scores = StatementScores(CountedRows.of(data))
         run.best = lambda: from_edges(data.domain, self.graph_)
         with progress_of(run.show_progress, "flipping edges") as progress:
             while size > 1 and not run.is_late() and self._flip_one(scores, run):
@@ -77,7 +77,7 @@ class IBMAP(Learner):
         self.score_ = float(scores.of(self.graph_).sum())
         return run.best()
 
-    def _flip_one(self, scores: Scores, run: Run) -> bool:
+    def _flip_one(self, scores: StatementScores, run: Run) -> bool:
         """Flip the first pair that improves the score, the least probable first."""
         now = scores.of(self.graph_)
         x, y = np.triu_indices(len(now), 1)
@@ -94,7 +94,7 @@ class IBMAP(Learner):
         return False
 
 
-class Scores:
+class StatementScores:
     """The log posteriors of statements, each computed once."""
 
     def __init__(self, table: CountedRows) -> None:

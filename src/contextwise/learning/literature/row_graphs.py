@@ -38,7 +38,7 @@ from contextwise.data.rows import Data
 from contextwise.errors import DomainError
 from contextwise.evidence.counted_rows import CountedRows
 from contextwise.evidence.independence_test import (
-    Rule,
+    DecisionRule,
     evaluate_in_context,
     evaluate_on,
     most_dependent,
@@ -79,7 +79,7 @@ class RowGraphs(Learner):
         """Find the graphs and make features of their cliques."""
         if self.reading not in ("cliques", "contexts"):
             raise DomainError(f"reading must be 'cliques' or 'contexts', got {self.reading!r}")
-        rule = Rule.of(len(data), self.level, self.min_count)
+        rule = DecisionRule.of(len(data), self.level, self.min_count)
         self.table_ = CountedRows.of(data)
         left = run.deadline.left()
         if left is not None:  # the cliques need time too
@@ -89,7 +89,7 @@ class RowGraphs(Learner):
             return by_context(data.domain, self.table_, self.graphs_)
         return from_row_graphs(data.domain, self.table_.rows, self.graphs_)
 
-    def find_graphs(self, table: CountedRows, rule: Rule, run: Run) -> BoolArray:
+    def find_graphs(self, table: CountedRows, rule: DecisionRule, run: Run) -> BoolArray:
         """Return the adjacency matrix of each distinct row; subclasses implement this."""
         raise NotImplementedError
 
@@ -179,7 +179,7 @@ class CSGS(RowGraphs):
     rule: EdgeRule = "and"
     reading: Reading = "cliques"
 
-    def find_graphs(self, table: CountedRows, rule: Rule, run: Run) -> BoolArray:
+    def find_graphs(self, table: CountedRows, rule: DecisionRule, run: Run) -> BoolArray:
         """Find the blankets of each variable in each context and join them."""
         check_edge_rule(self.rule)
         size = len(table.cardinalities)
@@ -192,7 +192,9 @@ class CSGS(RowGraphs):
         return edges_of(inside, self.rule)
 
 
-def _blankets(table: CountedRows, target: int, rule: Rule) -> Iterator[tuple[list[int], IntArray]]:
+def _blankets(
+    table: CountedRows, target: int, rule: DecisionRule
+) -> Iterator[tuple[list[int], IntArray]]:
     """Yield the blankets of a variable, each with the rows that have it."""
     every = [v for v in table.varying if v != target]
     waiting: list[tuple[list[int], IntArray]] = [([], np.arange(len(table.rows)))]
@@ -209,7 +211,9 @@ def _blankets(table: CountedRows, target: int, rule: Rule) -> Iterator[tuple[lis
         waiting += (([*blanket, variable], rows[codes == value]) for value in np.unique(codes))
 
 
-def _shrink(table: CountedRows, target: int, blanket: dict[int, int], rule: Rule) -> list[int]:
+def _shrink(
+    table: CountedRows, target: int, blanket: dict[int, int], rule: DecisionRule
+) -> list[int]:
     """Shrink a blanket with its values."""
     left = dict(blanket)
     while left:
@@ -257,7 +261,7 @@ class CSPC(RowGraphs):
     n_jobs: int = 1
     reading: Reading = "cliques"
 
-    def find_graphs(self, table: CountedRows, rule: Rule, run: Run) -> BoolArray:
+    def find_graphs(self, table: CountedRows, rule: DecisionRule, run: Run) -> BoolArray:
         """Delete edges, conditioning on larger and larger sets of neighbours."""
         if self.max_size is not None and self.max_size < 0:
             raise DomainError(f"max_size must be >= 0, got {self.max_size}")
