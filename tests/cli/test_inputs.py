@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,13 @@ from click.testing import CliRunner, Result
 
 import contextwise as cw
 from contextwise import Ensemble, LogLinear, Structure, write
-from contextwise.cli import contextwise, main
+from contextwise.cli import contextwise
 from contextwise.errors import ContextwiseError
 from contextwise.formats import FORMATS
 from contextwise.support.store import Store
 
 LEARN = ("learn", "rows.csv", "--learner", "trees", "--out", "x.json")
+
 STABILITY = ("stability", "rows.csv", "--learner", "trees")
 
 
@@ -204,30 +204,3 @@ def test_more_processes_than_units_are_not_started(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(loky, "get_reusable_executor", noted)
     assert run("matrix", "lung", "lung-learned", "--jobs", "1000").exit_code == 0
     assert set(started) == {loky.cpu_count()}
-
-
-@pytest.mark.parametrize(
-    ("target", "arguments"),
-    [
-        ("studies.learner_study.run_units", ["study", "six", "--learners", "mpl", "--out", "kept"]),
-        ("analysis.resampling.run_units", [*STABILITY, "--folder", "kept"]),
-        ("support.store.run_units", ["matrix", "six", "six-guess", "--folder", "kept"]),
-    ],
-)
-def test_a_run_that_is_stopped_says_that_it_goes_on(
-    target: str,
-    arguments: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def stop(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    module, _, name = target.rpartition(".")
-    monkeypatch.setattr(import_module(f"contextwise.{module}"), name, stop)
-    monkeypatch.setattr("sys.set_int_max_str_digits", lambda _: None)  # it would outlive the test
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 130
-    words = "interrupted; finished work is kept in kept, run the same command to resume\n"
-    assert capsys.readouterr().err.endswith(words)

@@ -13,24 +13,6 @@ from contextwise.cli.commands import COMPARED, ROWS, SECTIONS, sections
 from contextwise.formats import FORMATS
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_with_examples(command: str) -> None:
-    out = run(command, "--help").stdout
-    assert "Examples:" in out
-    assert f"contextwise {command}" in out
-
-
-def test_the_command_alone_prints_its_help() -> None:
-    assert run().stdout == run("--help").stdout
-    assert all(f"\n  {command} " in run().stdout for command in COMMANDS)
-
-
-def test_no_summary_of_a_command_is_cut() -> None:
-    for arguments in ((), ("plot", "--help")):
-        out = run(*arguments).stdout
-        assert not [line for line in out.splitlines()[1:] if line.endswith("...")]
-
-
 def test_the_formats_of_the_command_line_are_those_there_are() -> None:
     assert ", ".join(known.name for known in FORMATS) in " ".join(
         run("compare", "--help").stdout.split()
@@ -133,20 +115,6 @@ def test_an_option_without_the_one_it_belongs_to(arguments: list[str], message: 
 
 def test_a_learner_before_the_data() -> None:
     assert "learn d.csv --learner trees" in run("learn", "trees", "d.csv").stderr
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["Compare", "a", "b"], "did you mean 'compare'?"),
-        (["plot", "Grahp", "lung"], "did you mean 'graph'?"),
-        (["compare", "a", "b", "--CSV"], "did you mean '--csv'?"),
-        (["plot", "graph", "lung", "--around", "Smoker", "--out", "g.svg"], "mean 'smoker'?"),
-    ],
-)
-def test_a_wrong_name_gets_the_nearest(words: list[str], message: str) -> None:
-    found = CliRunner().invoke(contextwise, words)
-    assert message in f"{found.output}{found.exception}"
 
 
 OTHER_MEANINGS = {

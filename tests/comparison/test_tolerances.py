@@ -8,8 +8,7 @@ import pytest
 from contextwise import LogLinear, Structure, compare, explain
 from contextwise.comparison import tolerances
 from contextwise.comparison.question import pose
-from contextwise.comparison.tolerance_search import PairFeature, Tables, largest_differences
-from contextwise.comparison.tolerances import UNITS_PER_NAT, count_at
+from contextwise.comparison.tolerances import count_at
 from contextwise.comparison.two_models import Interrupted
 from contextwise.convert import by_values
 from contextwise.errors import DomainError, OpenResult
@@ -18,8 +17,11 @@ from contextwise.support.effort import Effort
 from contextwise.testing import brute_force_at
 
 DOMAIN = {"A": 2, "B": 2, "C": 2, "D": 3}
+
 FEATURES = ["A=1 & B=1", "A=1 & B=1 & C=1", "B=1 & C=1 & D=0", "C=1 & D=2"]
+
 TRUE = LogLinear(Structure(DOMAIN, FEATURES), [2.0, 1.0, 0.5, 0.001])
+
 GUESS = LogLinear(Structure(DOMAIN, FEATURES[:3]), [2.0, -1.0, 0.05])
 
 
@@ -160,12 +162,3 @@ def test_explain_lists_where_strong_dependences_differ() -> None:
     assert "stronger than 1" in str(explanation)
     with pytest.raises(DomainError, match="explain takes one tolerance"):
         explain(TRUE, GUESS, at=(0, 1))
-
-
-def test_regions_past_the_budget_are_left_out() -> None:
-    own = {0: 2, 1: 2}
-    one = [PairFeature({2: 2, 3: 2}, own, UNITS_PER_NAT), PairFeature({4: 2}, own, UNITS_PER_NAT)]
-    tables = Tables((0, 1), (2,) * 5, (one, []))
-    every = largest_differences(tables, UNITS_PER_NAT // 2, nodes=100)
-    assert sum(size for _, _, size in every) == 5
-    assert sum(size for _, _, size in largest_differences(tables, 1, nodes=2)) < 5

@@ -19,7 +19,7 @@ from contextwise.explorer import pair_card, tab_rows
 from contextwise.explorer.computations import Recipe, analyse_claims, learn_from, read_uploads
 from contextwise.explorer.job import Done, Upload
 from contextwise.learning import learner_named
-from contextwise.learning.parameters import parameters_of, parse_values
+from contextwise.learning.parameters import parameters_of
 from pages import (
     NEEDS_CHROMIUM,
     PATIENCE,
@@ -95,21 +95,6 @@ def test_a_learner_that_finds_too_little_is_contradicted() -> None:
     assert "associated" in shown
 
 
-def test_settings_are_values_of_their_type() -> None:
-    trees = learner_named("trees")
-    assert parse_values(trees, {"penalty": " 2.5 ", "min_count": "10", "refit": "l1"}) == {
-        "penalty": 2.5,
-        "refit": "l1",
-    }
-    for texts, message in (
-        ({"penalty": "much"}, "penalty must be a number, got 'much'"),
-        ({"min_count": "1.5"}, "min_count must be a whole number"),
-        ({"refit": "l3"}, "refit must be one of l1"),
-    ):
-        with pytest.raises(ContextwiseError, match=message):
-            parse_values(trees, texts)
-
-
 def test_every_offered_learner_has_a_form() -> None:
     for name in tab_rows.OFFERED:
         form = str(tab_rows.settings_form(name) or "")
@@ -140,9 +125,6 @@ def test_claims_of_a_learned_model_are_found_again_in_halves() -> None:
     assert analysis.halves is not None
     assert analysis.halves.count == 3
     assert analysis.halves.claims.keys() == set(analysis.evidence.claims)
-
-
-# -- in a browser ----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -10,49 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 import contextwise as cw
-from contextwise.distributions import mean_pseudo_log_likelihood
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning import AcyclicTrees, Data, Trees, as_data
 from contextwise.learning.base import fresh
-from contextwise.learning.tree_features import Tree, network_of, tree_logs
+from contextwise.learning.tree_features import Tree, network_of
 from contextwise.learning.trees import not_compiled
-from features_invariant import check_features
+from drawn_trees import learners, tables
 
 pytestmark = pytest.mark.skipif(bool(not_compiled), reason=str(not_compiled))
-
-
-@st.composite
-def tables(draw: st.DrawFn, most_rows: int = 40) -> Data:
-    """Rows with corners: constant and equal columns, one value, 65 and 200 values, no rows."""
-    cards = draw(st.lists(st.sampled_from([1, 2, 2, 2, 3, 65, 200]), min_size=1, max_size=5))
-    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
-    count = draw(st.integers(0, most_rows))
-    rows = np.array([rng.integers(0, min(card, 4), count) for card in cards]).T
-    rows = rows.reshape(count, len(cards))
-    for v in range(1, len(cards)):
-        kind = draw(st.sampled_from(["free", "equal", "opposite", "constant"]))
-        if kind == "equal" and cards[v] >= cards[v - 1]:
-            rows[:, v] = rows[:, v - 1]
-        elif kind == "opposite" and cards[v] == cards[v - 1] == 2:
-            rows[:, v] = 1 - rows[:, v - 1]
-        elif kind == "constant":
-            rows[:, v] = cards[v] - 1
-    return as_data(rows, cw.Domain.of_cardinalities(cards))
-
-
-learners = st.builds(
-    Trees,
-    penalty=st.sampled_from([0.0, 0.5, 2.0]),
-    min_count=st.sampled_from([0, 1, 5]),
-    prior=st.sampled_from([1.0, 0.3]),
-    n_jobs=st.sampled_from([1, 3]),
-)
-
-
-# -- the rules, written once more and plainly ------------------------------------------------------
 
 Node = tuple[Any, ...]
 
@@ -134,26 +101,6 @@ def test_many_values_in_many_rows() -> None:
     assert assert_follows_the_rules(data, Trees(penalty=15.0, min_count=5)) > 10
 
 
-# -- trees as models -------------------------------------------------------------------------------
-
-
-@given(data=tables(), learner=learners)
-def test_features_are_the_paths(data: Data, learner: Trees) -> None:
-    trees = learner.fit(data, domain=data.domain).trees_
-    network = network_of(data.domain, trees, learner.prior)
-    check_features(network.structure.features)
-    potential = np.zeros(len(data))
-    for feature, weight in zip(
-        network.structure.features.literals(), network.weights.tolist(), strict=True
-    ):
-        holds = [
-            np.array([allowed >> int(x) & 1 for x in data.rows[:, v]]) for v, allowed in feature
-        ]
-        potential += weight * np.prod(holds, axis=0) if holds else weight
-    logs: Any = sum(tree_logs(tree, data.rows, learner.prior) for tree in trees)
-    assert potential == pytest.approx(logs)
-
-
 def test_a_recorded_case() -> None:
     # 12 rows of (A, B, C), C = A where B=0 and noise where B=1; counted and scored by hand.
     rows = [[0, 0, 0]] * 3 + [[1, 0, 1]] * 3 + [[0, 1, 0], [0, 1, 1], [1, 1, 0]] * 2
@@ -174,25 +121,6 @@ def test_a_recorded_case() -> None:
     texts = map(alone.structure.feature_text, range(len(alone)))
     weights = dict(zip(texts, np.exp(alone.weights).tolist(), strict=True))
     assert weights == pytest.approx(expected)
-
-
-def test_scores_are_those_of_the_trees_and_of_the_network() -> None:
-    rng = np.random.default_rng(8)
-    rows = rng.integers(0, 2, (300, 5))
-    rows[:, 4] = rows[:, 0] & rows[:, 1]
-    found = Trees(penalty=2).fit(rows[:200])
-    expected = sum(tree_logs(t, rows[200:], 1.0) for t in found.trees_)
-    assert found.conditional_score(rows[200:]) == pytest.approx(np.mean(expected))
-    assert found.score(rows[200:]) == pytest.approx(
-        mean_pseudo_log_likelihood(found.model_, rows[200:])
-    )
-    refitted = Trees(penalty=2, refit="l1", l1=1.0).fit(rows[:200])
-    assert refitted.trees_ == found.trees_
-    assert (refitted.model_.weights != 0).all()
-    assert refitted.structure_._key <= found.structure_._key
-    assert refitted.score(rows[:200]) > found.score(rows[:200])
-    with pytest.raises(DomainError, match="cannot score 0 rows"):
-        found.conditional_score(np.zeros((0, 5), dtype=int))
 
 
 def test_ties_go_to_the_first_candidate() -> None:
@@ -231,9 +159,6 @@ def test_threads_do_not_change_the_trees() -> None:
     one, two = (Trees(penalty=1, n_jobs=n).fit(rows) for n in (1, -1))
     assert one.trees_ == two.trees_
     assert one.structure_.origin.learned == two.structure_.origin.learned
-
-
-# -- long work -------------------------------------------------------------------------------------
 
 
 ENDLESS = Trees(penalty=0.0, min_count=1, n_jobs=2)

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 from hypothesis import given
-from test_context_sets import Drawn, two_sets_and_a_pair
+from test_paper_features import Drawn, two_sets_and_a_pair
 
 from contextwise import compare
 from contextwise.counting.contract import ENGINES

@@ -13,12 +13,13 @@ import pytest
 
 from contextwise import Structure, study
 from contextwise.learning import Pgmpy, PyAgrum, Trees
-from contextwise.learning.identity import changes, identity_of_learner, source_hash
 from contextwise.studies.learner_study import ChangedStudy
 
 # At these sizes two hash seeds give two results of PC if it runs without a fixed one.
 STUDY: dict[str, Any] = {"truths": "bnlearn-asia", "rows": [100, 300], "repeats": 1}
+
 LEARNERS = {"pc": Pgmpy(method="pc"), "miic": PyAgrum(method="miic"), "trees": Trees(penalty=5.0)}
+
 SCRIPT = """
 import sys
 from contextwise.learning import Pgmpy, PyAgrum, Trees
@@ -111,23 +112,6 @@ def test_a_changed_learner_is_computed_again_and_told(
         distances.append([r["distance"] for r in result.results if r["learner"] == "mine"])
         sys.dont_write_bytecode = True
     assert distances == [[1, 1], [0, 0]]
-
-
-def test_what_an_identity_tells() -> None:
-    first, second = (identity_of_learner(Trees(penalty=p)) for p in (5.0, 9.0))
-    assert changes("trees", first, first) == []
-    assert changes("trees", first, second) == ["trees: penalty was 5.0 and is 9.0"]
-    assert "pgmpy" in identity_of_learner(Pgmpy())["versions"]
-
-
-def test_the_source_of_a_notebook_is_what_a_function_uses() -> None:
-    def notebook(constant: int) -> Any:
-        names: dict[str, Any] = {"__name__": "__main__"}
-        exec(f"def used(): return {constant}\ndef learn(rows): return used()", names)
-        return names["learn"]
-
-    assert source_hash(notebook(1)) == source_hash(notebook(1))
-    assert source_hash(notebook(1)) != source_hash(notebook(2))
 
 
 NOTEBOOK = """
