@@ -183,3 +183,23 @@ def test_a_phrase_keeps_its_names() -> None:
     phrase = Phrase("a ", Phrase("b ", Name("c")), ".")
     assert phrase == "a b c."
     assert [type(word) for word in phrase.words] == [str, str, Name, str]
+
+
+def test_the_interval_of_the_largest_difference_pays_for_the_choice() -> None:
+    effects = (
+        *(effect("share", at, "", share) for at, share in zip("abc", (0.2, 0.7, 0.4), strict=True)),
+        effect("difference", "b", "a", 0.5),
+        effect("difference", "c", "a", 0.2),
+        effect("odds ratio", "b", "a", 2.0, low=1.0, high=4.0),
+    )
+    found = contrast_of(evidence(effects=effects))
+    assert found is not None
+    assert found.candidates == 2
+    # 2.2414 is the quantile of 0.025 / 2, 1.95996 that of 0.025.
+    assert found.difference.high == pytest.approx(0.5 + 0.05 * 2.2414 / 1.95996, abs=1e-5)
+    assert found.odds is not None
+    assert found.odds.high == pytest.approx(2 * 2 ** (2.2414 / 1.95996), rel=1e-4)
+
+
+def test_what_could_not_be_tested_has_no_adjusted_number() -> None:
+    assert contrast_of(evidence("could not be tested")) is None

@@ -66,6 +66,7 @@ def test_the_page_has_all_sections(outcome: str | None) -> None:
     ):
         assert words in page, words
     assert not re.search(FORBIDDEN, page.split("What the structure adds")[0])
+    assert "\\x" not in page  # an escaped sign, such as a no-break space
 
 
 def test_the_outcome_is_the_question() -> None:

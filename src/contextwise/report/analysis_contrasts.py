@@ -2,13 +2,17 @@
 
 A pair of variables with many states has many effects. A table has room for one, and a sentence too:
 the *contrast*. Between the ends of an ordered variable, else between the reference and the state
-that differs most from it; of an outcome with several states, that of the largest clear difference.
+that differs most from it; of an outcome with several states, that of the largest difference.
+
+The largest of several differences is large by chance too, so its intervals pay for the choice: with
+five candidates they are 99 % intervals (Bonferroni), and cover the largest one 95 times of 100.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import exp, log
 
 from contextwise.evidence.pair_records import PairEffect, PairEvidence
 
@@ -27,6 +31,7 @@ class Contrast:
     last: PairEffect  #: the share where it is at ``difference.at``
     difference: PairEffect
     odds: PairEffect | None  #: per step of an ordered variable, or of the same two states
+    candidates: int  #: differences of which this one is the largest; its intervals pay for it
 
     @property
     def of(self) -> str:
@@ -55,7 +60,9 @@ def shares_of(effects: Iterable[PairEffect], state: str, least: int) -> list[Pai
 def contrast_of(
     evidence: PairEvidence, ordered: Sequence[str] = (), least: int = 0
 ) -> Contrast | None:
-    """Return the contrast of a pair, or None if no two states have enough rows."""
+    """Return the contrast of a pair, or None if it could not be tested or states have few rows."""
+    if evidence.verdict == "could not be tested":
+        return None
     enough = max(least, FEWEST_ROWS_QUOTED)
     shares = {(e.state, e.at): e for e in evidence.effects if e.kind == "share"}
     found = []
@@ -71,10 +78,27 @@ def contrast_of(
     if found[0][0].by in ordered:  # from end to end
         end = found[-1][0].at
         found = [each for each in found if each[0].at == end]
-    difference, first, last = max(
-        found, key=lambda each: (each[0].excludes_none, abs(each[0].estimate))
-    )
-    return Contrast(evidence, first, last, difference, odds_of(evidence, difference))
+    difference, first, last = max(found, key=lambda each: abs(each[0].estimate))
+    odds = odds_of(evidence, difference)
+    if odds is not None and odds.kind != "odds ratio per step":
+        odds = paid(odds, len(found))
+    return Contrast(evidence, first, last, paid(difference, len(found)), odds, len(found))
+
+
+def paid(effect: PairEffect, candidates: int) -> PairEffect:
+    """Widen the 95 % interval of the largest of some effects, so that it covers all of them."""
+    if candidates == 1:
+        return effect
+    from scipy.stats import norm
+
+    wider = float(norm.isf(0.025 / candidates) / norm.isf(0.025))
+    if effect.kind == "difference":
+        reach = wider * max(effect.high - effect.estimate, effect.estimate - effect.low)
+        low, high = effect.estimate - reach, effect.estimate + reach
+        return replace(effect, low=max(-1.0, low), high=min(1.0, high))
+    middle = log(effect.estimate)
+    low, high = (middle + wider * (log(end) - middle) for end in (effect.low, effect.high))
+    return replace(effect, low=exp(low), high=exp(high))
 
 
 def odds_of(evidence: PairEvidence, difference: PairEffect) -> PairEffect | None:

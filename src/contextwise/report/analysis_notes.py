@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contextwise.analysis.conclusions import Analysis
-from contextwise.report.analysis_answer import differences, other, questions, shown_pairs
+from contextwise.report.analysis_answer import (
+    contrasts,
+    differences,
+    other,
+    questions,
+    shown_pairs,
+)
 from contextwise.report.words import joined_names, p_text, percent, strength
 from contextwise.support.formatting import listed, plural
 
@@ -45,6 +51,11 @@ def table_note(analysis: Analysis) -> str:
     ]
     if "odds ratio per step" in kinds:
         told.append("Odds ratios of ordered variables are per step.")
+    if any(each.candidates > 1 for each in contrasts(analysis, pairs)):
+        told.append(
+            "Where there are more states, the row has the largest difference from the first one "
+            "named, and its intervals are wider to pay for that choice (Bonferroni)."
+        )
     told.append(f"p is corrected for the {plural(len(pairs), 'pair')} of the table (Holm).")
     if any(each.approximate for pair in pairs for each in pair.effects):
         told.append("With fewer than 300 rows the intervals are approximate.")

@@ -275,8 +275,12 @@ MARKS = {
 def phrase_html(phrase: str) -> Markup:
     """Return a phrase with its names in bold; no line ends before a percent sign."""
     words = phrase.words if isinstance(phrase, Phrase) else (phrase,)
-    kept = (w if isinstance(w, Name) else w.replace(" %", "\N{NO-BREAK SPACE}%") for w in words)
-    return joined(tag("b", word) if isinstance(word, Name) else word for word in kept)
+    return joined(
+        tag("b", word)
+        if isinstance(word, Name)
+        else Markup(joined([word]).replace(" %", "&nbsp;%"))
+        for word in words
+    )
 
 
 def mark(verdict: str) -> Markup:
