@@ -23,7 +23,7 @@ from contextwise.report.analysis_answer import (
     title_sentence,
     verdict_note,
 )
-from contextwise.report.analysis_contrasts import contrast_of
+from contextwise.report.analysis_contrasts import contrast_of, effect_by_state
 from contextwise.report.words import Name, Phrase, p_text, percent, points, ratio
 
 
@@ -155,15 +155,42 @@ def interaction(*values: float) -> Interaction:
     return Interaction(("ill", "age"), "year", "differs", 0.001, 0.02, "2 tests", states=states)
 
 
+def told(each: Interaction) -> Phrase:
+    return interaction_sentence(effect_by_state(each), each.by)
+
+
 def test_a_difference_is_told_by_its_ends() -> None:
-    told = interaction_sentence(interaction(0.1, -0.2, 0.3))
-    assert "−20 (−25 to −15) where year is s1, +30 (+25 to +35) where it is s2." in told
+    assert told(interaction(0.1, -0.2, 0.3)) == (
+        "From age young to old, the share of ill = yes falls by 20 points (15 to 25) where year is "
+        "s1, and rises by 30 points (25 to 35) where it is s2."
+    )
+    assert told(interaction(0.01, 0.3)).endswith(
+        "rises by 30 points (25 to 35) where year is s1, and shows no change (+1 (−4 to +6)) where "
+        "it is s0."
+    )
 
 
 def test_groups_with_few_rows_are_not_told() -> None:
     each = interaction(0.1, 0.3)
     few = replace(each, states=tuple(replace(s, rows=19.0) for s in each.states))
-    assert interaction_sentence(few) == "The test shows that it differs; no single number says how."
+    assert told(few) == "The test shows that it differs; no single number says how."
+    thin = replace(each.states[0].effects[0], rows=19.0)
+    one = replace(each, states=(replace(each.states[0], effects=(thin,)), each.states[1]))
+    assert effect_by_state(one) == []
+
+
+def test_of_several_effects_the_one_that_differs_most_clearly_is_told() -> None:
+    """A reversal between states of a variable with three of them has one picture, too."""
+    states = tuple(
+        StateEffects(
+            name,
+            100.0,
+            (effect("difference", "old", "young", 0.1), effect("difference", "mid", "young", mid)),
+        )
+        for name, mid in (("a", -0.2), ("b", 0.3))
+    )
+    each = Interaction(("ill", "age"), "year", "differs", 0.001, 0.02, "2 tests", states=states)
+    assert [e.at for _, e in effect_by_state(each)] == ["mid", "mid"]
 
 
 def test_numbers_are_written_for_people() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from contextwise.analysis.conclusions import Analysis
 from contextwise.analysis.pair_rows import to_hide
-from contextwise.evidence.pair_records import Interaction, PairEffect, PairEvidence
+from contextwise.evidence.pair_records import Interaction, PairEffect, PairEvidence, StateEffects
 from contextwise.report.analysis_contrasts import Contrast, contrast_of
 from contextwise.report.words import (
     MOST_NAMED,
@@ -28,6 +28,8 @@ from contextwise.report.words import (
 from contextwise.support.formatting import plural
 
 NOT_ON_AVERAGE = "associated, not on average"
+MOST_LINES = 3
+"""Groups that are drawn as lines over the states of an ordered variable."""
 CLEARLY_LESS = 1.5
 """A crude difference that is larger by this factor, and by three points, is worth a sentence."""
 
@@ -145,7 +147,8 @@ def next_sentences(analysis: Analysis) -> list[Phrase]:
     worth = [c for c in contrasts(analysis, pairs) if c.is_worth_a_sentence]
     told: list[Phrase] = []
     if analysis.outcome is None:
-        told += [_contrast_sentence(c) for c in worth[:1]]
+        strongest = sorted(worth, key=lambda c: -(c.evidence.v or 0.0))
+        told += [_contrast_sentence(c) for c in strongest[:1]]
     else:
         told += _also(worth)
     told += _explained(worth)
@@ -153,7 +156,7 @@ def next_sentences(analysis: Analysis) -> list[Phrase]:
     if differing:
         told.append(_differs(differing, analysis.outcome))
     suggestive = [e for e in pairs if e.verdict == "suggestive"]
-    if suggestive and len(suggestive) <= MOST_NAMED:
+    if suggestive:
         told.append(_suggestive(suggestive, analysis.outcome))
     return told
 
@@ -161,13 +164,19 @@ def next_sentences(analysis: Analysis) -> list[Phrase]:
 def differences(analysis: Analysis) -> list[Interaction]:
     """Return where the test of equal association shows a difference, the clearest first.
 
-    Three variables are one question: of its forms, that with the most states to compare.
+    Three variables are one question. Of its forms it is that of an ordered variable in few groups,
+    which has one number per group; else that with the most states to compare.
     """
+    ordered = {name for name, _ in analysis.settings.ordered}
+
+    def rank(each: Interaction) -> tuple[bool, int]:
+        states = len(each.states)
+        return not ordered.isdisjoint(each.pair) and 2 <= states <= MOST_LINES, states
+
     shown: dict[frozenset[str], Interaction] = {}
     for each in analysis.interactions:
         three = frozenset((*each.pair, each.by))
-        known = shown.get(three)
-        if each.verdict == "differs" and (known is None or len(each.states) > len(known.states)):
+        if each.verdict == "differs" and (three not in shown or rank(each) > rank(shown[three])):
             shown[three] = each
     return sorted(shown.values(), key=lambda each: 1.0 if each.p is None else each.p)
 
@@ -242,13 +251,15 @@ def _differs(found: Sequence[Interaction], outcome: str | None) -> Phrase:
 
 def _suggestive(pairs: Sequence[PairEvidence], outcome: str | None) -> Phrase:
     said = []
-    for each in pairs:
+    for each in pairs[:MOST_NAMED]:
         names = (
             Name(other(each.pair, outcome))
             if outcome
             else Phrase(Name(each.pair[0]), " with ", Name(each.pair[1]))
         )
         said.append(Phrase(names, f" (p = {p_text(each.p)}, {p_text(each.adjusted)} corrected)"))
+    if len(pairs) > MOST_NAMED:
+        said.append(Phrase(f"{len(pairs) - MOST_NAMED} more"))
     return Phrase("Suggestive only: ", listed_phrases(said), ".")
 
 
@@ -311,29 +322,41 @@ def evidence_sentence(evidence: PairEvidence) -> Phrase:
     return Phrase(f"Could not be tested: {why}{only}.")
 
 
-def interaction_sentence(each: Interaction, least: int = 0) -> Phrase:
+def interaction_sentence(groups: Sequence[tuple[StateEffects, PairEffect]], by: str) -> Phrase:
     """Say how an association differs between the two states where its effects differ most."""
-    shown = [(s.state, e) for s in each.states if (e := main_effect(s.effects, s.rows, least))]
-    if len(shown) < 2:
+    if not groups:
         return Phrase("The test shows that it differs; no single number says how.")
-    kinds = {(e.kind, e.state, e.at, e.reference) for _, e in shown}
-    if len(kinds) > 1:
-        return Phrase("The test shows that it differs; each group has numbers of its own.")
-    low = min(shown, key=lambda one: one[1].estimate)
-    high = max(shown, key=lambda one: one[1].estimate)
-    return Phrase(
-        f"{effect_label(low[1])}: {effect_text(low[1])} where ",
-        Name(each.by),
-        f" is {low[0]}, {effect_text(high[1])} where it is {high[0]}.",
-    )
+    ends = [f(groups, key=lambda one: one[1].estimate) for f in (min, max)]
+    said: list[Phrase] = []
+    for group, effect in sorted(ends, key=lambda one: not one[1].excludes_none):
+        where = Phrase("where it is ") if said else Phrase("where ", Name(by), " is ")
+        if effect.excludes_none:
+            said.append(Phrase(f"{change_text(effect)} ", where, group.state))
+        else:
+            said.append(Phrase(f"shows no change ({effect_text(effect)}) ", where, group.state))
+    return Phrase(change_start(ends[0][1]), " ", said[0], ", and ", said[1], ".")
 
 
-def main_effect(effects: Sequence[PairEffect], rows: float, least: int = 0) -> PairEffect | None:
-    """Return the effect that stands for a group: per step, else a difference or odds ratio."""
-    if rows < max(least, 20):
-        return None
-    kinds = ("odds ratio per step", "difference", "odds ratio")
-    return next((e for kind in kinds for e in effects if e.kind == kind), None)
+def change_start(effect: PairEffect) -> Phrase:
+    """Name what changes with what: ``From colour Black to White, the share of released = Yes``."""
+    by, what = Name(effect.by), Phrase(Name(effect.of), f" = {effect.state}")
+    if not effect.state:
+        what = Phrase("a higher ", Name(effect.of))
+    if not effect.at:
+        return Phrase("With each step of ", by, ", the odds of ", what)
+    kind = "share" if effect.kind == "difference" else "odds"
+    return Phrase("From ", by, f" {effect.reference} to {effect.at}, the {kind} of ", what)
+
+
+def change_text(effect: PairEffect) -> str:
+    """Say how much it changes: ``rises by 14 points (8 to 20)``."""
+    if effect.kind != "difference":
+        return f"is multiplied by {effect_text(effect)}"
+    sign = -1 if effect.estimate < 0 else 1
+    low, high = sorted(round(100 * sign * end) for end in (effect.low, effect.high))
+    about = "about " if effect.approximate else ""
+    size = plural(round(100 * abs(effect.estimate)), "point")
+    return f"{'rises' if sign > 0 else 'falls'} by {size} ({about}{low} to {high})"
 
 
 def effect_label(effect: PairEffect) -> str:
@@ -348,4 +371,4 @@ def effect_text(effect: PairEffect) -> str:
     """Write an effect with its interval."""
     written = points if effect.kind == "difference" else ratio
     about = "about " if effect.approximate else ""
-    return f"{about}{written(effect.estimate)} ({between(effect.low, effect.high, written)})"
+    return f"{written(effect.estimate)} ({about}{between(effect.low, effect.high, written)})"

@@ -10,11 +10,12 @@ five candidates they are 99 % intervals (Bonferroni), and cover the largest one 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import exp, log
+from math import exp, hypot, log
 
-from contextwise.evidence.pair_records import PairEffect, PairEvidence
+from contextwise.evidence.pair_records import Interaction, PairEffect, PairEvidence, StateEffects
 
 FEWEST_ROWS_QUOTED = 20
 """States with fewer rows are not quoted."""
@@ -78,11 +79,14 @@ def contrast_of(
     if found[0][0].by in ordered:  # from end to end
         end = found[-1][0].at
         found = [each for each in found if each[0].at == end]
-    difference, first, last = max(found, key=lambda each: abs(each[0].estimate))
+    choices = [(paid(each, len(found)), first, last) for each, first, last in found]
+    difference, first, last = max(
+        choices, key=lambda each: (each[0].excludes_none, abs(each[0].estimate))
+    )
     odds = odds_of(evidence, difference)
     if odds is not None and odds.kind != "odds ratio per step":
         odds = paid(odds, len(found))
-    return Contrast(evidence, first, last, paid(difference, len(found)), odds, len(found))
+    return Contrast(evidence, first, last, difference, odds, len(found))
 
 
 def paid(effect: PairEffect, candidates: int) -> PairEffect:
@@ -98,7 +102,7 @@ def paid(effect: PairEffect, candidates: int) -> PairEffect:
         return replace(effect, low=max(-1.0, low), high=min(1.0, high))
     middle = log(effect.estimate)
     low, high = (middle + wider * (log(end) - middle) for end in (effect.low, effect.high))
-    return replace(effect, low=exp(low), high=exp(high))
+    return replace(effect, low=exp(max(low, -700.0)), high=exp(min(high, 700.0)))
 
 
 def odds_of(evidence: PairEvidence, difference: PairEffect) -> PairEffect | None:
@@ -112,3 +116,45 @@ def odds_of(evidence: PairEvidence, difference: PairEffect) -> PairEffect | None
         if same and each.reference == difference.reference:
             return each
     return None
+
+
+# -- an association in each state of a third variable ----------------------------------------------
+
+KINDS = ("odds ratio per step", "difference", "odds ratio")
+"""The kinds of effects that are compared, the best first."""
+
+
+def effect_by_state(each: Interaction, least: int = 0) -> list[tuple[StateEffects, PairEffect]]:
+    """Return one effect in each state of the third variable that has enough rows for it.
+
+    Of the effects that most states have it is the one that differs most clearly. The list is empty
+    if no effect is known in two states.
+    """
+    enough = max(least, FEWEST_ROWS_QUOTED)
+    found: dict[tuple[str, ...], list[tuple[StateEffects, PairEffect]]] = defaultdict(list)
+    for group in each.states:
+        rows = {e.at: e.rows for e in group.effects if e.kind == "share"}
+        for e in group.effects:
+            smallest = min(group.rows, e.rows, rows.get(e.reference, e.rows))
+            if e.kind in KINDS and smallest >= enough:
+                key = e.kind, e.of, e.state, e.by, e.at, e.reference, e.against
+                found[key].append((group, e))
+    known = [key for key in found if len(found[key]) > 1]
+    if not known:
+        return []
+    best = max(known, key=lambda key: (-KINDS.index(key[0]), len(found[key]), _apart(found[key])))
+    return found[best]
+
+
+def _apart(groups: Sequence[tuple[StateEffects, PairEffect]]) -> float:
+    """Measure how clearly the largest and the smallest effect differ."""
+    scaled = [_scaled(effect) for _, effect in groups]
+    (low, low_reach), (high, high_reach) = min(scaled), max(scaled)
+    return (high - low) / max(hypot(low_reach, high_reach), 1e-9)
+
+
+def _scaled(effect: PairEffect) -> tuple[float, float]:
+    """Return an effect on the scale of its errors, and the half of its interval."""
+    if effect.kind == "difference":
+        return effect.estimate, (effect.high - effect.low) / 2
+    return log(effect.estimate), log(effect.high / effect.low) / 2

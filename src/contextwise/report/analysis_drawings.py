@@ -17,11 +17,14 @@ from contextwise.report.words import percent, strength
 
 ROW = 26.0
 WIDTH = 300.0
-LABELS, VALUES = 92.0, 70.0
+VALUES = 58.0
+LONGEST_LABEL = 18
+"""Letters of the name of a group."""
 MOST_ARCS = 12
 """Variables up to which all pairs are drawn as arcs."""
 LABEL = 48.0, 28.0
 """Room for the number of an arc."""
+SHORTEST_ARC = 32.0
 SHOWN_V = 0.1
 """A V from which an arc has its number."""
 
@@ -102,7 +105,8 @@ class Rows:
         ends = [min(max(v, -1.0), 20.0) for s in spreads for v in (s.low, s.high)]
         scale = Scale.of(ends, zero)
         height = ROW * len(self.rows) + 8
-        left, wide = LABELS, WIDTH - LABELS - VALUES
+        left = 18 + 6.6 * min(LONGEST_LABEL, max(len(name) for name, _ in self.rows))
+        wide = WIDTH - left - VALUES
 
         def x(value: float) -> float:
             return left + wide * scale.place(value)
@@ -112,7 +116,7 @@ class Rows:
             y = ROW * k + ROW / 2 + 2
             kind = "1" if not each.low <= zero <= each.high else "0"
             shapes += [
-                text(shortened(name, 13), (left - 8, y), "t", "end"),
+                text(shortened(name, LONGEST_LABEL), (left - 8, y), "t", "end"),
                 line((x(each.low), y), (x(each.high), y), class_=f"d{kind}l"),
                 tag("circle", cx=x(each.value), cy=y, r=4.0, class_=f"d{kind}"),
                 text(each.written(each.value), (WIDTH - 4, y), "t", "end"),
@@ -121,44 +125,122 @@ class Rows:
         return svg_picture("rows", (WIDTH, height), f"{self.label}. {told}", *shapes)
 
 
+SharePoint = tuple[float, float, float]
+"""A share with the ends of its interval."""
+
+
 @dataclass(frozen=True)
-class Line:
-    """Shares over the states of an ordered variable, with their intervals."""
+class Lines:
+    """Shares over the states of a variable, a line for each group; only points if unordered."""
 
     label: str
-    points: tuple[tuple[str, float, float, float], ...]
+    states: tuple[str, ...]
+    groups: tuple[tuple[str, tuple[SharePoint | None, ...]], ...]
+    is_ordered: bool = True
+    under: tuple[tuple[str, bool], ...] = ()  #: a number for each state, and whether it is clear
 
     def svg(self) -> Markup:
-        """Draw the line; its ends have numbers."""
-        height, bottom, left, right = 150.0, 122.0, 40.0, WIDTH - 24
-        values = [v for _, *three in self.points for v in three]
-        low, high = min(values), max(values)
-        pad = max(0.02, 0.1 * (high - low))
-        low, high = max(0.0, low - pad), min(1.0, high + pad)
-        step = (right - left) / (len(self.points) - 1)
+        """Draw the lines; numbers are below the states, names of groups at the right."""
+        names = [shortened(name, 12) for name, _ in self.groups]
+        left, right = 40.0, WIDTH - (16 + 6.6 * max(map(len, names)) if len(names) > 1 else 24.0)
+        bottom = 122.0
+        known = [v for _, points in self.groups for p in points if p for v in p]
+        low, high, ticks = share_scale(min(known), max(known))
+        step = (right - left) / max(len(self.states) - 1, 1)
 
-        def place(k: int, value: float) -> Point:
-            return left + step * k, 10 + (bottom - 10) * (high - value) / (high - low)
+        def place(k: int, group: int, value: float) -> Point:
+            aside = 4.0 * (group - (len(names) - 1) / 2)
+            return left + step * k + aside, 10 + (bottom - 10) * (high - value) / (high - low)
 
         shapes: list[Markup] = []
-        for value in (low, (low + high) / 2, high):
-            y = place(0, value)[1]
+        for value in ticks:
+            y = place(0, 0, value)[1]
             shapes.append(line((left - 8, y), (right + 8, y), class_="g"))
             shapes.append(text(percent(value), (left - 12, y), "t", "end"))
-        path = " ".join(
-            f"{'L' if k else 'M'}{x:.1f} {y:.1f}"
-            for k, (x, y) in enumerate(place(k, p[1]) for k, p in enumerate(self.points))
-        )
-        shapes.append(tag("path", d=path, class_="ln ci1"))
-        every = -(-len(self.points) // 7)
-        for k, (state, value, least, most) in enumerate(self.points):
-            x, y = place(k, value)
-            shapes.append(line((x, place(k, least)[1]), (x, place(k, most)[1]), class_="ci1 wk"))
-            told = tip(f"{state}: {percent(value)}, {percent(least)} to {percent(most)}")
-            shapes.append(tag("circle", told, cx=x, cy=y, r=3.4, class_="c1"))
-            if k % every == 0:
-                shapes.append(text(shortened(state, 9), (x, bottom + 16), "t", "middle"))
-        return svg_picture("line", (WIDTH, height), self.label, *shapes)
+        ends = []
+        for g, (_, points) in enumerate(self.groups):
+            shapes += self._group(g, place)
+            last, point = [(k, point) for k, point in enumerate(points) if point][-1]
+            ends.append((place(last, g, point[0])[1], g))
+        if len(names) > 1:
+            for y, g in spread_out(ends, 14.0):
+                shapes.append(text(names[g], (right + 14, y), f"t n{g + 1}", "start"))
+        every = -(-len(self.states) // 7)
+        most = max(3, int(every * step / 6.4))
+        for k in range(0, len(self.states), every):
+            at = left + step * k, bottom + 16
+            shapes.append(text(shortened(self.states[k], most), at, "t", "middle"))
+        for k, (number, is_clear) in enumerate(self.under):
+            if step >= 24 or k % 2 == 0:
+                kind = "t strong" if is_clear else "t"
+                shapes.append(text(number, (left + step * k, bottom + 34), kind, "middle"))
+        size = WIDTH, bottom + (44 if self.under else 26)
+        return svg_picture("line", size, f"{self.label}. {self._told()}", *shapes)
+
+    def _group(self, g: int, place: Callable[[int, int, float], Point]) -> list[Markup]:
+        """Draw the line of a group, which has a gap where a share is unknown."""
+        name, points = self.groups[g]
+        shapes, d, is_open = list[Markup](), "", False
+        for k, point in enumerate(points):
+            if point is not None:
+                (x, y), low, high = (place(k, g, value) for value in point)
+                d += f"{'L' if is_open else 'M'}{x:.1f} {y:.1f}"
+                told = tip(f"{name} {self.states[k]}: {share_with_interval(point)}".strip())
+                shapes += [line(low, high, class_=f"ci{g + 1} wk"), _dot(g, (x, y), told)]
+            is_open = point is not None
+        return [tag("path", d=d, class_=f"ln ci{g + 1}"), *shapes] if self.is_ordered else shapes
+
+    def _told(self) -> str:
+        told = []
+        for name, points in self.groups:
+            known = zip(self.states, points, strict=True)
+            shares = ", ".join(f"{state} {percent(point[0])}" for state, point in known if point)
+            told.append(f"{name}: {shares}" if name else shares)
+        return "; ".join(told)
+
+
+def _dot(group: int, place: Point, told: Markup) -> Markup:
+    """Return the mark of a group: a circle, a diamond or a square."""
+    x, y = place
+    if group == 0:
+        return tag("circle", told, cx=x, cy=y, r=3.4, class_="c1")
+    corners = [(0.0, -4.6), (4.6, 0.0), (0.0, 4.6), (-4.6, 0.0)]
+    if group == 2:
+        corners = [(-3.2, -3.2), (3.2, -3.2), (3.2, 3.2), (-3.2, 3.2)]
+    points = " ".join(f"{x + dx:.1f},{y + dy:.1f}" for dx, dy in corners)
+    return tag("polygon", told, points=points, class_=f"c{group + 1}")
+
+
+def share_with_interval(point: SharePoint) -> str:
+    """Write a share with its interval: ``65 % (61 % to 69 %)``."""
+    value, low, high = map(percent, point)
+    return f"{value} ({low} to {high})"
+
+
+def share_scale(low: float, high: float) -> tuple[float, float, list[float]]:
+    """Return the ends of an axis for shares, and its round ticks.
+
+    >>> share_scale(0.12, 0.56)
+    (0.0, 0.6, [0.0, 0.2, 0.4, 0.6])
+    """
+    for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5):
+        first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
+        if last - first <= 4:
+            break
+    ticks = [round(k * step, 6) for k in range(first, max(last, first + 1) + 1)]
+    return ticks[0], ticks[-1], ticks
+
+
+def spread_out(places: Sequence[tuple[float, int]], gap: float) -> list[tuple[float, int]]:
+    """Move labels apart that would overlap.
+
+    >>> spread_out([(10.0, 0), (12.0, 1), (50.0, 2)], 14.0)
+    [(10.0, 0), (24.0, 1), (50.0, 2)]
+    """
+    moved: list[tuple[float, int]] = []
+    for y, key in sorted(places):
+        moved.append((max(y, moved[-1][0] + gap) if moved else y, key))
+    return moved
 
 
 @dataclass(frozen=True)
@@ -187,9 +269,8 @@ class Arcs:
             is_left = self.outcome in each.pair
             side = -1 if is_left else 1
             start = middle + side * half
-            bulge = (left - 16 if is_left else reach) * (
-                (second - first) / gap / len(self.names)
-            ) ** 0.8
+            far = ((second - first) / gap / len(self.names)) ** 0.8
+            bulge = max(SHORTEST_ARC, (left - 16 if is_left else reach) * far)
             d = f"M{start:.1f} {first:.1f}C{start + side * bulge * 4 / 3:.1f} {first:.1f} "
             d += f"{start + side * bulge * 4 / 3:.1f} {second:.1f} {start:.1f} {second:.1f}"
             v = each.v or 0.0

@@ -7,7 +7,7 @@ pairs, the data as read, what to know before quoting, and the methods paragraph.
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from importlib.metadata import version
 
@@ -54,13 +54,17 @@ from contextwise.report.html import (
     tag,
     verdict_line,
 )
-from contextwise.report.parts import Card, Judged, Spread, Table, cell_text
-from contextwise.report.words import points
+from contextwise.report.parts import Card, Cell, Spread, Table
+from contextwise.report.words import points, strength
 from contextwise.support.formatting import name as short
 from contextwise.support.formatting import plural
 
 MOST_SQUARES = 60
-MOST_IN_LIST = 30
+MOST_IN_LIST, MOST_OPEN, MOST_BESIDE = 30, 12, 6
+"""Pairs that a page lists unfolded: without a picture, as its answer, and beside those of an
+outcome."""
+MOST_BOXES = 8
+"""Variables whose states a page counts unfolded."""
 MOST_STATES = 8
 """States of a variable that the page counts."""
 
@@ -150,32 +154,56 @@ def findings_html(analysis: Analysis) -> Markup:
 
 
 def _answer_table(analysis: Analysis) -> Markup:
-    if analysis.outcome is None:
-        most = MOST_IN_LIST
-        shown = pairs_table(analysis, in_order(analysis, shown_pairs(analysis)), "Pairs", most)
-        return section("Pair by pair", as_html([shown]), note(notes.pairs_note(analysis)))
-    table = outcome_table(analysis)
     key = tag(
         "p",
         *(tag("span", class_="key", aria_hidden="true"), notes.held_text(analysis)),
         *(" ", tag("span", class_="key o", aria_hidden="true"), "crude"),
         class_="lede",
     )
-    return section(table.title, key, outcome_html(table), note(notes.table_note(analysis)))
+    if analysis.outcome is None:
+        ordered = in_order(analysis, shown_pairs(analysis))
+        shown = pairs_table(analysis, ordered, "Pairs", _most_rows(analysis))
+        drawn = drawn_table(shown, "V", strength)
+        return section("Pair by pair", key, drawn, note(notes.pairs_note(analysis)))
+    table = outcome_table(analysis)
+    drawn = drawn_table(table, "Difference in points", points)
+    return section(table.title, key, drawn, note(notes.table_note(analysis)))
 
 
-def outcome_html(table: Table) -> Markup:
-    """Return the table of the outcome: on a phone each row becomes a block."""
-    spreads = [row[3] for row in table.rows if isinstance(row[3], Spread)]
+def _most_rows(analysis: Analysis) -> int:
+    """Return how many pairs a page lists unfolded: more where no picture can show all."""
+    has_picture = len(analysis.data.domain) <= MOST_SQUARES
+    return MOST_IN_LIST if not has_picture else MOST_BESIDE if analysis.outcome else MOST_OPEN
+
+
+CLASSES = {
+    "from → to": "",
+    "points": "r cpt",
+    "V": "r cv",
+    "odds ratio": "r cor",
+    "crude V": "r cme",
+    "p": "r cp",
+    "verdict": "cve",
+}
+"""The classes of the columns of a table with plots; that without one goes below the name."""
+
+
+def drawn_table(table: Table, axis_title: str, written: Callable[[float], str]) -> Markup:
+    """Return a table with plots; on a phone each row becomes a block."""
+    plotted = [column.style for column in table.columns].index("plot")
+    spreads = [cell for row in table.rows if isinstance(cell := row[plotted], Spread)]
     ends = [min(max(v, -1.0), 1.0) for s in spreads for v in (s.low, s.high, s.crude or 0.0)]
     scale = Scale.of(ends or [-0.1, 0.1], 0.0)
-    heads = [tag("th", column.title, scope="col") for column in table.columns]
-    heads[3] = tag("th", "Difference in points", axis(scale, points), scope="col", class_="axh")
-    for k, title in ((4, "Points"), (5, "Odds ratio")):
-        heads[k] = tag("th", title, tag("small", "95 % interval"), scope="col", class_="r")
-    heads[6] = tag("th", "p", scope="col", class_="r")
-    del heads[1]
-    body = (_outcome_row(row, scale) for row in table.rows)
+    heads = []
+    for column in table.columns:
+        kind = CLASSES.get(column.title, "csh")
+        if column.style == "plot":
+            heads.append(tag("th", axis_title, axis(scale, written), scope="col", class_="axh"))
+        elif kind:
+            interval = tag("small", "95 % interval") if column.style == "score" else None
+            side = "r" if kind.startswith("r ") else None
+            heads.append(tag("th", column.title, interval, scope="col", class_=side))
+    body = (_drawn_row(table, row, scale) for row in table.rows)
     drawn = tag(
         "table",
         tag("thead", tag("tr", *heads)),
@@ -183,28 +211,22 @@ def outcome_html(table: Table) -> Markup:
         class_="main",
         aria_label=table.title,
     )
-    small = tag("div", axis(scale, points), class_="only-s")
-    return tag("div", small, drawn)
+    return tag("div", tag("div", axis(scale, written), class_="only-s"), drawn)
 
 
-def _outcome_row(row: tuple[object, ...], scale: Scale) -> Markup:
-    name, span, shares, difference, _, odds, p, verdict = row
-    plot = spread_plot(difference, scale, 0.0) if isinstance(difference, Spread) else None
-    assert isinstance(verdict, Judged)
-    return tag(
-        "tr",
-        tag("th", tag("b", str(name)), tag("small", str(span)), scope="row", class_="cn"),
-        tag("td", str(shares or "–"), class_="csh"),
-        tag("td", plot, class_="cpl"),
-        tag("td", _with_interval(difference), class_="r cpt"),
-        tag("td", _with_interval(odds), class_="r cor"),
-        tag("td", cell_text(p, "p"), class_="r cp"),  # type: ignore[arg-type]
-        tag("td", cell_html(verdict, "text"), class_="cve"),
-    )
-
-
-def _with_interval(cell: object) -> Markup:
-    return cell_html(cell, "score") if isinstance(cell, Spread) else Markup("–")
+def _drawn_row(table: Table, row: Sequence[Cell], scale: Scale) -> Markup:
+    cells = list(zip(row, table.columns, strict=True))[1:]
+    below = next((cell for cell, column in cells if CLASSES.get(column.title) == ""), None)
+    small = tag("small", str(below)) if below else None
+    shown = [tag("th", tag("b", str(row[0])), small, scope="row", class_="cn")]
+    for cell, column in cells:
+        kind = CLASSES.get(column.title, "csh")
+        if column.style == "plot":
+            plot = spread_plot(cell, scale, 0.0) if isinstance(cell, Spread) else None
+            shown.append(tag("td", plot, class_="cpl"))
+        elif kind:
+            shown.append(tag("td", cell_html(cell, column.style), class_=kind))
+    return tag("tr", *shown)
 
 
 # -- where it differs, and all pairs ---------------------------------------------------------------
@@ -229,8 +251,10 @@ def _lines_lede(analysis: Analysis) -> Markup:
 def _where_lede(analysis: Analysis) -> Markup:
     asked, found = questions(analysis), len(differences(analysis))
     text = (
-        f"{found} of {asked:,} tests of equal association, corrected together, show a difference "
-        "between the states of a third variable. Lines are 95 % intervals, not corrected."
+        f"{found} of {plural(asked, 'test')} of equal association, corrected together, "
+        f"{'shows' if found == 1 else 'show'} a difference between the states of a third variable. "
+        "Shares are standardised; their 95 % intervals are not corrected. Numbers below a picture "
+        "are differences in points, bold if the interval excludes 0."
     )
     return tag("p", text, class_="lede")
 
@@ -258,14 +282,16 @@ def _all_pairs(analysis: Analysis) -> Markup | None:
     figure = tag("figure", picture) if picture else None
     lede = tag("p", words, class_="lede") if picture else None
     ordered = in_order(analysis, rest)
-    title = "Pairs" if outcome is None else f"All {len(rest)} pairs without {outcome}"
+    title = f"All {plural(len(rest), 'pair')}" + (f" without {outcome}" if outcome else "")
     table = as_html([pairs_table(analysis, ordered, "")])
-    list_ = None
+    most = _most_rows(analysis)
+    list_: list[Markup] = []
     if outcome is not None and rest:
-        list_ = joined([verdict_line(verdicts(analysis, rest)), folded(title, table)])
-    elif len(ordered) > MOST_IN_LIST:
-        list_ = folded(f"All {len(rest):,} pairs", table)
-    return section("All pairs", tag("div", figure, tag("div", lede, list_), class_="two"))
+        strongest = pairs_table(analysis, ordered, "The strongest", most)
+        list_ = [verdict_line(verdicts(analysis, rest)), drawn_table(strongest, "V", strength)]
+    if len(ordered) > most:
+        list_.append(folded(title, table))
+    return section("All pairs", tag("div", figure, tag("div", lede, *list_), class_="two"))
 
 
 def _groups(analysis: Analysis) -> Markup | None:
@@ -297,7 +323,7 @@ def _data(analysis: Analysis) -> Markup:
         shown = _variable(name, entries, len(data), analysis.smallest_count, name in ordered)
         boxes.append(shown)
     drawn = tag("div", *boxes, class_="vars")
-    if len(boxes) > MOST_ARCS:
+    if len(boxes) > MOST_BOXES:
         drawn = folded(f"The states of all {len(boxes)} variables", drawn)
     return section("The data as read", drawn, decisions_html(notes.decisions(analysis)))
 

@@ -10,15 +10,23 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from contextwise.analysis.conclusions import Analysis
-from contextwise.evidence.pair_records import VERDICTS, Interaction, PairEvidence
+from contextwise.evidence.pair_records import (
+    VERDICTS,
+    Interaction,
+    PairEffect,
+    PairEvidence,
+    StateEffects,
+)
 from contextwise.models.evidence import ClaimEvidence
 from contextwise.models.notation import in_words
 from contextwise.report.analysis_answer import (
+    MOST_LINES,
+    change_start,
+    change_text,
     differences,
     effect_label,
     evidence_sentence,
     interaction_sentence,
-    main_effect,
     next_sentences,
     other,
     shown_pairs,
@@ -29,15 +37,17 @@ from contextwise.report.analysis_contrasts import (
     FEWEST_ROWS_QUOTED,
     Contrast,
     contrast_of,
+    effect_by_state,
     shares_of,
 )
-from contextwise.report.analysis_drawings import Line, Rows
+from contextwise.report.analysis_drawings import Lines, Rows, SharePoint, share_with_interval
 from contextwise.report.analysis_notes import cautions
 from contextwise.report.groups_of_rows import columns_parts
 from contextwise.report.parts import (
     TOP,
     Card,
     Cell,
+    Drawn,
     Judged,
     Note,
     PairName,
@@ -50,11 +60,13 @@ from contextwise.report.parts import (
     Verdicts,
     table,
 )
-from contextwise.report.words import Name, Phrase, p_text, percent
+from contextwise.report.words import Name, Phrase, p_text, percent, points
 from contextwise.support.formatting import plural
 
-MOST_CARDS = 6
-"""Cards that a page shows open; all are in the tables."""
+MOST_CARDS = 3
+"""Cards that a page shows open; the others are folded."""
+Groups = Sequence[tuple[StateEffects, PairEffect]]
+"""The same effect in several states of a third variable."""
 
 
 def parts_of_analysis(analysis: Analysis, *, top: int = TOP) -> list[Part]:
@@ -98,7 +110,8 @@ def main_table(analysis: Analysis, top: int = TOP) -> Table:
 
 def outcome_table(analysis: Analysis) -> Table:
     """Return a row per variable: shares, difference, odds ratio, p and verdict."""
-    rows = []
+    rows: list[list[Cell]] = []
+    event = analysis_event(analysis)
     for each in in_order(analysis, shown_pairs(analysis)):
         contrast = _contrast(analysis, each)
         name = other(each.pair, analysis.outcome)
@@ -108,27 +121,26 @@ def outcome_table(analysis: Analysis) -> Table:
         else:
             span = f"{contrast.first.at} → {contrast.last.at}"
             ends = f"{percent(contrast.first.estimate)} → {percent(contrast.last.estimate)}"
-            shares = ends if analysis_event(analysis) else f"{contrast.difference.state}: {ends}"
-            difference = spread(contrast, "points", analysis.smallest_count)
-            odds = spread(contrast, "ratio", analysis.smallest_count)
+            shares = ends if event else f"{contrast.difference.state}: {ends}"
+            difference = spread_of(contrast.difference, analysis.smallest_count)
+            odds = spread_of(contrast.odds, analysis.smallest_count) if contrast.odds else None
         p = None if each.p is None else each.adjusted
-        rows.append((name, span, shares, difference, difference, odds, p, judged(analysis, each)))
-    event = analysis_event(analysis)
-    return table(
-        f"What goes with {analysis.outcome}",
-        {
-            "variable": "name",
-            "from → to": "text",
-            f"share {event}" if event else "share": "text",
-            "plot": "plot",
-            "points": "score",
-            "odds ratio": "score",
-            "p": "p",
-            "verdict": "text",
-        },
-        rows,
-        key="outcome",
-    )
+        verdict = judged(analysis, each, contrast)
+        rows.append([name, span, shares, difference, difference, odds, p, verdict])
+    columns: dict[str, Style] = {
+        "variable": "name",
+        "from → to": "text",
+        f"share {event}" if event else "share": "text",
+        "plot": "plot",
+        "points": "score",
+        "odds ratio": "score",
+        "p": "p",
+        "verdict": "text",
+    }
+    if not any(row[5] for row in rows):  # an outcome with more than two states
+        del columns["odds ratio"]
+        rows = [row[:5] + row[6:] for row in rows]
+    return table(f"What goes with {analysis.outcome}", columns, rows, key="outcome")
 
 
 def analysis_event(analysis: Analysis) -> str:
@@ -142,22 +154,13 @@ def analysis_event(analysis: Analysis) -> str:
     return states.pop() if len(states) == 1 else ""
 
 
-def spread(contrast: Contrast, kind: Literal["points", "ratio"], least: int = 0) -> Spread | None:
-    """Return the difference or the odds ratio of a contrast as a cell.
-
-    Where small counts are hidden, so is the crude number, which would tell them.
-    """
-    effect = contrast.difference if kind == "points" else contrast.odds
-    if effect is None:
-        return None
-    crude = None if least else effect.crude
-    return Spread(effect.estimate, effect.low, effect.high, crude, kind, effect.approximate)
-
-
-def judged(analysis: Analysis, evidence: PairEvidence) -> Judged:
-    """Return the verdict about a pair with what limits it."""
+def judged(analysis: Analysis, evidence: PairEvidence, contrast: Contrast | None = None) -> Judged:
+    """Return the verdict about a pair with what limits it; with a contrast, in its points."""
     differing = analysis.differing(*evidence.pair)
     by = dict.fromkeys(({*each.pair, each.by} - {*evidence.pair}).pop() for each in differing)
+    if evidence.verdict == "no association shown" and contrast is not None and not by:
+        most = max(-contrast.difference.low, contrast.difference.high)
+        return Judged(evidence.verdict, Phrase(f"at most {plural(round(100 * most), 'point')}"))
     return Judged(evidence.verdict, verdict_note(evidence, list(by)))
 
 
@@ -172,11 +175,12 @@ def pairs_table(
         if each.v is not None and each.v_low is not None and each.v_high is not None:
             v = Spread(each.v, each.v_low, each.v_high, each.crude_v, "V", each.v_approximate)
         p = None if each.p is None else each.adjusted
-        rows.append((PairName(*each.pair), v, each.crude_v, p, judged(analysis, each)))
+        rows.append((PairName(*each.pair), v, v, each.crude_v, p, judged(analysis, each)))
     left = len(chosen) - len(rows)
     more = f" ({left} more)" if left else ""
-    columns = {"pair": "name", "V": "score", "crude V": "mean", "p": "p", "verdict": "text"}
-    return table(f"{title}{more}", columns, rows, key="pairs")  # type: ignore[arg-type]
+    columns: dict[str, Style] = {"pair": "name", "plot": "plot", "V": "score", "crude V": "mean"}
+    columns |= {"p": "p", "verdict": "text"}
+    return table(f"{title}{more}", columns, rows, key="pairs")
 
 
 def other_pairs(analysis: Analysis, top: int | None) -> Table:
@@ -211,63 +215,89 @@ def difference_cards(analysis: Analysis) -> list[Card]:
 
 def difference_card(analysis: Analysis, each: Interaction) -> Card:
     """Return the card of one difference: the effect in each state of the third variable."""
-    least = analysis.smallest_count
-    shown = [(s, e) for s in each.states if (e := main_effect(s.effects, s.rows, least))]
+    groups = effect_by_state(each, analysis.smallest_count)
     names = [Name(name) for name in each.pair if name != analysis.outcome]
     subject = names[0] if analysis.outcome in each.pair else Phrase(names[0], " – ", names[1])
     title = Phrase(subject, ", by ", Name(each.by))
     test = f"differs: p = {p_text(each.p)}, {p_text(each.adjusted)} corrected".replace("= <", "<")
-    rows = [
-        (
-            s.state,
-            Spread(e.estimate, e.low, e.high, e.crude, _written(e.kind), e.approximate),
-            round(s.rows),
-        )
-        for s, e in shown
-    ]
-    label = effect_label(shown[0][1]) if shown else "effect"
+    rows = [(group.state, spread_of(e), round(group.rows)) for group, e in groups]
+    label = effect_label(groups[0][1]) if groups else "effect"
     numbers = table("", {each.by: "text", label: "score", "rows": "count"}, rows, key="ev")
     picture = None
-    if len({(e.kind, e.state, e.at, e.reference) for _, e in shown}) == 1 and len(shown) > 1:
-        drawn = Rows(label, tuple((row[0], row[1]) for row in rows))
-        picture = Picture(label, (), drawn)
-    return Card(title, test, interaction_sentence(each, least), picture, numbers)
+    if groups:
+        picture = Picture(label, (), _drawn(groups, each.by, analysis.smallest_count))
+    return Card(title, test, interaction_sentence(groups, each.by), picture, numbers)
 
 
-def _written(kind: str) -> Literal["points", "ratio"]:
-    return "points" if kind == "difference" else "ratio"
+def _drawn(groups: Groups, by: str, least: int) -> Drawn:
+    """Draw the shares behind the effects: two states in each group, or a line for each group."""
+    first = groups[0][1]
+    event = f"Share of {first.of} = {first.state}"
+    shares = [
+        {e.at: _point(e) for e in shares_of(group.effects, first.state, least)}
+        for group, _ in groups
+    ]
+    if first.kind == "difference":
+        lines = tuple((at, tuple(known.get(at) for known in shares))
+                      for at in (first.reference, first.at))  # fmt: skip
+        under = tuple((points(e.estimate), e.excludes_none) for _, e in groups)
+        states = tuple(group.state for group, _ in groups)
+        return Lines(f"{event} by {by}", states, lines, under=under)
+    if len(groups) <= MOST_LINES and first.state and not first.at:
+        states = tuple(dict.fromkeys(at for known in shares for at in known))
+        if len(states) > 2:
+            lines = tuple((f"{by} {group.state}", tuple(known.get(at) for at in states))
+                          for (group, _), known in zip(groups, shares, strict=True))  # fmt: skip
+            return Lines(f"{event} by {first.by}", states, lines)
+    return Rows(effect_label(first), tuple((group.state, spread_of(e)) for group, e in groups))
+
+
+def _point(share: PairEffect) -> SharePoint:
+    return share.estimate, share.low, share.high
+
+
+def spread_of(effect: PairEffect, least: int = 0) -> Spread:
+    """Return an effect as a cell; where small counts are hidden, so is the crude number."""
+    kind: Literal["points", "ratio"] = "points" if effect.kind == "difference" else "ratio"
+    crude = None if least else effect.crude
+    return Spread(effect.estimate, effect.low, effect.high, crude, kind, effect.approximate)
 
 
 def line_cards(analysis: Analysis) -> list[Card]:
     """Return a card for each ordered variable that the outcome is associated with: a line."""
+    if analysis.outcome is None:
+        return []
     cards = []
     ordered = {name for name, _ in analysis.settings.ordered}
     for each in in_order(analysis, shown_pairs(analysis)):
         contrast = _contrast(analysis, each)
         if not each.associated or contrast is None or contrast.by not in ordered:
             continue
-        state = contrast.difference.state
-        shares = shares_of(each.effects, state, analysis.smallest_count)
-        if len(shares) < 3:
+        state, by = contrast.difference.state, contrast.by
+        drawn = _line(analysis, each, contrast)
+        if drawn is None or len(drawn.states) < 3:
             continue
-        number = spread(contrast, "ratio")
-        per_step = contrast.odds is not None and contrast.odds.kind == "odds ratio per step"
-        sentence = Phrase(f"Share {state} by ", Name(contrast.by), ", standardised.")
-        if number is not None and per_step:
-            sentence = Phrase(
-                "Each step of ", Name(contrast.by), f" multiplies the odds of {state} by {number}."
-            )
+        sentence = Phrase("The share of ", Name(contrast.of), f" = {state}, standardised.")
+        if contrast.odds is not None and contrast.odds.kind == "odds ratio per step":
+            sentence = Phrase(change_start(contrast.odds), f" {change_text(contrast.odds)}.")
         test = f"{each.verdict}{f', {each.shape}' if each.shape else ''}"
-        rows = [(e.at, share_text(e.estimate, e.low, e.high), round(e.rows)) for e in shares]
-        numbers = table("", {contrast.by: "text", "share": "text", "rows": "count"}, rows, key="ev")
-        points = tuple((e.at, e.estimate, e.low, e.high) for e in shares)
-        picture = Picture("", (), Line(f"Share {state} by {contrast.by}", points))
-        cards.append(Card(Phrase(Name(contrast.by)), test, sentence, picture, numbers))
+        shares = shares_of(each.effects, state, analysis.smallest_count)
+        rows = [(e.at, share_with_interval(_point(e)), round(e.rows)) for e in shares]
+        numbers = table("", {by: "text", "share": "text", "rows": "count"}, rows, key="ev")
+        cards.append(Card(Phrase(Name(by)), test, sentence, Picture("", (), drawn), numbers))
     return cards
 
 
-def share_text(value: float, low: float, high: float) -> str:
-    return f"{percent(value)} ({percent(low)} to {percent(high)})"
+def _line(analysis: Analysis, evidence: PairEvidence, contrast: Contrast) -> Lines | None:
+    """Draw the share of the state that a contrast is about, over the states of the other."""
+    ordered = {name for name, _ in analysis.settings.ordered}
+    state = contrast.difference.state
+    shares = shares_of(evidence.effects, state, analysis.smallest_count)
+    if len(shares) < 2:
+        return None
+    label = f"Share of {contrast.of} = {state} by {contrast.by}"
+    states, drawn = tuple(e.at for e in shares), tuple(map(_point, shares))
+    return Lines(label, states, (("", drawn),), contrast.by in ordered)
 
 
 # -- one pair, and the claims of a structure -------------------------------------------------------
@@ -289,14 +319,8 @@ def pair_card(analysis: Analysis, evidence: PairEvidence) -> Card:
     """Return the card of a pair: its verdict, one sentence, and all its numbers."""
     first, second = map(Name, evidence.pair)
     contrast = _contrast(analysis, evidence)
-    picture = None
-    if contrast is not None:
-        state = contrast.difference.state
-        shares = shares_of(evidence.effects, state, analysis.smallest_count)
-        points = tuple((e.at, e.estimate, e.low, e.high) for e in shares)
-        if len(points) > 1:
-            label = f"Share of {contrast.of} = {state} by {contrast.by}"
-            picture = Picture(label, (), Line(label, points))
+    drawn = _line(analysis, evidence, contrast) if contrast else None
+    picture = Picture(drawn.label, (), drawn) if drawn else None
     return Card(
         Phrase(first, " – ", second),
         evidence.verdict,
@@ -314,12 +338,9 @@ def effects_table(evidence: PairEvidence, least: int = 0) -> Table:
             continue
         where = f"{each.by}: {each.at}" if each.at else f"each step of {each.by}"
         where += f" against {each.reference}" if each.reference else ""
-        number: Cell = f"{share_text(each.estimate, each.low, each.high)}"
-        if each.kind != "share":
-            crude = None if least else each.crude
-            number = Spread(
-                each.estimate, each.low, each.high, crude, _written(each.kind), each.approximate
-            )
+        number: Cell = spread_of(each, least)
+        if each.kind == "share":
+            number = share_with_interval(_point(each))
         what = f"{each.of} = {each.state}" if each.state else each.of
         rows.append((f"{each.kind} of {what}", where, number, round(each.rows)))
     columns: dict[str, Style] = {"what": "text", "where": "text", "number": "score"}
