@@ -50,8 +50,17 @@ int main() {
     }
     const double gain = with.log_likelihood() - without.log_likelihood();
     check(gain > -0.5, "a block never loses more than its ridge");
-    const double rao = rows.prepared(0, rest, without.weights()).rao({second});
+    const double rao = rows.prepared(0, rest, without.weights()).rao({{second}})[0];
     check(std::isfinite(rao) && rao >= 0.0, "Rao's gain is a number from 0 up");
+    Logit& extended = rows.prepared(0, rest, without.weights());
+    const std::vector<std::vector<Block>> options{
+        {{{0, 4}, {{3, 1}}}}, {{{0, 4}, {{3, 2}}}}, {{{0, 4}, {{3, 1}}}, {{0, 4}, {{3, 2}}}}};
+    const std::vector<double> gains = extended.rao(options);  // sums of the third are those of both
+    for (std::size_t k = 0; k < options.size(); ++k)
+      check(std::abs(gains[k] -
+                     Rows(rows.table()).prepared(0, rest, without.weights()).rao({options[k]})[0]) <
+                1e-8,
+            "options together and alone gain the same");
     Logit& prepared = rows.prepared(0, all, with.weights());
     const std::vector<double> changes =
         prepared.only(1, {{2, 0}, {2, 1}, {1, 1}, {3, (u64{1} << cardinalities[3]) - 1}});

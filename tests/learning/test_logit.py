@@ -48,6 +48,27 @@ def test_both_versions_rank_alike() -> None:
     assert compiled.rao(1, BLOCKS, weights, OPTIONS) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.skipif(bool(logit.not_compiled), reason="not compiled")
+def test_options_that_share_states_are_ranked_like_single_ones() -> None:
+    """The compiled logits sum once over the rows for all options with the same switches."""
+    readable, compiled = _tables()
+    blocks = [block for block in BLOCKS if block[0] != (1, 2)]
+    weights = readable.fit(1, blocks, [])[1]
+    single: list[list[Block]] = [
+        [((1, 2), ((0, 1 << s), (4, 1 << t)))] for s in (0, 1) for t in (0, 1, 2)
+    ]
+    unions: list[list[Block]] = [
+        [((1, 2), ((0, 1),))],
+        [((1, 2), ((4, 0b101),))],
+        [((1, 2), ((0, 1), (4, 0b011))), ((1, 2), ((0, 2), (4, 0b110)))],
+        [((1, 2), ((0, 1),)), ((1, 2), ((0, 2),))],
+        [((1, 2), ())],
+    ]
+    for options in (unions, [*single, *unions], unions[:2], [*unions, *OPTIONS]):
+        expected = readable.rao(1, blocks, weights, options)
+        assert compiled.rao(1, blocks, weights, options) == pytest.approx(expected, abs=1e-9)
+
+
 LITERALS = [(3, 0), (2, 0b0011), (2, 0b0100), (1, 0b011), (0, 0b01), (4, 0b110)]
 
 

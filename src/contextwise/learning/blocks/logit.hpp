@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstddef>
 #include <list>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -154,12 +156,6 @@ inline void add(double* to, const double* from, std::size_t size) {
   for (std::size_t k = 0; k < size; ++k) to[k] += from[k];
 }
 
-inline double product(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0.0;
-  for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
-  return sum;
-}
-
 inline std::size_t triangle(std::size_t i) { return i * (i + 1) / 2; }
 
 // Adds a packed covariance to the sums of each pair of cells that are active in one group.
@@ -209,8 +205,7 @@ class Logit {
   double log_likelihood() const { return log_likelihood_; }
   // About how many numbers it keeps.
   std::size_t items() const {
-    return 4 * counts_.size() + table_.rows() + cells_.active() +
-           factor_.padded() * factor_.padded();
+    return 4 * counts_.size() + table_.rows() + cells_.active() + factor_.items() + part_items_;
   }
 
   void start(const std::vector<double>& weights) {
@@ -224,10 +219,11 @@ class Logit {
     for (int iteration = 0; iteration < MOST_STEPS; ++iteration) {
       const std::vector<double> gradient = score();
       const Matrix factor = information();
-      std::vector<double> step = gradient;
-      step.resize(factor.padded());
-      factor.solve_lower(step.data());
-      factor.solve_upper(step.data());
+      Matrix solved(1, size());
+      double* const step = solved.row(0);
+      std::copy(gradient.begin(), gradient.end(), step);
+      factor.solve_lower(solved);
+      factor.solve_upper(step);
       double promised = 0.0;
       for (std::size_t k = 0; k < size(); ++k) promised += 0.5 * gradient[k] * step[k];
       if (!(promised > TOLERANCE)) return;
@@ -250,54 +246,33 @@ class Logit {
 
   void prepare() { factor_ = information(); }
 
-  // Returns half of Rao's score statistic of more blocks: about how much a refit would gain.
-  double rao(const std::vector<Block>& more) {
-    refine(variables_of(more, v_));
-    std::vector<Predictor> predictors;
-    for (const Block& block : more)
-      predictors.push_back(predictor_of(block, v_, table_, finer_->row));
-    const std::size_t free = states_.count - 1, packed = states_.packed;
-    const Cells cells(predictors, free, finer_->size());
-    std::vector<double> scores(cells.size() * free, 0.0),
-        own_sums(triangle(cells.size()) * packed, 0.0),
-        cross_sums(cells.size() * cells_.size() * packed, 0.0), c(packed, 0.0);
-    for (std::size_t g = 0; g < finer_->size(); ++g) {
-      const std::span<const u32> active = cells.in(g);
-      if (active.empty()) continue;
-      const double* const y = &finer_counts_[g * states_.count];
-      const std::size_t parent = groups_->group_of[finer_->row[g]];
-      const double* const p = &p_[parent * states_.count];
-      double n = 0.0;
-      for (std::size_t s = 0; s < states_.count; ++s) n += y[s];
-      covariance(states_, p, n, c.data());
-      add_pairs(active, c.data(), packed, own_sums.data());
-      for (const u32 cell : active) {
-        for (std::size_t s = 0; s < free; ++s) scores[cell * free + s] += y[s + 1] - n * p[s + 1];
-        add_cross(cells_.in(parent), c.data(), packed, &cross_sums[cell * cells_.size() * packed]);
-      }
+  // Returns half of Rao's score statistic of each option, which is a list of more blocks: about how
+  // much a refit would gain. Needs `prepare`.
+  std::vector<double> rao(const std::vector<std::vector<Block>>& options) {
+    std::vector<double> result(options.size());
+    std::map<Switches, std::vector<std::size_t>> together;
+    std::vector<std::size_t> rest;
+    for (std::size_t k = 0; k < options.size(); ++k) {
+      const std::optional<Switches> switches = switches_of(options[k]);
+      (switches ? together[*switches] : rest).push_back(k);
     }
-    Matrix own = symmetric(cells, own_sums);
-    // One row for each weight that is added, and then the products of rows.
-    std::vector<double> cross((cells.weights() + 3) / 4 * 4 * factor_.padded(), 0.0);
-    for (std::size_t i = 0; i < cells.size(); ++i)
-      for (std::size_t j = 0; j < cells_.size(); ++j)
-        cells.each(
-            i, cells_, j, &cross_sums[(i * cells_.size() + j) * packed],
-            [&](std::size_t k, std::size_t l, double x) { cross[k * factor_.padded() + l] += x; });
-    for (std::size_t i = 0; i < cells.weights(); ++i) {
-      double* const row = &cross[i * factor_.padded()];
-      factor_.solve_lower(row);
-      for (std::size_t j = 0; j <= i; j += 4)
-        subtract_products(row, &cross[j * factor_.padded()], factor_.padded(), size(),
-                          own.row(i) + j);
+    for (const auto& [switches, members] : together) {
+      std::vector<const std::vector<Block>*> own;
+      for (const std::size_t k : members) own.push_back(&options[k]);
+      const Parts* const parts = parts_of(switches, own);
+      if (!parts) rest.insert(rest.end(), members.begin(), members.end());
+      for (std::size_t k = 0; parts && k < members.size(); ++k)
+        result[members[k]] = statistic(joined(*parts, switches, *own[k]));
     }
-    own.factorize();
-    std::vector<double> score(own.padded(), 0.0);
-    cells.project(scores.data(), score.data());
-    own.solve_lower(score.data());
-    double statistic = 0.0;
-    for (std::size_t k = 0; k < cells.weights(); ++k) statistic += score[k] * score[k];
-    return 0.5 * statistic;
+    for (const std::size_t k : rest) {
+      const std::vector<Block>& more = options[k];
+      refine(variables_of(more, v_));
+      std::vector<Predictor> predictors;
+      for (const Block& block : more)
+        predictors.push_back(predictor_of(block, v_, table_, finer_->row));
+      result[k] = statistic(adapted(predictors));
+    }
+    return result;
   }
 
   // Returns about how the log-likelihood changes if a block acts only where a literal holds: its
@@ -327,28 +302,207 @@ class Logit {
   }
 
  private:
+  // The score of more weights, and the lower triangle of their information if all others adapt.
+  struct Effects {
+    std::vector<double> score;
+    Matrix information;
+  };
+  // The other effect of blocks, and the variables that their literals restrict.
+  using Switches = std::pair<u32, std::set<u32>>;
+  // The effects of another variable in disjoint sets of the states of its switches. Options that
+  // are unions of such sets need no sums over groups and no equations of their own.
+  struct Parts {
+    std::vector<int> of;  // per configuration of the switches, its part, or -1
+    std::size_t count = 0;
+    Effects effects{{}, Matrix(0)};
+  };
+  static constexpr std::size_t MOST_CONFIGURATIONS = 1024, MOST_WEIGHTS = 600;
+
+  Effects adapted(const std::vector<Predictor>& predictors) const {
+    const std::size_t free = states_.count - 1, packed = states_.packed;
+    const Cells cells(predictors, free, finer_->size());
+    std::vector<double> sums(cells.size() * free, 0.0),
+        own_sums(triangle(cells.size()) * packed, 0.0),
+        cross_sums(cells.size() * cells_.size() * packed, 0.0), c(packed, 0.0);
+    for (std::size_t g = 0; g < finer_->size(); ++g) {
+      const std::span<const u32> active = cells.in(g);
+      if (active.empty()) continue;
+      const double* const y = &finer_counts_[g * states_.count];
+      const std::size_t parent = groups_->group_of[finer_->row[g]];
+      const double* const p = &p_[parent * states_.count];
+      double n = 0.0;
+      for (std::size_t s = 0; s < states_.count; ++s) n += y[s];
+      covariance(states_, p, n, c.data());
+      add_pairs(active, c.data(), packed, own_sums.data());
+      for (const u32 cell : active) {
+        for (std::size_t s = 0; s < free; ++s) sums[cell * free + s] += y[s + 1] - n * p[s + 1];
+        add_cross(cells_.in(parent), c.data(), packed, &cross_sums[cell * cells_.size() * packed]);
+      }
+    }
+    Effects result{std::vector<double>(cells.weights(), 0.0), symmetric(cells, own_sums)};
+    cells.project(sums.data(), result.score.data());
+    Matrix cross(cells.weights(), size());
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      for (std::size_t j = 0; j < cells_.size(); ++j)
+        cells.each(i, cells_, j, &cross_sums[(i * cells_.size() + j) * packed],
+                   [&](std::size_t k, std::size_t l, double x) { cross.at(k, l) += x; });
+    factor_.solve_lower(cross);
+    result.information.subtract(cross, cross);
+    return result;
+  }
+
+  static double statistic(Effects effects) {
+    const std::size_t size = effects.score.size();
+    for (std::size_t k = 0; k < size; ++k) effects.information.at(k, k) += RIDGE;
+    effects.information.factorize();
+    Matrix score(1, size);
+    std::copy(effects.score.begin(), effects.score.end(), score.row(0));
+    effects.information.solve_lower(score);
+    double sum = 0.0;
+    for (std::size_t k = 0; k < size; ++k) sum += score.at(0, k) * score.at(0, k);
+    return 0.5 * sum;
+  }
+
+  // Returns what literals of an option restrict if all its blocks have v and one other variable as
+  // effects, and literals of other variables alone.
+  std::optional<Switches> switches_of(const std::vector<Block>& option) const {
+    Switches result{v_, {}};
+    for (const Block& block : option) {
+      if (block.effects.size() != 2) return std::nullopt;
+      const u32 other = block.effects[block.effects[0] == v_];
+      if (block.effects[0] != v_ && block.effects[1] != v_) return std::nullopt;
+      if (result.first != v_ && result.first != other) return std::nullopt;
+      result.first = other;
+      for (const auto& [variable, allowed] : block.where) {
+        if (variable == v_ || variable == other) return std::nullopt;
+        result.second.insert(variable);
+      }
+    }
+    if (result.second.empty()) return std::nullopt;
+    return result;
+  }
+
+  // Returns which configurations of switches a block allows.
+  std::vector<bool> configurations(const std::set<u32>& switches, const Block& block) const {
+    std::vector<bool> result{true};
+    for (const u32 variable : switches) {
+      u64 allowed = ~u64{0};
+      for (const auto& literal : block.where)
+        if (literal.first == variable) allowed = literal.second;
+      std::vector<bool> finer;
+      for (const bool before : result)
+        for (u32 s = 0; s < table_.cardinalities[variable]; ++s)
+          finer.push_back(before && (allowed >> s & 1));
+      result = std::move(finer);
+    }
+    return result;
+  }
+
+  // Returns parts whose unions are all blocks of some options, unless they would be more than
+  // those.
+  const Parts* parts_of(const Switches& switches,
+                        const std::vector<const std::vector<Block>*>& options) {
+    std::size_t all = 1;
+    for (const u32 variable : switches.second) {
+      all *= table_.cardinalities[variable];
+      if (all > MOST_CONFIGURATIONS) return nullptr;
+    }
+    std::set<std::vector<bool>> contexts;
+    for (const std::vector<Block>* const option : options)
+      for (const Block& block : *option) contexts.insert(configurations(switches.second, block));
+    const auto known = parts_.find(switches);
+    if (known != parts_.end() &&
+        std::all_of(contexts.begin(), contexts.end(),
+                    [&](const auto& context) { return is_union(known->second, context); }))
+      return &known->second;
+    Parts parts;
+    std::map<std::vector<bool>, int> numbers;
+    for (std::size_t k = 0; k < all; ++k) {
+      std::vector<bool> in;
+      for (const std::vector<bool>& context : contexts) in.push_back(context[k]);
+      const bool is_used = std::find(in.begin(), in.end(), true) != in.end();
+      const int next = static_cast<int>(numbers.size());
+      parts.of.push_back(is_used ? numbers.try_emplace(in, next).first->second : -1);
+    }
+    parts.count = numbers.size();
+    const std::size_t width = table_.cardinalities[switches.first] - 1;
+    if (parts.count > contexts.size() || parts.count * width * (states_.count - 1) > MOST_WEIGHTS)
+      return nullptr;
+    std::set<u32> variables = switches.second;
+    refine((variables.insert(switches.first), variables));
+    Predictor predictor;
+    predictor.cells = parts.count * width;
+    for (const u32 row : finer_->row) {
+      std::size_t k = 0;
+      for (const u32 u : switches.second) k = k * table_.cardinalities[u] + table_.columns[u][row];
+      const int state = static_cast<int>(table_.columns[switches.first][row]), part = parts.of[k];
+      predictor.cell.push_back(part < 0 || state == 0 ? -1
+                                                      : part * static_cast<int>(width) + state - 1);
+    }
+    parts.effects = adapted({predictor});
+    if (known != parts_.end()) parts_.erase(known);
+    part_items_ += parts.effects.information.items();
+    return &parts_.emplace(switches, std::move(parts)).first->second;
+  }
+
+  static bool is_union(const Parts& parts, const std::vector<bool>& context) {
+    std::vector<int> inside(parts.count, -1);
+    for (std::size_t k = 0; k < context.size(); ++k) {
+      if (parts.of[k] < 0) {
+        if (context[k]) return false;
+        continue;
+      }
+      int& known = inside[static_cast<std::size_t>(parts.of[k])];
+      if (known >= 0 && known != static_cast<int>(context[k])) return false;
+      known = context[k];
+    }
+    return true;
+  }
+
+  // Returns the effects of blocks that are unions of parts.
+  Effects joined(const Parts& parts, const Switches& switches,
+                 const std::vector<Block>& option) const {
+    const std::size_t width = parts.effects.score.size() / parts.count;
+    std::vector<std::vector<std::size_t>> places;  // per block, where its parts begin
+    for (const Block& block : option) {
+      const std::vector<bool> context = configurations(switches.second, block);
+      std::set<std::size_t> own;
+      for (std::size_t k = 0; k < context.size(); ++k)
+        if (context[k]) own.insert(static_cast<std::size_t>(parts.of[k]) * width);
+      places.emplace_back(own.begin(), own.end());
+    }
+    Effects result{std::vector<double>(option.size() * width, 0.0), Matrix(option.size() * width)};
+    for (std::size_t a = 0; a < option.size(); ++a)
+      for (const std::size_t from : places[a]) {
+        add(&result.score[a * width], &parts.effects.score[from], width);
+        for (std::size_t b = 0; b <= a; ++b)
+          for (const std::size_t to : places[b])
+            for (std::size_t k = 0; k < width; ++k)
+              for (std::size_t l = 0; l < width; ++l)
+                result.information.at(a * width + k, b * width + l) += parts.effects.information.at(
+                    std::max(from + k, to + l), std::min(from + k, to + l));
+      }
+    return result;
+  }
+
   // The log-likelihood if the effect of one block is 1 + t times as large, and the others adapt.
   class Along {
    public:
     Along(const Logit& logit, std::size_t block)
         : logit_(logit),
           free_(logit.states_.count - 1),
-          width_(logit.factor_.padded()),
           from_(logit.cells_.of(block + 1)),
           to_(logit.cells_.of(block + 2)),
           first_(logit.cells_.first(from_)),
           size_(logit.cells_.first(to_) - first_),
-          own_((size_ + 3) / 4 * 4 * width_, 0.0),
+          own_(size_, logit.size()),
           variance_(size_) {
       // The factor lets this block adapt, too. Its part of the inverse says how much that is.
-      for (std::size_t k = 0; k < size_; ++k) {
-        double* const row = &own_[k * width_];
-        row[first_ + k] = 1.0;
-        logit.factor_.solve_lower(row);
-        for (std::size_t l = 0; l <= k; l += 4)
-          subtract_products(row, &own_[l * width_], width_, width_, variance_.row(k) + l);
+      for (std::size_t k = 0; k < size_; ++k) own_.at(k, first_ + k) = 1.0;
+      logit.factor_.solve_lower(own_, first_);
+      variance_.subtract(own_, own_, first_);
+      for (std::size_t k = 0; k < size_; ++k)
         for (std::size_t l = 0; l <= k; ++l) variance_.at(k, l) *= -1.0;
-      }
       variance_.factorize();
       const std::vector<double> added = logit.cells_.added(logit.weights_);
       for (std::size_t g = 0; g < logit.groups_->size(); ++g)
@@ -368,22 +522,20 @@ class Logit {
         for (const u32 cell : logit_.cells_.in(groups_[k]))
           add(&sums[state * length + cell * free_], &with_[k * free_], free_);
       }
-      std::vector<std::vector<double>> rows, parts;
-      for (std::size_t s = 0; s < card; ++s) {
-        std::vector<double> row(width_, 0.0), part(variance_.padded(), 0.0);
-        logit_.cells_.project(&sums[s * length], row.data());
-        logit_.factor_.solve_lower(row.data());
-        for (std::size_t l = 0; l < size_; l += 4)
-          subtract_products(row.data(), &own_[l * width_], width_, width_, &part[l]);
-        variance_.solve_lower(part.data());
-        rows.push_back(std::move(row));
-        parts.push_back(std::move(part));
+      Matrix rows(card, logit_.size()), adapted(card, size_);
+      for (std::size_t s = 0; s < card; ++s) logit_.cells_.project(&sums[s * length], rows.row(s));
+      logit_.factor_.solve_lower(rows);
+      adapted.subtract(rows, own_, first_);
+      variance_.solve_lower(adapted);
+      Matrix both(card);  // minus the products of rows
+      both.subtract(rows, rows);
+      for (std::size_t s = 0; s < card; ++s)
         for (std::size_t t = 0; t <= s; ++t) {
-          const double adapted = product(rows[s], rows[t]) - product(parts[s], parts[t]);
-          result[card + s * card + t] -= adapted;
-          if (t < s) result[card + t * card + s] -= adapted;
+          double change = both.at(s, t);
+          for (std::size_t k = 0; k < size_; ++k) change += adapted.at(s, k) * adapted.at(t, k);
+          result[card + s * card + t] += change;
+          if (t < s) result[card + t * card + s] += change;
         }
-      }
       return result;
     }
 
@@ -405,8 +557,8 @@ class Logit {
     }
 
     const Logit& logit_;
-    std::size_t free_, width_, from_, to_, first_, size_;
-    std::vector<double> own_;  // the block's columns, solved by the factor
+    std::size_t free_, from_, to_, first_, size_;
+    Matrix own_;  // the block's columns, solved by the factor
     Matrix variance_;
     std::vector<std::size_t> groups_;  // where the block is active
     // Per such group: gradient and curvature, and the covariance of the states with the effect.
@@ -479,6 +631,7 @@ class Logit {
       add_pairs(cells_.in(g), c.data(), states_.packed, sums.data());
     }
     Matrix result = symmetric(cells_, sums);
+    for (std::size_t k = 0; k < size(); ++k) result.at(k, k) += RIDGE;
     result.factorize();
     return result;
   }
@@ -492,7 +645,6 @@ class Logit {
                    [&](std::size_t k, std::size_t l, double x) {
                      if (l <= k) result.at(k, l) += x;
                    });
-    for (std::size_t k = 0; k < result.size(); ++k) result.at(k, k) += RIDGE;
     return result;
   }
 
@@ -507,6 +659,8 @@ class Logit {
   Matrix factor_;
   std::unique_ptr<Groups> finer_;  // of the last call of `rao`
   std::vector<double> finer_counts_;
+  std::map<Switches, Parts> parts_;
+  std::size_t part_items_ = 0;
 };
 
 // The rows, with the distributions that `rao` extended last: it is called for the same one again.

@@ -52,10 +52,9 @@ std::pair<double, std::vector<double>> fit(const Rows& rows, u32 v,
 std::vector<double> rao(Rows& rows, u32 v, const std::vector<Shape>& shapes,
                         const std::vector<double>& weights,
                         const std::vector<std::vector<Shape>>& options) {
-  Logit& logit = rows.prepared(v, blocks_of(shapes), weights);
-  std::vector<double> result;
-  for (const std::vector<Shape>& option : options) result.push_back(logit.rao(blocks_of(option)));
-  return result;
+  std::vector<std::vector<Block>> more;
+  for (const std::vector<Shape>& option : options) more.push_back(blocks_of(option));
+  return rows.prepared(v, blocks_of(shapes), weights).rao(more);
 }
 
 // Returns about how the log-likelihood changes if one of the blocks acts only where a literal
