@@ -14,17 +14,14 @@ from scipy import optimize, sparse
 
 from contextwise.cli import contextwise
 from contextwise.data.rows import format_rows
-from contextwise.distributions import conditionals, fit, proximal_newton
+from contextwise.distributions import conditionals, fit, logistic_loss, proximal_newton
 from contextwise.distributions.conditionals import Conditionals
+from contextwise.distributions.logistic_loss import LogisticLoss, PackedMatrix, gram
 from contextwise.distributions.proximal_newton import (
-    LogisticLoss,
-    PackedBlock,
-    PackedMatrix,
     Penalty,
     curvatures,
     descend,
     descend_in_python,
-    gram,
     minimise,
 )
 from contextwise.formats import read, write
@@ -197,45 +194,13 @@ def test_both_descents_are_one(seed: int, size: int, passes: int) -> None:
     assert ((fast == 0) == (slow == 0)).all()
 
 
-@compiled
-@given(st.integers(0, 10_000), st.integers(1, 12))
-def test_both_products_are_one(seed: int, size: int) -> None:
-    rng = np.random.default_rng(seed)
-    matrix: Any = sparse.random_array((20, size), density=0.3, rng=rng, format="csr")
-    scale = rng.normal(0, 1, 20)
-    chosen = np.flatnonzero(rng.random(size) < 0.6)
-    dense = matrix.toarray()[:, chosen]
-    found = gram(matrix, matrix.T.tocsr(), scale, chosen)
-    assert np.allclose(found.toarray(), dense.T @ (scale[:, None] * dense))
-
-
-@given(st.integers(0, 10_000), st.integers(1, 20))
-def test_a_packed_matrix_is_the_dense_one(seed: int, size: int) -> None:
-    rng = np.random.default_rng(seed)
-    blocks, dense, first = [], np.zeros((24, size)), 0
-    for rows in (9, 0, 15):
-        columns = np.flatnonzero(rng.random(size) < 0.7)
-        bits = rng.random((len(columns), rows)) < 0.4
-        signs = rng.choice([-1.0, 1.0], len(columns))
-        dense[first : first + rows, columns] = (bits * signs[:, None]).T
-        blocks.append(PackedBlock(first, np.packbits(bits, axis=0), columns, signs))
-        first += rows
-    matrix = PackedMatrix(blocks, dense.shape)
-    weights, excess, scale = rng.normal(0, 1, size), rng.normal(0, 1, 24), rng.random(24)
-    assert np.allclose(matrix @ weights, dense @ weights)
-    assert np.allclose(excess @ matrix, excess @ dense)
-    chosen = np.flatnonzero(rng.random(size) < 0.6)
-    part = dense[:, chosen]
-    product = matrix.gram(scale, chosen).toarray()
-    assert np.allclose(product, part.T @ (scale[:, None] * part), atol=1e-5)
-
-
 def test_a_fit_without_the_compiled_twin_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     domain = Domain({"A": 2, "B": 3, "C": 2})
     structure = Structure(domain, ["A=1", "A=1 & B!=0", "B=2 & C=1", "A=0 & B=1 & C=0", "C=1"])
     rows = some_rows(domain, 60, 3)
     fast = fit(structure, rows, l1=2.0)
     monkeypatch.setattr(proximal_newton, "_descent", None)
+    monkeypatch.setattr(logistic_loss, "_descent", None)
     slow = fit(structure, rows, l1=2.0)
     assert np.allclose(fast.weights, slow.weights, atol=1e-6)
 

@@ -8,7 +8,8 @@ large.
 - `inference`: probabilities, marginals and expectations, by visiting all states or by elimination;
 - `sampling`: exact, or by Gibbs chains;
 - `fitting`: weights from data, by likelihood or by pseudo-likelihood (`conditionals`), which is a
-  sum of logistic losses, fitted to a stated gap (`proximal_newton`); AIC, BIC and G²;
+  sum of logistic losses (`logistic_loss`), fitted to a stated gap (`proximal_newton`); AIC, BIC
+  and G²;
 - `divergence`: KL between two distributions;
 - `likelihood`: prediction scores on rows.
 

@@ -3,7 +3,7 @@
 A feature matters to variable i only if all its other literals hold; then it adds its weight to the
 values that its literal on i allows. Rows in which the same literals on i matter form one *setting*
 of i. Learned structures have far fewer settings than data have rows. All conditionals become one
-sparse matrix for `proximal_newton`: a row per setting and value (except value 0, the reference), a
+sparse matrix for `logistic_loss`: a row per setting and value (except value 0, the reference), a
 column per feature.
 """
 
@@ -16,18 +16,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.distributions.potentials import (
-    Bytes,
-    allowed_values,
-    distinct,
-    literal_bits,
-)
-from contextwise.distributions.proximal_newton import (
+from contextwise.distributions.logistic_loss import (
     BITS,
     LogisticLoss,
     Options,
     PackedBlock,
     PackedMatrix,
+)
+from contextwise.distributions.potentials import (
+    Bytes,
+    allowed_values,
+    distinct,
+    literal_bits,
 )
 from contextwise.errors import DomainError
 from contextwise.models.features import Features

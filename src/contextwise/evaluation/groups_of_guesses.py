@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from contextwise.comparison.confusion import BY_GADJID, MEASURES, shown_in
+from contextwise.comparison.confusion import MEASURES, shown_in
+from contextwise.comparison.graph_distances import BY_GADJID
 from contextwise.comparison.two_models import Comparison
 from contextwise.errors import ContextwiseError, require
 from contextwise.support.arrays import FloatArray

@@ -35,14 +35,9 @@ import numpy as np
 
 from contextwise.data.rows import Data
 from contextwise.distributions.fitting import ConvergenceWarning, check_penalties
+from contextwise.distributions.logistic_loss import LogisticLoss, Options
 from contextwise.distributions.potentials import distinct_rows
-from contextwise.distributions.proximal_newton import (
-    LogisticLoss,
-    Optimum,
-    Options,
-    Penalty,
-    minimise,
-)
+from contextwise.distributions.proximal_newton import Optimum, Penalty, minimise
 from contextwise.errors import ContextwiseError
 from contextwise.learning.base import Learner, Run, threads_of
 from contextwise.models.domain import Domain

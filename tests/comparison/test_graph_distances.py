@@ -13,7 +13,8 @@ import pytest
 
 from commands import run
 from contextwise import Domain, Structure, compare, compare_groups, compare_many, write
-from contextwise.comparison.confusion import CAUSAL, adjacency, between_graphs
+from contextwise.comparison.confusion import CAUSAL
+from contextwise.comparison.graph_distances import adjacency, between_graphs
 from contextwise.comparison.two_models import comparison_record
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.models.directions import Directions, bayesian_network, directions_of
@@ -136,7 +137,7 @@ def test_a_partly_directed_graph_is_compared_by_its_class() -> None:
 
 
 def test_without_gadjid(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contextwise.comparison.confusion.find_spec", lambda name: None)
+    monkeypatch.setattr("contextwise.comparison.graph_distances.find_spec", lambda name: None)
     monkeypatch.setitem(__import__("sys").modules, "gadjid", None)
     record = comparison_record(compare(CHAIN, FORK))
     assert record["shd"] == 1
