@@ -12,6 +12,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "../python_arrays.hpp"
+#include "../vectorised.hpp"
 
 using namespace nanobind::literals;
 using contextwise::Array, contextwise::array_of, contextwise::check_signals, contextwise::NewArray;
@@ -28,117 +29,243 @@ using Size = std::size_t;
 constexpr Size PATIENCE = 1 << 14;
 
 // The terms of a logit: term k of a row with code c moves the slopes lows[k] to highs[k] by the
-// entries from starts[k] + c * (highs[k] - lows[k]) on.
+// values of its functions at c times their coefficients, which begin at places[k].
 struct Layout {
   const std::int32_t* codes;
   Size rows, terms;
-  const std::int64_t *starts, *lows, *highs;
+  const std::int64_t *starts, *lows, *highs, *functions;
+  std::vector<Size> counts, places;
+  std::vector<const double*> bases;
+  Size size = 0;  // the number of coefficients
 
-  Layout(const Shorts& codes, const Ints& starts, const Ints& lows, const Ints& highs)
+  Layout(const Shorts& codes, const Ints& starts, const Ints& lows, const Ints& highs,
+         const Ints& functions, const Floats& bases)
       : codes(codes.data()),
         rows(codes.shape(0)),
         terms(codes.shape(1)),
         starts(starts.data()),
         lows(lows.data()),
-        highs(highs.data()) {}
+        highs(highs.data()),
+        functions(functions.data()) {
+    const double* basis = bases.data();
+    for (Size k = 0; k < terms; ++k) {
+      counts.push_back(static_cast<Size>(starts.data()[k + 1] - starts.data()[k]) / width(k));
+      places.push_back(size);
+      this->bases.push_back(basis);
+      basis += counts[k] * many(k);
+      size += many(k) * width(k);
+    }
+  }
 
+  Size many(Size term) const { return static_cast<Size>(functions[term]); }
   Size width(Size term) const { return static_cast<Size>(highs[term] - lows[term]); }
   Size place(Size row, Size term) const {
     return static_cast<Size>(starts[term]) +
            static_cast<Size>(codes[row * terms + term]) * width(term);
   }
+
+  // Calls `visit` with each value of a basis, and the places of its coefficients and table entries.
+  template <class Visit>
+  void each_value(Visit visit) const {
+    for (Size k = 0; k < terms; ++k)
+      for (Size c = 0; c < counts[k]; ++c)
+        for (Size f = 0; f < many(k); ++f)
+          visit(bases[k][c * many(k) + f], places[k] + f * width(k),
+                static_cast<Size>(starts[k]) + c * width(k), width(k));
+  }
 };
+
+// The slopes of the states of a response, state by state.
+struct Slopes {
+  const double* values;
+  Size count, width;
+
+  explicit Slopes(const Floats& slopes)
+      : values(slopes.data()), count(slopes.shape(0)), width(slopes.shape(1)) {}
+};
+
+// Writes the shares of the rows from `first` to `last`, adds to the gradient by code, and returns
+// the log-likelihood. `buffer` has place for two numbers per slope.
+CONTEXTWISE_VECTORISED double add_rows(const Layout& layout, const Slopes& slopes,
+                                       const double* tables, const std::int64_t* states,
+                                       const double* weights, Size first, Size last, double* shares,
+                                       double* gradient, double* buffer) {
+  const Size count = slopes.count, width = slopes.width;
+  double *const sum = buffer, *const score = buffer + width, value = 0.0;
+  for (Size row = first; row < last; ++row) {
+    double* const p = shares + row * count;
+    std::fill(sum, sum + width, 0.0);
+    for (Size term = 0; term < layout.terms; ++term) {
+      const double* entry = tables + layout.place(row, term);
+      double* to = sum + layout.lows[term];
+      for (Size s = 0; s < layout.width(term); ++s) to[s] += entry[s];
+    }
+    double top = -INFINITY, total = 0.0;
+    for (Size k = 0; k < count; ++k) {
+      const double* slope = slopes.values + k * width;
+      double eta = 0.0;
+      for (Size s = 0; s < width; ++s) eta += slope[s] * sum[s];
+      p[k] = eta;
+      top = std::max(top, eta);
+    }
+    const auto state = static_cast<Size>(states[row]);
+    const double own = p[state] - top, weight = weights[row];
+    for (Size k = 0; k < count; ++k) total += p[k] = std::exp(p[k] - top);
+    value += weight * (own - std::log(total));
+    const double* of_state = slopes.values + state * width;
+    for (Size s = 0; s < width; ++s) score[s] = weight * of_state[s];
+    for (Size k = 0; k < count; ++k) {
+      const double* slope = slopes.values + k * width;
+      p[k] /= total;
+      const double part = weight * p[k];
+      for (Size s = 0; s < width; ++s) score[s] -= part * slope[s];
+    }
+    for (Size term = 0; term < layout.terms; ++term) {
+      double* entry = gradient + layout.place(row, term);
+      const double* from = score + layout.lows[term];
+      for (Size s = 0; s < layout.width(term); ++s) entry[s] += from[s];
+    }
+  }
+  return value;
+}
 
 std::tuple<NewArray<double>, double, NewArray<double>> evaluate(
     const Shorts& codes, const Ints& starts, const Ints& lows, const Ints& highs,
-    const Floats& tables, const Floats& slopes, const Ints& states, const Floats& weights) {
-  const Layout layout(codes, starts, lows, highs);
-  const Size count = slopes.shape(0), width = slopes.shape(1);
-  const double* slope = slopes.data();
-  std::vector<double> gradient(tables.size(), 0.0), sum(width), score(width);
+    const Ints& functions, const Floats& bases, const Floats& theta, const Floats& slopes,
+    const Ints& states, const Floats& weights) {
+  const Layout layout(codes, starts, lows, highs, functions, bases);
+  const Slopes response(slopes);
+  const auto entries = static_cast<Size>(starts.data()[layout.terms]);
+  std::vector<double> tables(entries, 0.0), by_code(entries, 0.0), gradient(layout.size, 0.0),
+      buffer(2 * response.width);
+  layout.each_value([&](double value, Size from, Size to, Size width) {
+    for (Size s = 0; s < width; ++s) tables[to + s] += value * theta.data()[from + s];
+  });
   double value = 0.0;
-  NewArray<double> shares(nb::make_tuple(layout.rows, count), [&](double* p) {
+  NewArray<double> shares(nb::make_tuple(layout.rows, response.count), [&](double* p) {
     const nb::gil_scoped_release release;
-    for (Size row = 0; row < layout.rows; ++row, p += count) {
-      if (row % PATIENCE == PATIENCE - 1) check_signals();
-      std::fill(sum.begin(), sum.end(), 0.0);
-      for (Size term = 0; term < layout.terms; ++term) {
-        const double* entry = tables.data() + layout.place(row, term);
-        double* to = sum.data() + layout.lows[term];
-        for (Size s = 0; s < layout.width(term); ++s) to[s] += entry[s];
-      }
-      double top = -INFINITY, total = 0.0;
-      for (Size k = 0; k < count; ++k) {
-        p[k] = 0.0;
-        for (Size s = 0; s < width; ++s) p[k] += slope[k * width + s] * sum[s];
-        top = std::max(top, p[k]);
-      }
-      const auto state = static_cast<Size>(states.data()[row]);
-      const double own = p[state] - top, weight = weights.data()[row];
-      for (Size k = 0; k < count; ++k) total += p[k] = std::exp(p[k] - top);
-      value += weight * (own - std::log(total));
-      for (Size s = 0; s < width; ++s) score[s] = slope[state * width + s];
-      for (Size k = 0; k < count; ++k) {
-        p[k] /= total;
-        for (Size s = 0; s < width; ++s) score[s] -= p[k] * slope[k * width + s];
-      }
-      for (Size s = 0; s < width; ++s) score[s] *= weight;
-      for (Size term = 0; term < layout.terms; ++term) {
-        double* entry = gradient.data() + layout.place(row, term);
-        const double* from = score.data() + layout.lows[term];
-        for (Size s = 0; s < layout.width(term); ++s) entry[s] += from[s];
-      }
+    for (Size first = 0; first < layout.rows; first += PATIENCE) {
+      check_signals();
+      value += add_rows(layout, response, tables.data(), states.data(), weights.data(), first,
+                        std::min(first + PATIENCE, layout.rows), p, by_code.data(), buffer.data());
     }
+  });
+  layout.each_value([&](double value, Size to, Size from, Size width) {
+    for (Size s = 0; s < width; ++s) gradient[to + s] += value * by_code[from + s];
   });
   return {shares, value, array_of(gradient)};
 }
 
+constexpr Size triangle(Size width) { return width * (width + 1) / 2; }
+
+// The sums of the covariances of the slopes by the codes of each pair of terms. A block of a pair
+// is a triangle of slopes 0 to the larger `high` of both, column by column.
+struct Blocks {
+  struct Pair {
+    Size first, second, others, start, size;  // others: the codes of the second; 0: of itself
+  };
+  std::vector<Pair> pairs;
+  std::vector<double> sums;
+
+  explicit Blocks(const Layout& layout) {
+    const auto& codes = layout.counts;
+    Size total = 0;
+    for (Size i = 0; i < layout.terms; ++i)
+      for (Size j = i; j < layout.terms; ++j) {
+        const Size size = triangle(static_cast<Size>(std::max(layout.highs[i], layout.highs[j])));
+        pairs.push_back({i, j, i == j ? 0 : codes[j], total, size});
+        total += codes[i] * (i == j ? 1 : codes[j]) * size;
+      }
+    sums.assign(total, 0.0);
+  }
+};
+
+// Adds the rows from `first` to `last`. `products` has the triangle of products of two slopes for
+// each state; `buffer` has place for one of them and the means.
+CONTEXTWISE_VECTORISED void add_covariances(const Layout& layout, const Slopes& slopes,
+                                            const double* products, const double* shares,
+                                            const double* weights, Size first, Size last,
+                                            Blocks& blocks, double* buffer) {
+  const Size count = slopes.count, width = slopes.width, size = triangle(width);
+  double *const spread = buffer, *const mean = buffer + size;
+  for (Size row = first; row < last; ++row) {
+    const double* p = shares + row * count;
+    const double weight = weights[row];
+    std::fill(buffer, buffer + size + width, 0.0);
+    for (Size k = 0; k < count; ++k) {
+      const double *slope = slopes.values + k * width, *product = products + k * size;
+      for (Size s = 0; s < width; ++s) mean[s] += p[k] * slope[s];
+      for (Size x = 0; x < size; ++x) spread[x] += p[k] * product[x];
+    }
+    for (Size t = 0, x = 0; t < width; ++t)
+      for (Size s = 0; s <= t; ++s, ++x) spread[x] = weight * (spread[x] - mean[s] * mean[t]);
+    const std::int32_t* code = layout.codes + row * layout.terms;
+    for (const auto& pair : blocks.pairs) {
+      const auto one = static_cast<Size>(code[pair.first]);
+      const Size at = pair.others ? one * pair.others + static_cast<Size>(code[pair.second]) : one;
+      double* to = blocks.sums.data() + pair.start + at * pair.size;
+      for (Size x = 0; x < pair.size; ++x) to[x] += spread[x];
+    }
+  }
+}
+
+// Adds to the Hessian the blocks of a pair of terms, multiplied by the bases of both.
+CONTEXTWISE_VECTORISED void expand(const Layout& layout, const Blocks::Pair& pair,
+                                   const double* from, double* result) {
+  const Size i = pair.first, j = pair.second, wide = layout.width(i), other = layout.width(j);
+  const Size many = layout.many(i), others = layout.many(j), codes = layout.counts[j];
+  const Size block = wide * other;
+  std::vector<double> entry(block), half(many * codes * block, 0.0);
+  for (Size c = 0; c < layout.counts[i]; ++c)
+    for (Size d = i == j ? c : 0; d < (i == j ? c + 1 : codes); ++d, from += pair.size) {
+      for (Size s = 0; s < wide; ++s)
+        for (Size t = 0; t < other; ++t) {
+          const Size left = layout.lows[i] + s, right = layout.lows[j] + t;
+          entry[s * other + t] = from[triangle(std::max(left, right)) + std::min(left, right)];
+        }
+      for (Size f = 0; f < many; ++f) {
+        const double value = layout.bases[i][c * many + f];
+        double* to = half.data() + (f * codes + d) * block;
+        for (Size x = 0; x < block; ++x) to[x] += value * entry[x];
+      }
+    }
+  for (Size f = 0; f < many; ++f)
+    for (Size d = 0; d < codes; ++d)
+      for (Size g = 0; g < others; ++g) {
+        const double value = layout.bases[j][d * others + g];
+        const double* with = half.data() + (f * codes + d) * block;
+        double* to =
+            result + (layout.places[i] + f * wide) * layout.size + layout.places[j] + g * other;
+        for (Size s = 0; s < wide; ++s)
+          for (Size t = 0; t < other; ++t) to[s * layout.size + t] += value * with[s * other + t];
+      }
+}
+
 NewArray<double> curvature(const Shorts& codes, const Ints& starts, const Ints& lows,
-                           const Ints& highs, Size size, const Floats& shares, const Floats& slopes,
-                           const Floats& weights) {
-  const Layout layout(codes, starts, lows, highs);
-  const Size count = slopes.shape(0), width = slopes.shape(1);
-  const double* slope = slopes.data();
-  std::vector<double> mean(width), spread(width * width);
+                           const Ints& highs, const Ints& functions, const Floats& bases,
+                           const Floats& shares, const Floats& slopes, const Floats& weights) {
+  const Layout layout(codes, starts, lows, highs, functions, bases);
+  const Slopes response(slopes);
+  const Size width = response.width, size = layout.size;
+  std::vector<double> products, buffer(triangle(width) + width);
+  for (Size k = 0; k < response.count; ++k)
+    for (Size t = 0; t < width; ++t)
+      for (Size s = 0; s <= t; ++s)
+        products.push_back(response.values[k * width + s] * response.values[k * width + t]);
+  Blocks blocks(layout);
   return {nb::make_tuple(size, size), [&](double* result) {
             const nb::gil_scoped_release release;
             std::fill(result, result + size * size, 0.0);
-            for (Size row = 0; row < layout.rows; ++row) {
-              if (row % PATIENCE == PATIENCE - 1) check_signals();
-              const double* p = shares.data() + row * count;
-              const double weight = weights.data()[row];
-              std::fill(mean.begin(), mean.end(), 0.0);
-              std::fill(spread.begin(), spread.end(), 0.0);
-              for (Size k = 0; k < count; ++k) {
-                const double* own = slope + k * width;
-                for (Size s = 0; s < width; ++s) {
-                  const double part = p[k] * own[s];
-                  mean[s] += part;
-                  for (Size t = 0; t < width; ++t) spread[s * width + t] += part * own[t];
-                }
-              }
-              for (Size s = 0; s < width; ++s)
-                for (Size t = 0; t < width; ++t) {
-                  double& entry = spread[s * width + t];
-                  entry = weight * (entry - mean[s] * mean[t]);
-                }
-              for (Size i = 0; i < layout.terms; ++i)
-                for (Size j = i; j < layout.terms; ++j) {
-                  const Size at = layout.place(row, i), column = layout.place(row, j);
-                  const Size low = layout.lows[i], other = layout.lows[j];
-                  for (Size s = 0; s < layout.width(i); ++s) {
-                    double* to = result + (at + s) * size + column;
-                    const double* from = spread.data() + (low + s) * width + other;
-                    for (Size t = 0; t < layout.width(j); ++t) to[t] += from[t];
-                  }
-                }
+            for (Size first = 0; first < layout.rows; first += PATIENCE) {
+              check_signals();
+              add_covariances(layout, response, products.data(), shares.data(), weights.data(),
+                              first, std::min(first + PATIENCE, layout.rows), blocks,
+                              buffer.data());
             }
-            for (Size i = 0; i < layout.terms; ++i) {  // the lower triangle
-              const Size end =
-                  i + 1 < layout.terms ? static_cast<Size>(layout.starts[i + 1]) : size;
-              for (Size a = layout.starts[i]; a < end; ++a)
-                for (Size b = end; b < size; ++b) result[b * size + a] = result[a * size + b];
-            }
+            for (const auto& pair : blocks.pairs)
+              expand(layout, pair, blocks.sums.data() + pair.start, result);
+            for (Size a = 0; a < size; ++a)
+              for (Size b = 0; b < a; ++b) result[a * size + b] = result[b * size + a];
           }};
 }
 
@@ -232,12 +359,12 @@ NewArray<double> drawn_sums(const Floats& left, const Floats& cumulated, const I
 NB_MODULE(_logits, module) {
   module.doc() = "The compiled twins of contextwise.evidence.logits and residual_products.";
   nb::set_leak_warnings(false);
-  module.def("evaluate", &evaluate, "codes"_a, "starts"_a, "lows"_a, "highs"_a, "tables"_a,
-             "slopes"_a, "states"_a, "weights"_a,
-             "Return shares, log-likelihood, and its gradient by code.");
-  module.def("curvature", &curvature, "codes"_a, "starts"_a, "lows"_a, "highs"_a, "size"_a,
-             "shares"_a, "slopes"_a, "weights"_a,
-             "Return the negative Hessian of the log-likelihood by code.");
+  module.def("evaluate", &evaluate, "codes"_a, "starts"_a, "lows"_a, "highs"_a, "functions"_a,
+             "bases"_a, "theta"_a, "slopes"_a, "states"_a, "weights"_a,
+             "Return shares, log-likelihood, and its gradient.");
+  module.def("curvature", &curvature, "codes"_a, "starts"_a, "lows"_a, "highs"_a, "functions"_a,
+             "bases"_a, "shares"_a, "slopes"_a, "weights"_a,
+             "Return the negative Hessian of the log-likelihood.");
   module.def("cross_sums", &cross_sums, "codes"_a, "starts"_a, "size"_a, "values"_a,
              "Return the sums of values by the codes of each pair of columns.");
   module.def("sums_by_code", &sums_by_code, "codes"_a, "starts"_a, "size"_a, "values"_a,

@@ -33,15 +33,14 @@ STEPS, MOST_STEPS = 40, 200
 """Steps of a fit; of one with many coefficients, where a step is cheap and a Hessian is not."""
 CONVERGED = 1e-9
 """The Newton decrement, in squared standard errors of the coefficients, at which a fit ends."""
-FRESH = 6
-"""Newton steps that use a new Hessian; later ones only if they converge slowly."""
+FAR = 1e-2
+"""The Newton decrement above which each step uses a new Hessian."""
 MANY = 300
 """Coefficients from which on a Hessian serves more steps."""
 NEAR = 1e-6
 """The same where variables are left out of a fit."""
 DEAREST_HESSIAN = 2e9
 """Additions of one Hessian, above which it is estimated from every second, third, … row."""
-SPARSE_FROM = 100_000  # entries of the matrix from coefficients to tables
 FIXED = 1e-6  # ridge of intercepts
 
 
@@ -61,10 +60,11 @@ class Layout(NamedTuple):
     """The places of the tables of the terms, for the compiled sums."""
 
     codes: IntArray  # (rows, terms)
-    starts: IntArray
+    starts: IntArray  # of each term, and the end of the last
     lows: IntArray
     highs: IntArray
-    size: int
+    functions: IntArray  # columns of each basis
+    bases: FloatArray  # all bases one after the other
 
 
 def contrasts(count: int) -> FloatArray:
@@ -103,16 +103,11 @@ class Logit:
         self.places = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         self.layout = Layout(
             np.ascontiguousarray(np.stack([t.codes for t in terms], axis=1), dtype=np.int32),
-            starts[:-1],
+            starts,
             np.array([t.low for t in terms], dtype=np.int64),
             np.array([t.high for t in terms], dtype=np.int64),
-            int(starts[-1]),
-        )
-        self.expand = _diagonal(
-            [
-                np.asarray(np.kron(t.basis, np.eye(width)))
-                for t, width in zip(terms, widths, strict=True)
-            ]
+            np.array([t.basis.shape[1] for t in terms], dtype=np.int64),
+            np.concatenate([t.basis.ravel() for t in terms]),
         )
         self.ridge = np.repeat([t.ridge for t in terms], counts)
         self.theta = np.zeros(int(self.places[-1]))
@@ -141,11 +136,11 @@ class Logit:
     def evaluate(self, theta: FloatArray) -> tuple[FloatArray, float, FloatArray]:
         """Return the shares of each row, the penalized log-likelihood, and its gradient."""
         function = evaluate_in_python if KERNEL is None else KERNEL.evaluate
-        shares, value, by_code = function(
-            *self.layout[:4], self.expand @ theta, self.slopes, self.states, self.weights
+        shares, value, gradient = function(
+            *self.layout, theta, self.slopes, self.states, self.weights
         )
         value -= 0.5 * float(self.ridge @ theta**2)
-        return shares, value, self.expand.T @ by_code - self.ridge * theta
+        return shares, value, gradient - self.ridge * theta
 
     def hessian(self, shares: FloatArray) -> FloatArray:
         """Return the negative Hessian of the penalized log-likelihood at these shares."""
@@ -157,15 +152,10 @@ class Logit:
         weights = weights * (self.weights.sum() / weights.sum())
         codes = np.ascontiguousarray(self.layout.codes[part])
         function = curvature_in_python if KERNEL is None else KERNEL.curvature
-        by_code = function(
-            codes,
-            *self.layout[1:],
-            np.ascontiguousarray(shares[part]),
-            self.slopes,
-            weights,
-        )
-        half = self.expand.T @ by_code
-        return np.asarray((self.expand.T @ half.T).T + np.diag(self.ridge))
+        shares = np.ascontiguousarray(shares[part])
+        result = function(codes, *self.layout[1:], shares, self.slopes, weights)
+        result[np.diag_indices_from(result)] += self.ridge
+        return np.asarray(result)
 
     def fit(self) -> FloatArray:
         """Fit all coefficients by Newton's method; return the shares."""
@@ -195,8 +185,8 @@ class Logit:
                     break
                 size /= 2
             theta, shares, value, gradient = moved, new_shares, new, new_gradient
-            refresh = number in (0, 1, 2, 4, 8, 16) if is_large else number < FRESH
-            if refresh or decrement > (0.9 if is_large else 0.3) * last:
+            is_far = decrement > FAR and (not is_large or number in (0, 1, 2, 4, 8, 16))
+            if is_far or decrement > (0.9 if is_large else 0.1) * last:
                 inverse = self._inverse(shares, keep)
         return theta, shares, inverse
 
@@ -274,88 +264,43 @@ class Logit:
         return np.asarray(np.einsum("nft,nt->nf", sums, residuals))
 
 
-def _diagonal(blocks: Sequence[FloatArray]) -> Any:
-    """Return a matrix with these blocks on its diagonal, sparse if it is large."""
-    from scipy.linalg import block_diag
-    from scipy.sparse import block_diag as sparse_diag
-
-    size = sum(map(len, blocks)) * sum(block.shape[1] for block in blocks)
-    return block_diag(*blocks) if size < SPARSE_FROM else sparse_diag(blocks, format="csr")
-
-
 # -- the sums by code, readable --------------------------------------------------------------------
 
 
-def _tables_of(layout: tuple[IntArray, ...], tables: FloatArray, width: int) -> FloatArray:
-    """Return the sum over the terms of the table entries of each row."""
-    codes, starts, lows, highs = layout
-    total = np.zeros((len(codes), width))
-    for k, (start, low, high) in enumerate(zip(starts, lows, highs, strict=True)):
-        size = high - low
-        places = start + codes[:, k, None] * size + np.arange(size)
-        total[:, low:high] += tables[places]
-    return total
+def _design(layout: Layout, width: int) -> FloatArray:
+    """Return how the slopes of each row change with each coefficient."""
+    sizes = np.diff(layout.starts) // (layout.highs - layout.lows)
+    parts = np.split(layout.bases, np.cumsum(sizes * layout.functions)[:-1])
+    moved = []
+    for k, part in enumerate(parts):
+        eye = np.eye(width)[layout.lows[k] : layout.highs[k]]
+        own = part.reshape(int(sizes[k]), int(layout.functions[k]))[layout.codes[:, k]]
+        moved.append(np.einsum("nf,st->nfst", own, eye).reshape(len(own), -1, width))
+    return np.concatenate(moved, axis=1)
 
 
-def evaluate_in_python(
-    codes: IntArray,
-    starts: IntArray,
-    lows: IntArray,
-    highs: IntArray,
-    tables: FloatArray,
-    slopes: FloatArray,
-    states: IntArray,
-    weights: FloatArray,
-) -> tuple[FloatArray, float, FloatArray]:
-    """Return shares, log-likelihood, and its gradient by code; twin of ``logits.cpp``."""
-    eta = _tables_of((codes, starts, lows, highs), tables, slopes.shape[1]) @ slopes.T
+def evaluate_in_python(*how: Any) -> tuple[FloatArray, float, FloatArray]:
+    """Return shares, log-likelihood, and its gradient; twin of ``logits.cpp``."""
+    theta, slopes, states, weights = how[6:]
+    design = _design(Layout(*how[:6]), slopes.shape[1])
+    eta = np.einsum("nas,a->ns", design, theta) @ slopes.T
     eta -= eta.max(axis=1, keepdims=True)
     shares = np.exp(eta)
     total = shares.sum(axis=1, keepdims=True)
     shares /= total
-    rows = np.arange(len(codes))
+    rows = np.arange(len(states))
     value = float(weights @ (eta[rows, states] - np.log(total[:, 0])))
     moved = weights[:, None] * (slopes[states] - shares @ slopes)
-    gradient = np.zeros(len(tables))
-    for k, (start, low, high) in enumerate(zip(starts, lows, highs, strict=True)):
-        size = high - low
-        places = start + codes[:, k, None] * size + np.arange(size)
-        np.add.at(gradient, places, moved[:, low:high])
-    return shares, value, gradient
+    return shares, value, np.einsum("nas,ns->a", design, moved)
 
 
-def curvature_in_python(
-    codes: IntArray,
-    starts: IntArray,
-    lows: IntArray,
-    highs: IntArray,
-    size: int,
-    shares: FloatArray,
-    slopes: FloatArray,
-    weights: FloatArray,
-) -> FloatArray:
-    """Return the negative Hessian of the log-likelihood by code; twin of ``logits.cpp``."""
-    mean = shares @ slopes
+def curvature_in_python(*how: Any) -> FloatArray:
+    """Return the negative Hessian of the log-likelihood; twin of ``logits.cpp``."""
+    shares, slopes, weights = how[6:]
+    design, mean = _design(Layout(*how[:6]), slopes.shape[1]), shares @ slopes
     spread = np.einsum("nk,ks,kt->nst", shares, slopes, slopes, optimize=True)
     spread = weights[:, None, None] * (spread - mean[:, :, None] * mean[:, None, :])
-    result = np.zeros((size, size))
-    ends = list(zip(starts, lows, highs, strict=True))
-    places = [
-        start + codes[:, k, None] * (high - low) + np.arange(high - low)
-        for k, (start, low, high) in enumerate(ends)
-    ]
-    for i, (_, low, high) in enumerate(ends):
-        for j in range(i, len(ends)):
-            other_low, other_high = ends[j][1:]
-            block = spread[:, low:high, other_low:other_high]
-            np.add.at(result, (places[i][:, :, None], places[j][:, None, :]), block)
-            if i != j:
-                np.add.at(
-                    result,
-                    (places[j][:, :, None], places[i][:, None, :]),
-                    block.transpose(0, 2, 1),
-                )
-    return result
+    return np.asarray(np.einsum("nas,nst,nbt->ab", design, spread, design, optimize=True))
 
 
 def sums_by_code(codes: IntArray, starts: IntArray, size: int, values: FloatArray) -> FloatArray:

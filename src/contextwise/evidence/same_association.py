@@ -29,7 +29,7 @@ from contextwise.support.arrays import FloatArray
 
 LEAST_ROWS_PER_STATE = 20
 """Rows of a state of g that takes part."""
-MOST_STATES_OF_PAIR = 7
+MOST_STATES_OF_PAIR, MOST_ORDERED_STATES = 5, 7
 """States of a and b; the rarest are one, and neighbours of ordered ones merge."""
 WEAK = 0.01
 """Ridge of the main effects of groups."""
@@ -99,7 +99,8 @@ def _usable(rows: CodedRows, a: int, b: int, by: int) -> CodedRows | None:
     kept = [v for v, states in enumerate(part.states) if len(states) > 1]
     part = part.only(kept)
     for v in (a, b):
-        part = folded_to(part, part.names.index(rows.names[v]), MOST_STATES_OF_PAIR)
+        most = MOST_ORDERED_STATES if rows.ordered[v] else MOST_STATES_OF_PAIR
+        part = folded_to(part, part.names.index(rows.names[v]), most)
     return part.merged()
 
 
@@ -141,9 +142,9 @@ class _Model:
             (np.kron(np.ones((ka, 1)), s) for s in (sides[1].main, sides[1].rest)),
         )
         (main_a, rest_a), (main_b, rest_b) = first, second
-        self.slopes = np.hstack([*joint, main_a, main_b, rest_a, rest_b])
+        self.slopes = np.hstack([main_a, main_b, rest_a, rest_b, *joint])
         self.single = joint[0].shape[1]
-        self.middle = self.single + main_a.shape[1] + main_b.shape[1]
+        self.mains = main_a.shape[1] + main_b.shape[1]
         self.is_single = self.single == 1 and rows.cards[by] == 2
         self.spread = [side.deviation for side in sides]
         self.held, terms = self._terms(others)
@@ -153,7 +154,8 @@ class _Model:
 
     def _terms(self, others: list[int]) -> tuple[list[int], list[Term]]:
         """Return the variables held fixed, and the terms; the last is the one tested."""
-        rows, single, high = self.rows, self.single, self.slopes.shape[1]
+        rows, high = self.rows, self.slopes.shape[1]
+        alone = high - self.single  # the slopes of one variable
         fits = Fits(rows)
         group, groups = rows.codes[:, self.by], int(rows.cards[self.by])
         share = np.bincount(group, rows.counts, minlength=groups) / rows.total
@@ -163,12 +165,12 @@ class _Model:
         owners = frozenset([self.by])
         terms = [
             Term(constant, np.ones((1, 1)), 0, high, FIXED),
-            Term(group, basis, single, high, WEAK, owners),
+            Term(group, basis, 0, alone, WEAK, owners),
         ]
-        columns = fits.widths[others].sum() * (self.middle - single)
+        columns = fits.widths[others].sum() * self.mains
         separate = columns * groups <= COLUMN_SHARE * rows.total and columns * groups <= 800
         held = others if separate else columns_to_hold(
-            rows, self.a, self.b, fits.widths, self.middle - single, others
+            rows, self.a, self.b, fits.widths, self.mains, others
         )  # fmt: skip
         for u in held:
             own, ridge = fits.bases[u].functions, RIDGE * fits.bases[u].scale * 2
@@ -177,8 +179,8 @@ class _Model:
                 codes = codes * groups + group
                 by_group = np.kron(own, basis)
                 own = np.hstack([np.repeat(own, groups, axis=0), by_group])
-            terms.append(Term(codes, own, single, self.middle, ridge, frozenset([u])))
-        terms.append(Term(group, basis, 0, single, FIXED, owners))
+            terms.append(Term(codes, own, 0, self.mains, ridge, frozenset([u])))
+        terms.append(Term(group, basis, alone, high, FIXED, owners))
         return held, terms
 
     def test(self) -> tuple[float, float | None, int, str]:
