@@ -196,3 +196,29 @@ def test_whole_numbers_of_bit64_are_decoded() -> None:
         pd.NA,
         2**60,
     ]
+
+
+def test_a_title_page_in_front_of_the_table_is_left_out() -> None:
+    about = [["About", ""], ["Made by", "somebody"], ["Date", "2020"]]
+    table: list[list[object]] = [["a", "b", "c"], *([k % 2, k % 3, k % 4] for k in range(24))]
+    _, content = workbook(about, table)
+    data = parse_data(content(), "rows.xlsx")
+    assert data.domain.names == ("a", "b", "c")
+    assert "only the sheet 'sheet1' was read, of 'sheet0', 'sheet1' (--object)" in data.notes
+    first = parse_data(
+        content(), "rows.xlsx", options=row_options(object="sheet0", category="About")
+    )
+    assert "About" in first.domain.names
+    _, content = workbook(table, [[1, 2, 3, 4]])  # two tables: the first
+    assert parse_data(content(), "rows.xlsx").domain.names == ("a", "b", "c")
+
+
+def test_ordinal_variables_of_spss_are_ordered(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"pain": [float(k % 3) for k in range(30)], "sex": [1.0, 2.0] * 15})
+    labels = {"pain": {0.0: "none", 1.0: "mild", 2.0: "severe"}, "sex": {1.0: "m", 2.0: "f"}}
+    measures = {"pain": "ordinal", "sex": "nominal"}
+    path = str(tmp_path / "rows.sav")
+    pyreadstat.write_sav(frame, path, variable_value_labels=labels, variable_measure=measures)
+    data = read_data(path)
+    assert data.decisions["in_order"] == ["pain"]
+    assert data.domain.states[0] == ("none", "mild", "severe")

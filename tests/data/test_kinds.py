@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,50 @@ def test_the_time_of_reading_is_linear_in_the_columns() -> None:
 def test_every_rule_says_when_it_applies() -> None:
     assert all(rule.kind and rule.when for rule in RULES)
     assert RULES[-1].kind == "category"
+
+
+def kind_of(name: str, cells: Sequence[object]) -> str:
+    rows = [{name: cell, "ill": ILL[k % 3]} for k, cell in enumerate(cells)]
+    return summarize_data(rows).columns[0].kind
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "kind"),
+    [
+        ("XCentroid", [100 + k * 7 % 90 for k in range(400)], "measurement"),
+        ("subject", ["art", "maths", "music", "sports", "german", "physics"] * 20, "category"),
+        ("id", [k if k > 40 else 40 for k in range(200)], "subject"),  # only some people repeat
+        ("id", [k if k > 2 else 2 for k in range(200)], "identifier"),
+        ("visit", [f"2020-{1 + k % 12:02}-{1 + k % 5:02}" for k in range(400)], "dates"),
+        ("visit", [f"{1 + k % 28}.{1 + k % 12}.2020" for k in range(400)], "dates"),
+        ("version", [f"{1 + k % 28}.{1 + k % 12}" for k in range(400)], "measurement"),
+        ("town", [f"town {k % 600}" for k in range(9_000)], "text"),
+    ],
+)
+def test_kinds_by_name_and_values(name: str, cells: Sequence[object], kind: str) -> None:
+    assert kind_of(name, cells) == kind
+
+
+def test_people_that_the_frame_declares_a_category_are_asked_for() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"Subject": [f"M{k % 27:02}" for k in range(108)], "ill": ILL * 36})
+    frame["Subject"] = frame["Subject"].astype("category")
+    assert summarize_data(frame).remedy.subject == "Subject"
+    frame["note"] = pandas.Categorical([f"text {k % 90}" for k in range(108)])
+    assert [column.kind for column in summarize_data(frame).columns] == [
+        "subject",
+        "category",
+        "text",
+    ]
+
+
+def test_children_that_each_family_numbers_anew_are_not_the_subject() -> None:
+    rows = [{"family": k // 6, "child": 1 + k % 6, "ill": ILL[k % 3]} for k in range(300)]
+    assert summarize_data(rows).remedy.words()[:4] == ["--drop", "child", "--subject", "family"]
+
+
+def test_years_and_numbers_of_rows_make_no_wide_table() -> None:
+    rows = [
+        {"study": f"trial {k}", "year": 1990 + k % 9, "score": 20 + k * 7 % 60} for k in range(18)
+    ]
+    assert not summarize_data(rows).obstacle

@@ -102,7 +102,7 @@ READ = [
     Quirk("row-names.csv", "it labels the rows"),
     Quirk("id.csv", "an identifier", "--drop RespondentID"),
     Quirk("text-id.csv", "an identifier", "--drop name"),
-    Quirk("dates.csv", "30 different texts", "--drop day"),
+    Quirk("dates.csv", "30 different dates", "--drop day"),
     Quirk("empty-column.csv", "no values", "--drop note"),
     Quirk(
         "identifier-without-header.data",

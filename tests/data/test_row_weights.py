@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import contextwise as cw
-from contextwise.data import read_data
+from contextwise.data import read_data, summarize_data
 from contextwise.data.columns import UnclearData
 from contextwise.data.options import row_options
 from contextwise.data.rows import as_advised
@@ -66,7 +66,9 @@ def test_weights_that_are_all_zero_are_refused() -> None:
 
 def test_a_column_that_looks_like_weights_is_asked_about() -> None:
     rng = np.random.default_rng(0)
-    rows = [{"a": k % 2, "b": k // 2 % 2, "weight": float(rng.gamma(2)) + 0.1} for k in range(90)]
+    sizes = rng.gamma(2, size=90) + 0.1
+    sizes /= sizes.mean()
+    rows = [{"a": k % 2, "b": k // 2 % 2, "weight": float(sizes[k])} for k in range(90)]
     with pytest.raises(UnclearData, match="survey weights, or a measurement") as caught:
         as_advised(rows)
     assert caught.value.summary.remedy.row_weights == "weight"
@@ -74,6 +76,28 @@ def test_a_column_that_looks_like_weights_is_asked_about() -> None:
     assert as_advised(rows, row_options(row_weights="weight"))[0].row_weights is not None
     with pytest.raises(UnclearData):
         cw.analyse(rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high", "first"),
+    [
+        ("weight", 40.5, 130.5, "bins"),
+        ("wt", 1.5, 5.5, "bins"),
+        ("weight", 800.5, 52_000.5, "row_weights"),
+        ("survey_weight", 1.5, 5.5, "row_weights"),
+        ("fnlwgt", 12_000, 900_000, "row_weights"),
+        ("weight", 1_200, 5_000, ""),
+    ],
+)
+def test_weights_of_bodies_and_of_surveys(name: str, low: float, high: float, first: str) -> None:
+    rng = np.random.default_rng(1)
+    digits = 1 if low % 1 else 0
+    rows = [{"a": k % 2, name: round(rng.uniform(low, high), digits)} for k in range(90)]
+    column = summarize_data(rows).columns[1]
+    assert (column.kind == "weights") == bool(first)
+    options = [option for option, _ in column.problems[0][1]]
+    assert options[0] == (first or "bins")
+    assert ("row_weights" in options) == bool(first)
 
 
 def test_rows_without_the_outcome_are_dropped_and_counted() -> None:

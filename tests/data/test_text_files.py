@@ -123,3 +123,12 @@ def test_a_file_of_very_many_columns_is_refused(monkeypatch: pytest.MonkeyPatch)
     assert len(parse_data(b"a,b,c\n1,0,1\n0,0,1\n", "x").domain) == 3
     with pytest.raises(ParseError, match="x: 10 columns; at most 9 are read"):
         parse_data(b"1,0,1,0,1,0,1,0,1,0\n" * 3, "x")
+
+
+def test_quotes_after_a_backslash_are_read_as_r_writes_them() -> None:
+    lines = ['"title" "n"', *(f'"{k % 2} \\"day\\" - of rest" {k % 3}' for k in range(12))]
+    data = parse_data("\n".join(lines).encode(), "rows.txt")
+    assert data.domain.states[0] == ('0 "day" - of rest', '1 "day" - of rest')
+    folders = ["path,n", *(f'"C:\\{"ab"[k % 2]}\\",{k % 3}' for k in range(12))]
+    data = parse_data("\n".join(folders).encode(), "rows.csv")
+    assert data.domain.states[0] == ("C:\\a\\", "C:\\b\\")

@@ -37,7 +37,7 @@ def state_order(data: Data, name: str) -> list[int]:
     v = data.domain.position(name)
     states = data.domain.states[v]
     in_order = list(range(len(states)))
-    if name in data.decisions.get("bins", {}):
+    if any(name in data.decisions.get(key, ()) for key in ("bins", "in_order")):
         return in_order
     by_number = numeric_order(states)
     if by_number or data.multiplicity is None:

@@ -26,7 +26,6 @@ from contextwise.data.kinds import (
     MOST_WHOLE,
     Profile,
     Remedies,
-    names_people,
     rule_of,
 )
 from contextwise.data.notation import numbers_of, readings
@@ -473,13 +472,19 @@ class Judge:
         kept = [c for c in self.table.columns if self.kinds.get(c.name) == "row numbers"]
         if not labels and kept and np.isnan(kept[0].numbers).any():
             labels = kept  # a matrix: its rows have labels, and no other column is text
-        numbers = [c for c in self._others() if c not in labels]
+        numbers = [c for c in self._others() if c not in labels and not self._numbers(c)]
         large = sum(c.numbers.max() > MOST_WHOLE for c in numbers if c in whole)
         are_counts = all(c in whole for c in numbers) and 2 * large >= len(numbers)
         is_wide = len(numbers) > 1 and are_counts and self.rows >= 4 and self._fill_half(labels)
         if is_wide:
             self._is_wide(labels, numbers)
         return is_wide
+
+    def _numbers(self, column: Column) -> bool:
+        """Check for years, or numbers of the rows."""
+        whole = column.is_numeric and not column.has_fractions
+        are_years = whole and column.numbers.min() > 1500 and column.numbers.max() < 2100
+        return are_years or (whole and self._profile(column).is_in_order)
 
     def _is_count(self, column: Column) -> bool:
         whole = bool(len(column.labels)) and bool((column.numbers % 1 == 0).all())
@@ -697,7 +702,8 @@ class Judge:
             option: [] for option in ("drop", "bins", "category", "decimal", "na")
         }
         people = [n for n, ps in self.problems.items() for _, r in ps if r[0][0] == "subject"]
-        people.sort(key=lambda name: names_people(name) != "person")  # before their households
+        # People, before their households; children of a family may be numbered anew in each.
+        people.sort(key=lambda name: -len(self.all.column(name).labels))
         self.gone = {n for n, ps in self.problems.items() for _, r in ps if r[0][0] == "drop"}
         kept = [c for c in usable if c.name not in self.gone and self.kinds[c.name] != "counts"]
         for problems in self.problems.values():

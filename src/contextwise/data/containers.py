@@ -17,7 +17,15 @@ import numpy as np
 
 from contextwise.data.excel import workbook_table
 from contextwise.data.options import RowOptions
-from contextwise.data.table import Column, Note, Sheet, column_of, frame_table, label_of
+from contextwise.data.table import (
+    Column,
+    Note,
+    Sheet,
+    arrow_table,
+    column_of,
+    frame_table,
+    label_of,
+)
 from contextwise.data.text import text_table
 from contextwise.errors import ContextwiseError, ParseError, require
 from contextwise.formats.r_files import RArray, r_objects
@@ -110,7 +118,9 @@ def _labelled(content: bytes, name: str, suffix: str) -> Sheet:
                 text = f"several codes of {column!r} are called {twice}: now with the code"
                 notes.append(Note(text, "renamed", column))
             frame[column] = pandas.Categorical(
-                frame[column].map(distinct), categories=[*distinct.values()]
+                frame[column].map(distinct),
+                categories=[*distinct.values()],
+                ordered=meta.variable_measure.get(column) == "ordinal",
             )
     table = frame_table(frame, name)
     return replace(table, notes=[*table.notes, *notes])
@@ -206,9 +216,7 @@ def _arrow(content: bytes, name: str, _: RowOptions) -> Sheet:
                 raise too_large(name, most)
             batches.append(part)
         table = pyarrow.Table.from_batches(batches, schema)
-    frame = table.to_pandas()
-    index = [level for level in frame.index.names if level is not None]
-    return frame_table(frame.reset_index() if index else frame, name)
+    return arrow_table(table, name)
 
 
 CONTAINERS: dict[str, tuple[bytes, Callable[[bytes, str, RowOptions], Sheet]]] = {

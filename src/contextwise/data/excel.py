@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from contextwise.data.notation import Written
 from contextwise.data.options import RowOptions
 from contextwise.data.table import Note, Sheet, is_empty, label_of
-from contextwise.data.text import sheet_table
+from contextwise.data.text import SNIFFED, sheet_table
 from contextwise.errors import ParseError, require
 from contextwise.support.files import check_archive
 from contextwise.support.machine import require_memory
@@ -39,23 +40,29 @@ def workbook_table(content: bytes, name: str, how: RowOptions) -> Sheet:
                 f"there is no sheet {how.object!r} to read; the sheets are {held}", path=name
             )
     notes = [Note("Excel", "source")]
-    rest = iter(shown)
-    for sheet in rest:
-        cells = _cells(sheet, name)
-        if cells:
-            break
-    else:
+    widths = {sheet.title: _width(sheet, name) for sheet in shown}
+    filled = [title for title, width in widths.items() if width]
+    if not filled:
         among = f"; its sheets {', '.join(map(repr, hidden))} are hidden (--object)" * bool(hidden)
         raise ParseError(f"this workbook is empty{among}", path=name)
-    filled = [each.title for each in rest if any(_rows(each, name))]
-    if filled:
-        titles = ", ".join(map(repr, [sheet.title, *filled]))
-        text = f"only the sheet {sheet.title!r} was read, of {titles} (--object)"
+    # One or two columns in front of a wider table are a title page.
+    chosen = next((title for title in filled if widths[title] > 2), "") or max(
+        filled, key=widths.__getitem__
+    )
+    cells = _cells(book[chosen], name)
+    if len(filled) > 1:
+        titles = ", ".join(map(repr, filled))
+        text = f"only the sheet {chosen!r} was read, of {titles} (--object)"
         notes.append(Note(text, "dropped", option="--object"))
     if hidden and how.object is None:
         text = f"hidden and not read: {', '.join(map(repr, hidden))} (--object)"
         notes.append(Note(text, "dropped", option="--object"))
     return sheet_table(_grid(cells, name), name, how, notes)
+
+
+def _width(sheet: Any, name: str) -> int:
+    """Return the largest number of cells that hold something in one of the first rows."""
+    return max((len(texts) for _, texts in islice(_rows(sheet, name), SNIFFED)), default=0)
 
 
 def _parser(sheet: Any, source: Any) -> Any:

@@ -26,77 +26,42 @@ MOST_FRACTIONS, MOST_WHOLE, MOST_CODES = 12, 20, 60
 """Numbers with more values are measurements; up to `MOST_CODES` whole numbers may be codes."""
 FEW_FRACTIONS, FEW_WHOLE = 4, 8
 """Numbers with more values are measurements if they have more values than half of the rows."""
-MOST_LABELS = 30
-"""Text with more values, and more than a tenth of the rows, is not a category."""
+MOST_LABELS, MOST_STATES_OF_TEXT = 30, 500
+"""Text with more values, and more than a tenth of the rows or the second, is not a category."""
+MOST_DATES = 12
+"""More dates are not a category."""
 BINS = 4
 """The number of bins that is advised."""
 FEWEST_PEOPLE, FEWEST_SETS = 5, 20
 """Fewer people, and no more matched sets or numbered things, are taken for categories."""
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_NUMBERED = {"id", "ids", "idcode", "no", "nr", "num", "number", "code", "key"}
-_PEOPLE = frozenset(
-    [
-        "id",
-        "subject",
-        "subj",
-        "patient",
-        "person",
-        "participant",
-        "respondent",
-        "individual",
-        "proband",
-        "pupil",
-        "student",
-        "child",
-        "mother",
-        "case",
-        "pid",
-        "sid",
-        "uid",
-    ]
+_NUMBERED = re.compile("ids?|idcode|no|nr|num|number|code|key")
+_PEOPLE = re.compile(
+    "id|subject|subj|patient|person|participant|respondent|individual|proband|pupil|student|child|"
+    "mother|case|[psu]id|idcode"
 )
-_SETS = frozenset(
-    ["stratum", "strata", "pair", "match", "matched", "cluster", "household", "family"]
-)
-_NO_IDS = frozenset(
-    [
-        "paid",
-        "unpaid",
-        "prepaid",
-        "covid",
-        "valid",
-        "invalid",
-        "bid",
-        "kid",
-        "aid",
-        "acid",
-        "grid",
-        "hybrid",
-        "thyroid",
-        "steroid",
-        "fluid",
-        "solid",
-        "liquid",
-        "lipid",
-        "opioid",
-        "rapid",
-        "mid",
-        "lid",
-        "rigid",
-        "humid",
-        "android",
-        "raid",
-        "avoid",
-        "typhoid",
-        "said",
-    ]
+_SETS = re.compile("strat(um|a)|pair|match|matched|cluster|household|family")
+_NO_ID = re.compile(  # words that end in "id"
+    "(un|pre|re)?paid|covid|(in)?valid|[bkalm]id|[a-z]*(acid|oid|fluid)|grid|hybrid|solid|liquid|"
+    "lipid|rapid|rigid|humid|android|raid|maid|said|braid|plaid|pyramid|carotid|parotid|(co)?morbid|"
+    "squid|orchid|hominid|vivid|timid|candid|arid|avid|amid|lucid|rabid|(bi|tri)?cuspid|euclid|madrid"
 )
 _WEIGHTS = re.compile(
     r"((survey|sampling|sample|person|household|final|design|case)[ _.]?)?"
     r"(p?weights?|p?wg?t|wtss\w*)",
     re.I,
 )
+_SURELY_WEIGHTS = re.compile(
+    r"(survey|sampling|sample|person|household|final|fnl|design|case)[ _.]?(weights?|wg?t)|"
+    r"pw(eigh|g)?ts?|wtss\w*|weights",
+    re.I,
+)
+_DATE = re.compile(
+    r"(1[5-9]|20)\d\d[-/.](0?[1-9]|1[0-2])[-/.]\d\d?([ T]\d\d:\d\d\S*)?|"
+    r"\d\d?[-/.]\d\d?[-/.](\d\d|(1[5-9]|20)\d\d)([ T]\d\d:\d\d\S*)?"
+)
+_HAS_DIGIT = re.compile(r"\d")
 _LARGE_NUMBER = re.compile(r"(number|code|no|nr|key)\.?$", re.I)
 
 Remedies = tuple[tuple[str, str], ...]
@@ -111,16 +76,14 @@ def names_people(name: str) -> str:
     """
     words = [word.lower() for word in _WORDS.findall(name) if not word.isdecimal()]
     has_id = False
-    while len(words) > 1 and words[-1] in _NUMBERED:
+    while len(words) > 1 and _NUMBERED.fullmatch(words[-1]):
         has_id |= words.pop().startswith("id")
     last = words[-1] if words else ""
-    if last.endswith(("id", "idcode")) and last not in _NO_IDS:
-        has_id, stem = True, re.sub(r"(id|idcode)$", "", last)
-        last = stem if stem in _PEOPLE | _SETS or not stem else last
-        last = last or "id"
-    if last in _PEOPLE:
+    if last.endswith(("id", "idcode")) and not _NO_ID.fullmatch(last):
+        has_id, last = True, re.sub(r"(?<=...)(id|idcode)$", "", last)
+    if _PEOPLE.fullmatch(last):
         return "person"
-    return "set" if last in _SETS else "id" if has_id else ""
+    return "set" if _SETS.fullmatch(last) else "id" if has_id else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +129,8 @@ class Profile:
     @cached_property
     def repeats(self) -> bool:
         """True if its values have several rows each, as people have."""
-        return self.values <= 0.8 * self.rows
+        most = 0.97 if self.numbers_people == "person" else 0.8
+        return self.values <= most * self.rows
 
     @cached_property
     def has_many_numbers(self) -> bool:
@@ -179,8 +143,30 @@ class Profile:
     @cached_property
     def has_many_texts(self) -> bool:
         hardly_repeats = 2 * self.values > self.answered and self.values > FEW_WHOLE
-        is_long = self.values > max(MOST_LABELS, self.rows / 10)
-        return is_long or (hardly_repeats and not self.counted)
+        return self.has_long_list or (hardly_repeats and not self.counted)
+
+    @cached_property
+    def has_long_list(self) -> bool:
+        return self.values > min(max(MOST_LABELS, self.rows / 10), MOST_STATES_OF_TEXT)
+
+    @cached_property
+    def are_dates(self) -> bool:
+        labels = self.column.labels
+        return self.values > MOST_DATES and all(map(_DATE.fullmatch, labels))
+
+    @cached_property
+    def may_be_weights(self) -> bool:
+        """True for the name of survey weights, which may also mean the weight of a body."""
+        named = _SURELY_WEIGHTS if not self.column.has_fractions else _WEIGHTS
+        return bool(named.fullmatch(self.name)) and self.column.numbers.min() >= 0
+
+    @cached_property
+    def are_weights(self) -> bool:
+        """True for a name that only survey weights have, or for their usual sizes."""
+        numbers, column = self.column.numbers, self.column
+        mean = float(numbers @ column.counts) / max(1, self.answered)
+        is_scaled = abs(mean - 1) < 0.05 or (mean > 300 and numbers.max() < 1000 * numbers.min())
+        return is_scaled or bool(_SURELY_WEIGHTS.fullmatch(self.name))
 
     @cached_property
     def differs_in_each_row(self) -> bool:
@@ -215,14 +201,14 @@ def _subject(p: Profile) -> Remedies:
 
 
 def _people(p: Profile) -> bool:
-    fewest = FEWEST_PEOPLE if p.numbers_people == "person" else FEWEST_SETS + 1
+    is_person = p.numbers_people == "person" and all(map(_HAS_DIGIT.search, p.column.labels))
     has_name = bool(p.numbers_people) and not p.is_array
-    return has_name and p.values >= fewest and (p.repeats or p.numbers_people != "set")
+    most = FEWEST_PEOPLE - 1 if is_person else FEWEST_SETS
+    return has_name and p.values > most and (p.repeats or p.numbers_people != "set")
 
 
-def _may_be_weights(p: Profile) -> bool:
-    is_named = _WEIGHTS.fullmatch(p.name) and p.column.has_fractions
-    return bool(is_named and p.column.numbers.min() >= 0 and not p.counted)
+def _ask_for_weights(p: Profile) -> bool:
+    return p.column.is_numeric and p.has_many_numbers and not p.counted and p.may_be_weights
 
 
 def _measured(p: Profile) -> str:
@@ -254,6 +240,21 @@ RULES = (
         lambda p: (("drop", p.name), ("category", p.name)),
     ),
     Rule(
+        "subject",
+        "a name such as *id*, *subject*, *PatientNo*, with 5 numbers or more, or such as "
+        "*storeid*, *household*, *pair*, with more than 20 values, and several rows of each",
+        lambda p: _people(p) and p.repeats,
+        lambda p: _different(p, "several rows of each"),
+        lambda p: (*_subject(p), ("drop", p.name), ("category", p.name)),
+    ),
+    Rule(
+        "text",
+        "declared a category, but more than 60 values and a tenth of the rows, or more than 500",
+        lambda p: p.column.declared is not None and p.has_long_list and p.values > MOST_CODES,
+        lambda p: _different(p, "too many for a category"),
+        lambda p: (("drop", p.name), ("category", p.name)),
+    ),
+    Rule(
         "category",
         "declared a category by the file or the frame",
         lambda p: p.column.declared is not None,
@@ -262,14 +263,6 @@ RULES = (
         "row numbers",
         "1 to n or 0 to n-1 in order, from five rows on (dropped)",
         lambda p: p.is_in_order and not (p.counted or p.is_array or p.named),
-    ),
-    Rule(
-        "subject",
-        "a name such as *id*, *subject*, *PatientNo*, with 5 values or more, or such as *storeid*, "
-        "*household*, *pair*, with more than 20, and several rows for each value",
-        lambda p: _people(p) and p.repeats,
-        lambda p: _different(p, "several rows of each"),
-        lambda p: (*_subject(p), ("drop", p.name), ("category", p.name)),
     ),
     Rule(
         "identifier",
@@ -287,11 +280,15 @@ RULES = (
     ),
     Rule(
         "weights",
-        "more than 12 numbers >= 0 with a fraction in a column called *weight*, *survey_weight*, "
-        "*wt*, *pwgt* or the like",
-        lambda p: p.column.is_numeric and p.has_many_numbers and _may_be_weights(p),
+        "more than 12 numbers >= 0 called *survey_weight*, *pwgt* or the like; also *weight*, *wt* "
+        "with fractions (advised as weights only if their mean is 1 or above 300)",
+        _ask_for_weights,
         lambda _: "survey weights, or a measurement?",
-        lambda p: (("row_weights", p.name), *_bins(p), ("drop", p.name)),
+        lambda p: (
+            (("row_weights", p.name), *_bins(p), ("drop", p.name))
+            if p.are_weights
+            else (*_bins(p), ("row_weights", p.name))
+        ),
     ),
     Rule(
         "measurement",
@@ -303,6 +300,13 @@ RULES = (
     ),
     Rule("category", "other numbers", lambda p: p.column.is_numeric),
     Rule(
+        "dates",
+        "more than 12 dates",
+        lambda p: p.are_dates,
+        lambda p: f"{p.values:,} different dates",
+        lambda p: (("drop", p.name), ("category", p.name)),
+    ),
+    Rule(
         "identifier",
         "text that differs in each row",
         lambda p: p.differs_in_each_row,
@@ -311,7 +315,7 @@ RULES = (
     ),
     Rule(
         "text",
-        "more than 30 texts and a tenth of the rows, or more than 8 and half of the rows",
+        "more than 30 texts and a tenth of the rows, or 500, or more than 8 and half of the rows",
         lambda p: p.has_many_texts,
         lambda p: _different(p, "too many for a category"),
         lambda p: (("drop", p.name), ("category", p.name)),

@@ -294,7 +294,8 @@ def as_advised(
     how = options or RowOptions()
     if isinstance(data, Data):
         return data, how, None
-    summary = summarize_data(data, how)
+    table = _raw_table(data, how)  # once: a stream ends, and a LazyFrame is computed
+    summary = Judge(_settled(table, how), how).decide()[0]
     if summary.obstacle or any(map(_needs_an_answer, summary.unclear)):
         raise UnclearData(summary)
     advised = summary.remedy
@@ -307,7 +308,7 @@ def as_advised(
         subject=advised.subject or how.subject,
         na=(*how.na, *advised.na),
     )
-    return as_data(data, None, how), how, summary
+    return _read(_settled(table, how), how), how, summary
 
 
 def _needs_an_answer(column: ColumnSummary) -> bool:
@@ -361,7 +362,12 @@ def following(model: Any, options: RowOptions | None = None) -> RowOptions:
 
 
 def _source_table(data: DataLike, how: RowOptions) -> Sheet:
-    table = _with_decimals(_raw_table(data, how), how)
+    return _settled(_raw_table(data, how), how)
+
+
+def _settled(table: Sheet, how: RowOptions) -> Sheet:
+    """Settle decimal signs, and drop the rows without the outcome."""
+    table = _with_decimals(table, how)
     return table if how.outcome is None else _with_outcome(table, how)
 
 
@@ -487,6 +493,12 @@ def _read(table: Sheet, how: RowOptions) -> Data:
     stored |= {"subject": subject and subject.name, "row_weights": weights and weights.name}
     ordered = how.ordered or (how.learned or {}).get("ordered", ())
     stored["ordered"] = _ordered(ordered, domain)
+    in_order = {column.name for column in sheet.columns if column.in_order}
+    stored["in_order"] = [
+        name
+        for name in domain.names
+        if name in (in_order or (how.learned or {}).get("in_order", ()))
+    ]
     kept = {key: value for key, value in stored.items() if value}
     return Data(
         domain,
@@ -593,8 +605,8 @@ def _complete(sheet: Sheet, notes: list[Note]) -> BoolArray:
         )
     shown = ", ".join(f"{name!r} {lost:,}" for name, lost in most)
     text = (
-        f"{len(complete) - left:,} rows with missing values dropped, {left:,} rows left (missing "
-        f"in {shown}); this biases results unless values are missing at random"
+        f"{plural(len(complete) - left, 'row')} with missing values dropped, {left:,} rows left "
+        f"(missing in {shown}); this biases results unless values are missing at random"
     )
     notes.append(Note(text, "dropped", option="--missing state"))
     return complete
@@ -822,7 +834,8 @@ def format_rows(rows: npt.NDArray[Any], names: Sequence[str] | None = None) -> s
 
 def read_once(data: DataLike, domain: DomainLike | None) -> tuple[DataLike, Data]:
     """Return data in their own form, which a user's learner may need, and as `Data`."""
-    raw = as_data(data, domain) if isinstance(data, str | os.PathLike) else data
+    keeps_its_form = hasattr(data, "iloc") or isinstance(data, Data | np.ndarray | list)
+    raw = data if keeps_its_form else as_data(data, domain)
     return raw, as_data(raw, domain)
 
 

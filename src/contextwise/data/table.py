@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
@@ -21,7 +23,7 @@ from contextwise.data.notation import (
     numbers_of,
     readings,
 )
-from contextwise.errors import ContextwiseError, DomainError, ParseError
+from contextwise.errors import ContextwiseError, DomainError, ParseError, require
 from contextwise.models.domain import Domain, listed
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
@@ -56,8 +58,9 @@ class Note(str):
 class Column:
     """A column: its distinct labels, and for each row the place of its label, -1 if it is empty.
 
-    ``declared`` has the states if the source declares the column a category. ``decimal`` is the
-    decimal sign of its numbers, if another column, the source or the user says so.
+    ``declared`` has the states if the source declares the column a category, and ``in_order`` says
+    that it orders them. ``decimal`` is the decimal sign of its numbers, if another column, the
+    source or the user says so.
     """
 
     name: str
@@ -65,6 +68,7 @@ class Column:
     codes: IntArray
     declared: tuple[str, ...] | None = None
     decimal: str = ""
+    in_order: bool = False
 
     @cached_property
     def counts(self) -> IntArray:
@@ -139,7 +143,7 @@ class Sheet:
     ``lines`` has the line of each row in a file. ``are_codes`` marks columns without names, whose
     whole numbers are codes. ``counts`` is the column that tells how often each row occurs, if the
     source says so. ``decimal`` is the decimal sign that the separator suggests. ``left_out`` counts
-    rows that were dropped, by reason.
+    rows that were dropped, by reason. ``given`` has the names of a frame, also those given twice.
     """
 
     columns: list[Column]
@@ -151,6 +155,7 @@ class Sheet:
     counts: str | None = None
     decimal: str = ""
     left_out: Mapping[str, int] = field(default_factory=dict)
+    given: Sequence[str] = ()
 
     @property
     def names(self) -> list[str]:
@@ -252,18 +257,31 @@ def is_empty(cell: object) -> bool:
 def column_of(name: str, cells: Any) -> Column:
     """Return a column of Python objects or of an array."""
     try:
-        distinct, codes = _distinct(cells)
-        labels = [None if is_empty(cell) else label_of(cell) for cell in distinct]
+        return _column(name, *_distinct(cells))
     except DomainError as error:
         raise DomainError(f"column {name!r}: {error}") from None
+
+
+def _column(name: str, distinct: Sequence[Any], codes: IntArray) -> Column:
+    """Return the column of some distinct cells, and for each row the number of its cell."""
+    labels = [None if is_empty(cell) else label_of(cell) for cell in distinct]
     are_texts = any(isinstance(cell, str) for cell in distinct)
     return Column(name, (), codes, decimal="" if are_texts else POINT).mapped(labels, codes)
+
+
+def category_of(name: str, states: Iterable[Any], codes: Any, in_order: bool = False) -> Column:
+    """Return the column of a declared category; a state that no row has stays declared."""
+    places = np.asarray(codes, dtype=np.int64)
+    labels = tuple(map(label_of, states))
+    return Column(name, (), places, labels, in_order=in_order).mapped(labels, places)
 
 
 def _distinct(cells: Any) -> tuple[list[Any], IntArray]:
     """Return the distinct cells, and for each row the number of its cell."""
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "iuf":
         distinct, inverse = np.unique(cells, return_inverse=True)
+        if cells.dtype.kind == "f" and cells.dtype.itemsize < 8:
+            return [float(str(cell)) for cell in distinct], inverse.reshape(-1).astype(np.int64)
         return distinct.tolist(), inverse.reshape(-1).astype(np.int64)
     known: dict[tuple[type, Any], int] = {}  # with the type as key too, because True == 1 == 1.0
     try:
@@ -279,12 +297,37 @@ def _distinct(cells: Any) -> tuple[list[Any], IntArray]:
 
 def python_table(data: Any, domain: Domain | None) -> Sheet:
     """Return the table of a frame, an array, a list of rows or of mappings."""
-    if hasattr(data, "to_pandas"):  # a table of polars or pyarrow
-        data = data.to_pandas()
-    if hasattr(data, "columns") and hasattr(data, "iloc"):
-        if domain is not None:
-            check_unique([str(name) for name in data.columns if str(name) in domain.positions])
-        return frame_table(data)
+    if hasattr(data, "iloc") and hasattr(data, "columns"):
+        table = frame_table(data)
+    elif hasattr(data, "lazy") and hasattr(data, "collect"):  # a LazyFrame of polars
+        return python_table(data.collect(), domain)
+    elif hasattr(data, "__arrow_c_stream__"):
+        table = arrow_table(require("pyarrow", "containers").table(data))
+    elif hasattr(data, "__dataframe__"):
+        table = arrow_table(_interchanged(data))
+    elif hasattr(data, "to_pandas"):
+        table = frame_table(data.to_pandas())
+    else:
+        return _rows_table(data, domain)
+    if domain is not None:
+        check_unique([name for name in table.given if name in domain.positions])
+    return table
+
+
+def _interchanged(data: Any) -> Any:
+    """Return the pyarrow Table of an object with only the interchange protocol of frames."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the protocol is deprecated
+            return require("pyarrow.interchange", "containers").from_dataframe(data)
+    except Exception as error:  # its types are few, and its errors of many kinds
+        raise DomainError(
+            f"cannot read this {type(data).__name__}: {error}; convert it to pandas first"
+        ) from None
+
+
+def _rows_table(data: Any, domain: Domain | None) -> Sheet:
+    """Return the table of an array, a list of rows or of mappings."""
     width = None if domain is None else len(domain)
     if hasattr(data, "shape"):
         array = _unmasked(data)
@@ -338,7 +381,8 @@ def _unnamed(columns: Sequence[Any], rows: int, domain: Domain | None) -> Sheet:
 def frame_table(frame: Any, file: str | None = None) -> Sheet:
     """Return the table of a pandas frame; its categoricals are declared categories."""
     columns = []
-    names, notes = unique_names([normalize("NFC", str(name)) for name in frame.columns])
+    given = [normalize("NFC", str(name)) for name in frame.columns]
+    names, notes = unique_names(given)
     index = ", ".join(str(name) for name in frame.index.names if name is not None)
     if index:
         text = f"the index ({index}) is left out; reset_index() makes it a column"
@@ -347,14 +391,52 @@ def frame_table(frame: Any, file: str | None = None) -> Sheet:
         notes.append(Note("the names of the rows are left out", "dropped"))
     for place, name in enumerate(names):
         series = frame.iloc[:, place]
-        categories = getattr(getattr(series, "cat", None), "categories", None)
-        if categories is None:
+        kind = getattr(series, "cat", None)
+        if kind is None:
             columns.append(column_of(name, np.asarray(series)))
         else:
-            codes = np.asarray(series.cat.codes, dtype=np.int64)
-            labels = [label_of(category) for category in categories]
-            columns.append(Column(name, (), codes, tuple(labels)).mapped(labels, codes))
-    return Sheet(columns, len(frame), file, notes=notes)
+            columns.append(category_of(name, kind.categories, kind.codes, bool(kind.ordered)))
+    return Sheet(columns, len(frame), file, notes=notes, given=given)
+
+
+def arrow_table(table: Any, file: str | None = None) -> Sheet:
+    """Return the table of a pyarrow Table; its dictionaries are declared categories."""
+    columns = []
+    table = table.unify_dictionaries()
+    index = re.compile(r"__index_level_\d+__")  # as pandas stores the names of the rows
+    kept = [k for k, name in enumerate(table.column_names) if not index.fullmatch(name)]
+    given = [normalize("NFC", table.column_names[k]) for k in kept]
+    names, notes = unique_names(given)
+    if len(kept) < table.num_columns:
+        notes.append(Note("the names of the rows are left out", "dropped"))
+    for name, place in zip(names, kept, strict=True):
+        try:
+            columns.append(_arrow_column(name, table.column(place), table.field(place).metadata))
+        except DomainError as error:
+            raise DomainError(f"column {name!r}: {error}") from None
+    return Sheet(columns, table.num_rows, file, notes=notes, given=given)
+
+
+def _arrow_column(name: str, cells: Any, metadata: Mapping[bytes, bytes] | None) -> Column:
+    import pyarrow
+
+    kind, is_category = cells.type, pyarrow.types.is_dictionary(cells.type)
+    try:
+        coded = cells if is_category else cells.dictionary_encode()
+    except pyarrow.ArrowException:  # of lists and other types
+        return column_of(name, cells.to_pylist())
+    parts = coded.chunks
+    codes = [part.indices.cast("int64").fill_null(-1).to_numpy() for part in parts]
+    places = np.concatenate([np.empty(0, dtype=np.int64), *codes])
+    distinct = parts[0].dictionary.to_pylist() if parts else []
+    if pyarrow.types.is_float32(kind) or pyarrow.types.is_float16(kind):
+        distinct = [x and float(str(np.float32(x))) for x in distinct]
+    if not is_category:
+        return _column(name, distinct, places)
+    # The dictionary of a Categorical of polars may have states of other frames.
+    column = category_of(name, distinct, places, kind.ordered)
+    is_shared = any(b"PL_CATEGORICAL" in key for key in metadata or ())
+    return replace(column, declared=column.labels) if is_shared else column
 
 
 def unique_names(names: Sequence[str]) -> tuple[list[str], list[Note]]:

@@ -107,6 +107,9 @@ def sheet_table(rows: list[list[str]], name: str, how: RowOptions, notes: list[N
     return reader.of_rows(*reader.without_titles(rows, np.arange(1, len(rows) + 1)))
 
 
+_BACKSLASHED = re.compile(r"""(?m)(^|[,;\t| ])"[^"\n]*\\"[^",;\t| \n]""")
+
+
 @dataclass
 class _Reader:
     """Makes the table of one file from its text or its cells; collects the decisions."""
@@ -116,6 +119,8 @@ class _Reader:
     notes: list[Note]
 
     def of_text(self, text: str) -> Sheet:
+        if _BACKSLASHED.search(text):  # R's write.table puts a backslash before a quote
+            text = text.replace('\\"', '""')
         separator = _separator(text, self.how)
         if separator != "," and self.how.separator is None:
             self.notes.append(Note(SEPARATORS[separator], "separator", option="--separator"))
@@ -362,8 +367,9 @@ def _columns_of(rows: list[list[str]]) -> list[Column]:
     for cells in zip(*rows, strict=True):
         place = {cell: k for k, cell in enumerate(dict.fromkeys(cells))}
         codes = np.fromiter(map(place.__getitem__, cells), np.int64, len(cells))
-        signed = [cell for cell in place if "." in cell and is_number(cell)]
-        known = bool(signed) and all(isinstance(cell, Written) for cell in signed)
+        known = any(isinstance(cell, Written) for cell in place) and all(
+            isinstance(cell, Written) for cell in place if "." in cell and is_number(cell)
+        )
         column = Column("", (), codes, decimal=POINT if known else "")
         columns.append(column.mapped([cell.strip() for cell in place], codes))
     return columns

@@ -271,7 +271,7 @@ def ordered_variables(
     ({'race': 'asked for'}, {})
     """
     decisions = {} if data is None else data.decisions
-    declared, binned = (set(decisions.get(key) or ()) for key in ("ordered", "bins"))
+    declared, binned = (set(decisions.get(key) or ()) for key in ("in_order", "bins"))
     reasons: dict[str, str] = {}
     shared: dict[tuple[int, ...], list[str]] = {}
     for name, states in zip(domain.names, domain.states, strict=True):

@@ -290,6 +290,7 @@ _DOCUMENT = {
         "subject?": _TEXT,
         "row_weights?": _TEXT,
         "ordered?": [_TEXT],
+        "in_order?": [_TEXT],
     },
     "variables": [{"name": _TEXT, "states": (list,)}],
     "directions?": {"*": {"parents": [_TEXT], "undirected?": [_TEXT], "table?": (list,)}},
