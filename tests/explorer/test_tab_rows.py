@@ -95,6 +95,16 @@ def test_a_learner_that_finds_too_little_is_contradicted() -> None:
     assert "associated" in shown
 
 
+def test_the_outcome_is_the_question() -> None:
+    rows = Upload("titanic", "titanic")
+    recipe = Recipe(rows, RowOptions(), "independent", (), outcome="survived")
+    analysis = learn_from(recipe, quiet)
+    shown = str(tab_rows.learned_view("independent on titanic", analysis))
+    assert "What goes with survived" in shown
+    assert "&lt; 0.001" in shown
+    assert analysis.outcome == "survived"
+
+
 def test_every_offered_learner_has_a_form() -> None:
     for name in tab_rows.OFFERED:
         form = str(tab_rows.settings_form(name) or "")
@@ -106,14 +116,18 @@ def test_rows_test_the_claims_of_a_model(tmp_path: Path) -> None:
     titanic = Upload("titanic", "titanic")
     model = learn_from(Recipe(titanic, RowOptions(), "pair-blocks", ()), quiet).structure
     half = tmp_path / "half.csv"
-    labels = as_data("titanic").labels()[:1000]
+    labels = as_data("titanic").labels()[1::2]
     half.write_text("\n".join([",".join(model.domain.names), *(",".join(r) for r in labels)]))
     rows = Upload(str(half), "half.csv")
     tested = analyse_claims(model, rows, 60.0, quiet)
-    assert tested.evidence.count == 1000
+    assert tested.evidence.count == 1100
     assert tested.evidence.claims == judge_claims(model, read_data(half, model.domain)).claims
-    shown = str(pair_card.card(tested, ("survived", "age")))
-    assert "survived" in shown
+    card = str(pair_card.card(tested, ("survived", "sex")))
+    assert "<b>sex</b> and <b>survived</b> are related given the 2 other columns as coded" in card
+    assert "1 claim of the structure" in card
+    half.write_text(half.read_text().replace(",yes", ",no"))
+    alike = analyse_claims(model, rows, 60.0, quiet)
+    assert "survived: the same in all rows" in str(pair_card.card(alike, ("survived", "age")))
     half.write_text("A,B\n1,2\n")
     with pytest.raises(ContextwiseError, match=r"half\.csv"):
         analyse_claims(model, rows, 60.0, quiet)
@@ -163,7 +177,7 @@ def test_from_rows_to_a_sentence_with_its_evidence(
         box = answer.bounding_box()
         assert box is not None
         assert box["y"] < 700  # above the fold
-        expect(page.locator("#learn_outcome .table.pairs")).to_contain_text("sex – survived")
+        expect(page.locator("#learn_outcome table.main")).to_contain_text("sex – survived")
         assert serious_findings(page) == []
         with page.expect_download() as download:
             page.click("#learned_json")
@@ -176,6 +190,11 @@ def test_from_rows_to_a_sentence_with_its_evidence(
         shows(page, "#regions", re.compile("supported|contradicted"))
         assert serious_findings(page) == []
         tab(page, "Rows")
+        page.select_option("#outcome", "survived")
+        page.click("#learn_begin")
+        shows(page, "#learn_outcome", "What goes with survived")
+        tab(page, "Rows")
+        page.select_option("#outcome", "")
         page.get_by_label("Use of age").select_option("drop")
         page.click("#learn_begin")
         again = page.locator("#learn_outcome", has_text="Learned pair-blocks on people.csv")

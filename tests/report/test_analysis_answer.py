@@ -127,7 +127,7 @@ def test_ordered_variables_go_from_end_to_end() -> None:
 
 def test_each_verdict_has_its_sentence() -> None:
     assert evidence_sentence(evidence()) == (
-        "ill and age are related given the other 1 column as coded (p < 0.001, corrected for 3 "
+        "ill and age are related given the other column as coded (p < 0.001, corrected for 3 "
         "pairs; V 0.25, 0.20 to 0.30)."
     )
     weak = evidence("suggestive", p=0.004, adjusted=0.11)

@@ -158,7 +158,8 @@ class Recipe:
     """How to learn: the rows, how they are read, the learner, and its settings as written.
 
     With ``halves``, the learner also learns from that many random halves of the rows. ``counting``
-    are the columns that were chosen to say how often a row occurs.
+    are the columns that were chosen to say how often a row occurs. ``outcome`` is the variable in
+    question, empty for none.
     """
 
     rows: Upload
@@ -167,6 +168,7 @@ class Recipe:
     settings: tuple[tuple[str, str], ...]
     halves: int = 0
     counting: tuple[str, ...] = ()
+    outcome: str = ""
 
 
 def learn_from(recipe: Recipe, tell: Tell) -> Analysis:
@@ -181,6 +183,7 @@ def learn_from(recipe: Recipe, tell: Tell) -> Analysis:
     with _named(recipe.rows):
         learned = analyse(
             recipe.rows.path,
+            outcome=recipe.outcome or None,
             learner=learner,
             resamples=recipe.halves,
             show_progress=partial(tell, "Learning"),

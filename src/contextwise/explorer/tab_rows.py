@@ -59,6 +59,7 @@ OFFERED = {
 }
 
 LEARNER = Input("learner", choice(OFFERED, str), DEFAULT_LEARNER)
+OUTCOME = Input("outcome", text, "")
 HALVES = Input("halves", flag, False)
 USE, CUT, NA = (
     Input(f"column_{what}", texts_named("variable", "state")) for what in ("use", "cut", "na")
@@ -84,7 +85,8 @@ def panel() -> TagList:
                         {name: f"{name}: {entry.summary}" for name, entry in OFFERED.items()},
                         selected=DEFAULT_LEARNER,
                     ),
-                    class_="needs-rows",
+                    ui.output_ui("outcomes"),
+                    class_="needs-rows choices",
                 ),
                 class_="choices",
             ),
@@ -145,6 +147,15 @@ def columns(outcome: Outcome[DataSummary], rows: Upload | None) -> TagChild:
         else None,
         controls.parts(notes),
     )
+
+
+def outcomes(outcome: Outcome[DataSummary]) -> TagChild:
+    """Offer each column as the variable in question."""
+    if not isinstance(outcome, Done):
+        return None
+    names = [column.name for column in outcome.value.columns]
+    offered = {"": "none: all pairs"} | {name: short(name, 30) for name in names if name}
+    return ui.input_select(OUTCOME.key, "Outcome", offered)
 
 
 def _column_row(column: ColumnSummary) -> Tag:
@@ -300,11 +311,13 @@ def serve(state: State) -> None:
         written = tuple((p.name, setting(learner, p)()) for p in parameters)
         how = reading(chosen(), MISSING_MEANS())
         counting = used_as(chosen(), "counts")
-        return Recipe(rows, how, learner, written, FOUND_AGAIN if HALVES() else 0, counting)
+        again = FOUND_AGAIN if HALVES() else 0
+        return Recipe(rows, how, learner, written, again, counting, OUTCOME())
 
     for source in (USE, CUT, NA):
         on(source, partial(lambda source, sent: choose(source, *sent), source))
     show("columns", lambda: columns(outcome(), state.rows()))
+    show("outcomes", lambda: outcomes(outcome()), eager=True)
     show("learner_settings", lambda: settings_form(LEARNER()), eager=True)
     _serve_learning(state, recipe)
 

@@ -288,7 +288,8 @@ def evidence_sentence(evidence: PairEvidence) -> Phrase:
     """Say what the rows show about a pair, and no more."""
     first, second = map(Name, evidence.pair)
     count = len(evidence.given)
-    given = f" given the other {plural(count, 'column')} as coded" if count else ""
+    others = "the other column" if count == 1 else f"the {count} other columns"
+    given = f" given {others} as coded" if count else ""
     if evidence.left_out:
         given = f" given {plural(count, 'other column')} as coded"
     p = (

@@ -61,7 +61,7 @@ from contextwise.report.parts import (
     table,
 )
 from contextwise.report.words import Name, Phrase, p_text, percent, points
-from contextwise.support.formatting import plural
+from contextwise.support.formatting import listed, plural
 
 MOST_CARDS = 3
 """Cards that a page shows open; the others are folded."""
@@ -309,8 +309,9 @@ def pair_cards(analysis: Analysis, pair: Sequence[str]) -> list[Part]:
     claims = claims_table(analysis.evidence.about(*pair))
     structure: list[Part] = [claims] if claims.rows else []
     if evidence is None:
-        note = "These rows do not say: a variable does not vary, or it was not tested."
-        return [Note("note", note), *structure]
+        constant = [name for name in pair if name in analysis.settings.constant]
+        note = f"{listed(constant)}: the same in all rows, so they say nothing about this pair."
+        return [Note("note", note if constant else "This pair was not tested."), *structure]
     differing = [difference_card(analysis, each) for each in analysis.differing(*pair)]
     return [pair_card(analysis, evidence), *differing, *structure]
 
