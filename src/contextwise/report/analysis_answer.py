@@ -334,7 +334,8 @@ def interaction_sentence(groups: Sequence[tuple[StateEffects, PairEffect]], by: 
         if effect.excludes_none:
             said.append(Phrase(f"{change_text(effect)} ", where, group.state))
         else:
-            said.append(Phrase(f"shows no change ({effect_text(effect)}) ", where, group.state))
+            number = effect_text(effect).replace(" (", ", ").rstrip(")")
+            said.append(Phrase(f"shows no change ({number}) ", where, group.state))
     return Phrase(change_start(ends[0][1]), " ", said[0], ", and ", said[1], ".")
 
 

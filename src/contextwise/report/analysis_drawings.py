@@ -134,6 +134,7 @@ class Lines:
     """Shares over the states of a variable, a line for each group; only points if unordered."""
 
     label: str
+    axis: str  #: the variable whose states are drawn
     states: tuple[str, ...]
     groups: tuple[tuple[str, tuple[SharePoint | None, ...]], ...]
     is_ordered: bool = True
@@ -142,8 +143,9 @@ class Lines:
     def svg(self) -> Markup:
         """Draw the lines; numbers are below the states, names of groups at the right."""
         names = [shortened(name, 12) for name, _ in self.groups]
-        left, right = 40.0, WIDTH - (16 + 6.6 * max(map(len, names)) if len(names) > 1 else 24.0)
-        bottom = 122.0
+        beside = [*names, shortened(self.axis, 9)] if len(names) > 1 else [""]
+        left, right = 46.0, WIDTH - (18 + 6.6 * max(map(len, beside)))
+        bottom = 110.0
         known = [v for _, points in self.groups for p in points if p for v in p]
         low, high, ticks = share_scale(min(known), max(known))
         step = (right - left) / max(len(self.states) - 1, 1)
@@ -165,11 +167,16 @@ class Lines:
         if len(names) > 1:
             for y, g in spread_out(ends, 14.0):
                 shapes.append(text(names[g], (right + 14, y), f"t n{g + 1}", "start"))
+            shapes.append(text(beside[-1], (right + 14, bottom + 16), "t", "start"))
         every = -(-len(self.states) // 7)
         most = max(3, int(every * step / 6.4))
         for k in range(0, len(self.states), every):
-            at = left + step * k, bottom + 16
-            shapes.append(text(shortened(self.states[k], most), at, "t", "middle"))
+            shown = shortened(self.states[k], most)
+            half = 3.3 * len(shown)  # neither end may be cut
+            at = min(max(left + step * k, half), WIDTH - half), bottom + 16
+            shapes.append(text(shown, at, "t", "middle"))
+        if self.under:
+            shapes.append(text("points", (right + 14, bottom + 34), "t", "start"))
         for k, (number, is_clear) in enumerate(self.under):
             if step >= 24 or k % 2 == 0:
                 kind = "t strong" if is_clear else "t"

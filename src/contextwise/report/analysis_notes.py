@@ -85,11 +85,14 @@ def structure_text(analysis: Analysis) -> str:
     learned = analysis.structure.origin.learned
     if not analysis.found or learned is None:
         return "The structure was given. Each of its claims was tested on these rows."
-    return (
+    text = (
         f"The learner `{learned.learner}` found these regions by looking at the rows, and they "
         "were tested on the same rows: their p-values are too small, and no verdict above rests "
         "on them."
     )
+    if analysis.halves is not None:
+        text += " The last column counts the random halves of the rows that give a claim again."
+    return text
 
 
 # -- decisions -------------------------------------------------------------------------------------
@@ -100,10 +103,11 @@ def decisions(analysis: Analysis) -> list[Decision]:
     settings = analysis.settings
     entries = [*_rows(analysis), *_columns(analysis)]
     if settings.ordered:
-        told = [f"{name} ({why})" for name, why in settings.ordered[:MOST_TOLD]]
-        if len(settings.ordered) > MOST_TOLD:
-            told.append(f"{len(settings.ordered) - MOST_TOLD} more")
-        entries.append(("Ordered", f"{listed(told)}.", f"--category {settings.ordered[0][0]}"))
+        names: dict[str, list[str]] = {}
+        for name, reason in settings.ordered:
+            names.setdefault(reason, []).append(name)
+        told = [f"{joined_names(same, MOST_TOLD)} ({reason})" for reason, same in names.items()]
+        entries.append(("Ordered", f"{'; '.join(told)}.", f"--category {settings.ordered[0][0]}"))
     if settings.maybe_ordered:
         named = listed(settings.maybe_ordered[:MOST_TOLD])
         text = f"{named}: numbers, taken as categories without an order. If they have one:"

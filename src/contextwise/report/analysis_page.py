@@ -34,12 +34,12 @@ from contextwise.report.analysis_drawings import (
 )
 from contextwise.report.analysis_parts import (
     MOST_CARDS,
-    claims_table,
     difference_cards,
     in_order,
     line_cards,
     outcome_table,
     pairs_table,
+    structure_table,
     verdicts,
 )
 from contextwise.report.groups_of_rows import columns_parts
@@ -82,7 +82,6 @@ def page_of_analysis(
         _cards("Where the association differs", _where_lede(analysis), difference_cards(analysis)),
         _groups(analysis),
         _all_pairs(analysis),
-        _structure(analysis),
         _data(analysis),
         section("Before you quote this", _list(notes.cautions(analysis))),
         _folded(analysis, release, command, model),
@@ -201,8 +200,7 @@ def drawn_table(table: Table, axis_title: str, written: Callable[[float], str]) 
             heads.append(tag("th", axis_title, axis(scale, written), scope="col", class_="axh"))
         elif kind:
             interval = tag("small", "95 % interval") if column.style == "score" else None
-            side = "r" if kind.startswith("r ") else None
-            heads.append(tag("th", column.title, interval, scope="col", class_=side))
+            heads.append(tag("th", column.title, interval, scope="col", class_=kind))
     body = (_drawn_row(table, row, scale) for row in table.rows)
     drawn = tag(
         "table",
@@ -253,8 +251,7 @@ def _where_lede(analysis: Analysis) -> Markup:
     text = (
         f"{found} of {plural(asked, 'test')} of equal association, corrected together, "
         f"{'shows' if found == 1 else 'show'} a difference between the states of a third variable. "
-        "Shares are standardised; their 95 % intervals are not corrected. Numbers below a picture "
-        "are differences in points, bold if the interval excludes 0."
+        "Shares are standardised, intervals not corrected, differences bold if they exclude 0."
     )
     return tag("p", text, class_="lede")
 
@@ -287,7 +284,7 @@ def _all_pairs(analysis: Analysis) -> Markup | None:
     most = _most_rows(analysis)
     list_: list[Markup] = []
     if outcome is not None and rest:
-        strongest = pairs_table(analysis, ordered, "The strongest", most)
+        strongest = pairs_table(analysis, ordered, "The strongest", most).only("pair", "plot", "V")
         list_ = [verdict_line(verdicts(analysis, rest)), drawn_table(strongest, "V", strength)]
     if len(ordered) > most:
         list_.append(folded(title, table))
@@ -302,12 +299,11 @@ def _groups(analysis: Analysis) -> Markup | None:
 
 def _structure(analysis: Analysis) -> Markup | None:
     """Say what the structure adds: its regions with their own tests."""
-    same = ", found and tested on the same rows" if analysis.found else ", tested on these rows"
-    table = claims_table(analysis.evidence.claims, same)
+    table = structure_table(analysis)
     if not table.rows:
         return None
-    lede = tag("p", marked(notes.structure_text(analysis)), class_="lede")
-    return section("What the structure adds", lede, folded(table.title, as_html([table])))
+    lede = note(notes.structure_text(analysis))
+    return folded(table.title, lede, as_html([table]))
 
 
 # -- the data and the rest -------------------------------------------------------------------------
@@ -373,6 +369,7 @@ def _folded(analysis: Analysis, release: str, command: str, model: str) -> Marku
     )
     return tag(
         "section",
+        _structure(analysis),
         folded(
             "For the methods section of a paper",
             note(notes.methods(analysis, release)),

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from contextwise.analysis.conclusions import Analysis
+from contextwise.analysis.pair_rows import is_scale
+from contextwise.analysis.resampling import Repeats
 from contextwise.evidence.pair_records import (
     VERDICTS,
     Interaction,
@@ -40,7 +42,13 @@ from contextwise.report.analysis_contrasts import (
     effect_by_state,
     shares_of,
 )
-from contextwise.report.analysis_drawings import Lines, Rows, SharePoint, share_with_interval
+from contextwise.report.analysis_drawings import (
+    Lines,
+    Rows,
+    SharePoint,
+    share_with_interval,
+    shortened,
+)
 from contextwise.report.analysis_notes import cautions
 from contextwise.report.groups_of_rows import columns_parts
 from contextwise.report.parts import (
@@ -65,6 +73,8 @@ from contextwise.support.formatting import listed, plural
 
 MOST_CARDS = 3
 """Cards that a page shows open; the others are folded."""
+LONGEST_GROUP = 12
+"""Letters of the name of a group beside its line."""
 Groups = Sequence[tuple[StateEffects, PairEffect]]
 """The same effect in several states of a third variable."""
 
@@ -225,31 +235,47 @@ def difference_card(analysis: Analysis, each: Interaction) -> Card:
     numbers = table("", {each.by: "text", label: "score", "rows": "count"}, rows, key="ev")
     picture = None
     if groups:
-        picture = Picture(label, (), _drawn(groups, each.by, analysis.smallest_count))
+        picture = Picture(label, (), _drawn(analysis, groups, each.by))
     return Card(title, test, interaction_sentence(groups, each.by), picture, numbers)
 
 
-def _drawn(groups: Groups, by: str, least: int) -> Drawn:
+def _drawn(analysis: Analysis, groups: Groups, by: str) -> Drawn:
     """Draw the shares behind the effects: two states in each group, or a line for each group."""
+    ordered = {name for name, _ in analysis.settings.ordered}
     first = groups[0][1]
     event = f"Share of {first.of} = {first.state}"
     shares = [
-        {e.at: _point(e) for e in shares_of(group.effects, first.state, least)}
+        {e.at: _point(e) for e in shares_of(group.effects, first.state, analysis.smallest_count)}
         for group, _ in groups
     ]
+    names = tuple(group.state for group, _ in groups)
     if first.kind == "difference":
-        lines = tuple((at, tuple(known.get(at) for known in shares))
-                      for at in (first.reference, first.at))  # fmt: skip
+        both = first.reference, first.at
+        lines = tuple((_of_group(first.by, at), tuple(s.get(at) for s in shares)) for at in both)
         under = tuple((points(e.estimate), e.excludes_none) for _, e in groups)
-        states = tuple(group.state for group, _ in groups)
-        return Lines(f"{event} by {by}", states, lines, under=under)
-    if len(groups) <= MOST_LINES and first.state and not first.at:
-        states = tuple(dict.fromkeys(at for known in shares for at in known))
-        if len(states) > 2:
-            lines = tuple((f"{by} {group.state}", tuple(known.get(at) for at in states))
-                          for (group, _), known in zip(groups, shares, strict=True))  # fmt: skip
-            return Lines(f"{event} by {first.by}", states, lines)
+        return Lines(f"{event} by {by}", by, names, lines, by in ordered or is_scale(names), under)
+    states = tuple(dict.fromkeys(at for known in shares for at in known))
+    if len(groups) <= MOST_LINES and first.state and not first.at and len(states) > 2:
+        lines = tuple(
+            (_of_group(by, name), tuple(known.get(at) for at in states))
+            for name, known in zip(names, shares, strict=True)
+        )
+        return Lines(f"{event} by {first.by}", first.by, states, lines)
     return Rows(effect_label(first), tuple((group.state, spread_of(e)) for group, e in groups))
+
+
+def _of_group(variable: str, state: str) -> str:
+    """Name a group in few letters: ``citizen No``; the state alone if it says enough.
+
+    >>> _of_group("citizen", "No"), _of_group("political.knowledge", "2")
+    ('citizen No', 'political… 2')
+    >>> _of_group("ethnicity", "Chinese")
+    'Chinese'
+    """
+    room = LONGEST_GROUP - len(state) - 1
+    if len(variable) > room and len(state) > 3:
+        return state
+    return f"{shortened(variable, room)} {state}"
 
 
 def _point(share: PairEffect) -> SharePoint:
@@ -277,10 +303,11 @@ def line_cards(analysis: Analysis) -> list[Card]:
         drawn = _line(analysis, each, contrast)
         if drawn is None or len(drawn.states) < 3:
             continue
-        sentence = Phrase("The share of ", Name(contrast.of), f" = {state}, standardised.")
+        sentence = Phrase("")
         if contrast.odds is not None and contrast.odds.kind == "odds ratio per step":
             sentence = Phrase(change_start(contrast.odds), f" {change_text(contrast.odds)}.")
-        test = f"{each.verdict}{f', {each.shape}' if each.shape else ''}"
+        test = f"Share of {contrast.of} = {state}: {each.verdict}"
+        test += ", trend" if each.shape == "trend" else ""
         shares = shares_of(each.effects, state, analysis.smallest_count)
         rows = [(e.at, share_with_interval(_point(e)), round(e.rows)) for e in shares]
         numbers = table("", {by: "text", "share": "text", "rows": "count"}, rows, key="ev")
@@ -297,7 +324,7 @@ def _line(analysis: Analysis, evidence: PairEvidence, contrast: Contrast) -> Lin
         return None
     label = f"Share of {contrast.of} = {state} by {contrast.by}"
     states, drawn = tuple(e.at for e in shares), tuple(map(_point, shares))
-    return Lines(label, states, (("", drawn),), contrast.by in ordered)
+    return Lines(label, contrast.by, states, (("", drawn),), contrast.by in ordered)
 
 
 # -- one pair, and the claims of a structure -------------------------------------------------------
@@ -306,7 +333,7 @@ def _line(analysis: Analysis, evidence: PairEvidence, contrast: Contrast) -> Lin
 def pair_cards(analysis: Analysis, pair: Sequence[str]) -> list[Part]:
     """Return the card of a pair, those of its differences, and what the structure claims."""
     evidence = analysis.pairs.about(*pair)
-    claims = claims_table(analysis.evidence.about(*pair))
+    claims = structure_table(analysis, pair)
     structure: list[Part] = [claims] if claims.rows else []
     if evidence is None:
         constant = [name for name in pair if name in analysis.settings.constant]
@@ -348,13 +375,27 @@ def effects_table(evidence: PairEvidence, least: int = 0) -> Table:
     return table("", columns | {"rows": "count"}, rows, key="ev")
 
 
-def claims_table(claims: Sequence[ClaimEvidence], tested: str = "") -> Table:
-    """Return the regions that a structure claims, with their own tests; ``tested`` on what."""
-    rows = []
-    for claim in claims:
-        region = in_words(claim.region) or "every context"
-        kind = "dependent" if claim.dependent else "independent"
-        rows.append((PairName(*claim.pair), kind, region, claim.p, claim.verdict))
+def structure_table(analysis: Analysis, pair: Sequence[str] = ()) -> Table:
+    """Return the claims of the structure, all or about a pair; the title says which rows test."""
+    chosen = analysis.evidence.about(*pair) if pair else analysis.evidence.claims
+    tested = "found and tested on the same rows" if analysis.found else "tested on these rows"
+    return claims_table(chosen, f", {tested}", analysis.halves)
+
+
+def claims_table(
+    claims: Sequence[ClaimEvidence], tested: str = "", halves: Repeats | None = None
+) -> Table:
+    """Return claims with their tests; of halves of the rows, how many make each claim again."""
     columns: dict[str, Style] = {"pair": "name", "claim": "text", "where": "text", "p": "p"}
+    columns["verdict"] = "text"
+    rows: list[list[Cell]] = []
+    for claim in claims:
+        kind = "dependent" if claim.dependent else "independent"
+        region = in_words(claim.region) or "every context"
+        rows.append([PairName(*claim.pair), kind, region, claim.p, claim.verdict])
+        if halves is not None:
+            rows[-1].append(halves.claims.get(claim))
+    if halves is not None:
+        columns[f"in {halves.count} halves"] = "count"
     title = f"{plural(len(rows), 'claim')} of the structure{tested}"
-    return table(title, columns | {"verdict": "text"}, rows, key="claims")
+    return table(title, columns, rows, key="claims")

@@ -311,7 +311,7 @@ def card_html(card: Card, level: int = 3) -> Markup:
         "div",
         tag(f"h{level}", phrase_html(card.title)),
         tag("p", card.test, class_="chip"),
-        tag("p", phrase_html(card.sentence), class_="say"),
+        tag("p", phrase_html(card.sentence), class_="say") if card.sentence else None,
         drawn.svg() if drawn else None,
         folded if card.numbers.rows else None,
         class_="card",

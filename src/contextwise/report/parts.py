@@ -148,7 +148,11 @@ class Table(NamedTuple):
     @property
     def as_words(self) -> Table:
         """The table without the columns that only pages show."""
-        kept = [k for k, column in enumerate(self.columns) if column.style != "plot"]
+        return self.only(*(column.title for column in self.columns if column.style != "plot"))
+
+    def only(self, *titles: str) -> Table:
+        """Return the table with some of its columns."""
+        kept = [k for k, column in enumerate(self.columns) if column.title in titles]
         rows = tuple(tuple(row[k] for k in kept) for row in self.rows)
         return self._replace(columns=tuple(self.columns[k] for k in kept), rows=rows)
 
