@@ -20,7 +20,7 @@ import numpy as np
 
 from contextwise.evidence.counted_rows import CountedRows
 from contextwise.models.features import PairIndex
-from contextwise.support.arrays import BoolArray, FloatArray, IntArray
+from contextwise.support.arrays import FloatArray, IntArray
 from contextwise.support.loading import why_not_compiled
 
 not_compiled: str | None = None
@@ -249,13 +249,6 @@ class NumberedRows:
         self.cards = [max(1, len(own)) for own in self.states]
         self.logits = logits(self.codes, table.counts.astype(float), self.cards)
 
-    def holds(self, context: Context) -> BoolArray:
-        """Return in which rows a context holds."""
-        result = np.ones(len(self.table.rows), dtype=bool)
-        for v, allowed in context:
-            result &= (allowed >> self.codes[v] & 1).astype(bool)
-        return result
-
 
 class BlockScores:
     """Fits of all variables, given blocks."""
@@ -265,17 +258,30 @@ class BlockScores:
         self._fits: dict[tuple[int, tuple[Block, ...]], tuple[float, list[float]]] = {}
         self._weights: dict[tuple[int, Block], list[float]] = {}
         self._freedoms: dict[Block, int] = {}
+        self._together: dict[tuple[int, ...], Sequence[IntArray]] = {}
 
     def freedom(self, block: Block) -> int:
         """Return the degrees of freedom of a block, where only some states occur."""
         if block not in self._freedoms:
             effects, where = block
-            holds = self.rows.holds(where)
-            total = int(holds.any())
-            for v in effects if total else ():
-                total *= int(np.count_nonzero(np.bincount(self.rows.codes[v][holds]))) - 1
+            total = 1
+            for v in effects or where[0][:1]:
+                own, *others = self._distinct((v, *(u for u, _ in where)))
+                holds = np.ones(len(own), dtype=bool)
+                for column, (_, allowed) in zip(others, where, strict=True):
+                    holds &= (allowed >> column & 1).astype(bool)
+                states = int(np.count_nonzero(np.bincount(own[holds])))
+                total *= states - 1 if effects and states else min(states, 1)
             self._freedoms[block] = total
         return self._freedoms[block]
+
+    def _distinct(self, variables: tuple[int, ...]) -> Sequence[IntArray]:
+        """Return the states that occur together, a row per variable."""
+        if variables not in self._together:
+            shape = [self.cards[v] for v in variables]
+            cells = np.unique(np.ravel_multi_index(tuple(self.rows.codes[[*variables]]), shape))
+            self._together[variables] = np.unravel_index(cells, shape)
+        return self._together[variables]
 
     def fit(self, v: int, blocks: Sequence[Block]) -> tuple[float, list[float]]:
         """Return the log-likelihood of a variable given blocks, and the weights."""

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "../../vectorised.hpp"
@@ -35,6 +37,35 @@ CONTEXTWISE_VECTORISED inline void subtract_products(const double* a, const doub
   double *const t0 = tile, *const t1 = tile + tile_stride;
   t0[0] -= s00, t0[1] -= s01, t0[2] -= s02, t0[3] -= s03;
   t1[0] -= s10, t1[1] -= s11, t1[2] -= s12, t1[3] -= s13;
+}
+
+// Replaces numbers from -700 to 0 by their exponentials; smaller ones count as -700. The powers of
+// two go into the exponent, and a Taylor series has the rest, at most ln(2) / 2.
+CONTEXTWISE_VECTORISED inline void exponentials(double* numbers, std::size_t size) {
+  constexpr double ROUND = 6755399441055744.0;  // 1.5 * 2^52: the last bits are a whole number
+#pragma omp simd
+  for (std::size_t k = 0; k < size; ++k) {
+    const double x = numbers[k] < -700.0 ? -700.0 : numbers[k];
+    const double shifted = x * 1.4426950408889634 + ROUND;
+    const double whole = shifted - ROUND;
+    const double r = x - whole * 0.6931471803691238 - whole * 1.9082149292705877e-10;
+    double sum = 1.0 / 6227020800.0;
+    sum = sum * r + 1.0 / 479001600.0;
+    sum = sum * r + 1.0 / 39916800.0;
+    sum = sum * r + 1.0 / 3628800.0;
+    sum = sum * r + 1.0 / 362880.0;
+    sum = sum * r + 1.0 / 40320.0;
+    sum = sum * r + 1.0 / 5040.0;
+    sum = sum * r + 1.0 / 720.0;
+    sum = sum * r + 1.0 / 120.0;
+    sum = sum * r + 1.0 / 24.0;
+    sum = sum * r + 1.0 / 6.0;
+    sum = sum * r + 0.5;
+    sum = sum * r + 1.0;
+    sum = sum * r + 1.0;
+    const std::uint64_t power = std::bit_cast<std::uint64_t>(shifted) << 52;
+    numbers[k] = std::bit_cast<double>(std::bit_cast<std::uint64_t>(sum) + power);
+  }
 }
 
 // A matrix, or the lower triangle of a symmetric one and its Cholesky factor. Rows and columns are

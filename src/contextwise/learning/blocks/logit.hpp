@@ -244,7 +244,10 @@ class Logit {
     }
   }
 
-  void prepare() { factor_ = information(); }
+  // Gets ready for changes of the weights at hand.
+  void prepare() {
+    if (!factor_.rows() && size()) factor_ = information();
+  }
 
   // Returns half of Rao's score statistic of each option, which is a list of more blocks: about how
   // much a refit would gain. Needs `prepare`.
@@ -597,14 +600,18 @@ class Logit {
       for (const u32 cell : cells_.in(g)) add(eta + 1, &added[cell * (card - 1)], card - 1);
       const double largest = *std::max_element(eta, eta + card);
       const double* const y = &counts_[g * card];
-      double sum = 0.0;
       for (std::size_t s = 0; s < card; ++s) {
-        likelihood += y[s] * (eta[s] - largest);
-        eta[s] = std::exp(eta[s] - largest);
-        sum += eta[s];
+        eta[s] -= largest;
+        likelihood += y[s] * eta[s];
       }
+    }
+    exponentials(p.data(), p.size());
+    for (std::size_t g = 0; g < groups_->size(); ++g) {
+      double* const own = &p[g * card];
+      double sum = 0.0;
+      for (std::size_t s = 0; s < card; ++s) sum += own[s];
       likelihood -= totals_[g] * std::log(sum);
-      for (std::size_t s = 0; s < card; ++s) eta[s] /= sum;
+      for (std::size_t s = 0; s < card; ++s) own[s] /= sum;
     }
     return likelihood;
   }
@@ -663,7 +670,7 @@ class Logit {
   std::size_t part_items_ = 0;
 };
 
-// The rows, with the distributions that `rao` extended last: it is called for the same one again.
+// The rows, with the last distributions: changes of the same one are asked for again and again.
 class Rows {
  public:
   explicit Rows(Table table) : table_(std::move(table)) {}
@@ -671,23 +678,28 @@ class Rows {
 
   const Table& table() const { return table_; }
 
+  const Logit& fitted(u32 v, const std::vector<Block>& blocks, const std::vector<double>& start) {
+    Logit logit(table_, v, blocks);
+    logit.start(start);
+    logit.fit();
+    kept_.push_front({v, blocks, std::move(logit)});
+    forget();
+    return kept_.front().logit;
+  }
+
   Logit& prepared(u32 v, const std::vector<Block>& blocks, const std::vector<double>& weights) {
     const auto same = [&](const Kept& kept) {
-      return kept.v == v && kept.weights == weights && kept.blocks == blocks;
+      return kept.v == v && kept.logit.weights() == weights && kept.blocks == blocks;
     };
     auto place = std::find_if(kept_.begin(), kept_.end(), same);
     if (place == kept_.end()) {
-      kept_.push_front({v, blocks, weights, {table_, v, blocks}});
+      kept_.push_front({v, blocks, {table_, v, blocks}});
       place = kept_.begin();
       place->logit.start(weights);
-      place->logit.prepare();
-      std::size_t items = 0;
-      const auto is_too_much = [&](const Kept& kept) {
-        return (items += kept.logit.items()) > MOST_ITEMS && &kept != &*place;
-      };
-      kept_.erase(std::find_if(kept_.begin(), kept_.end(), is_too_much), kept_.end());
     }
     kept_.splice(kept_.begin(), kept_, place);
+    kept_.front().logit.prepare();
+    forget();
     return kept_.front().logit;
   }
 
@@ -695,10 +707,19 @@ class Rows {
   struct Kept {
     u32 v;
     std::vector<Block> blocks;
-    std::vector<double> weights;
     Logit logit;
   };
   static constexpr std::size_t MOST_ITEMS = 1 << 23;  // of eight bytes, of what is kept
+
+  // Forgets what was not used for longest, if it is too much.
+  void forget() {
+    std::size_t items = 0;
+    const auto is_too_much = [&](const Kept& kept) {
+      return (items += kept.logit.items()) > MOST_ITEMS && &kept != &kept_.front();
+    };
+    kept_.erase(std::find_if(kept_.begin(), kept_.end(), is_too_much), kept_.end());
+  }
+
   Table table_;
   std::list<Kept> kept_;
 };

@@ -39,12 +39,9 @@ Table table_of(const Array<std::uint32_t>& codes, const Array<double>& counts,
 }
 
 // Returns the log-likelihood and the weights; `start` are weights to start from.
-std::pair<double, std::vector<double>> fit(const Rows& rows, u32 v,
-                                           const std::vector<Shape>& shapes,
+std::pair<double, std::vector<double>> fit(Rows& rows, u32 v, const std::vector<Shape>& shapes,
                                            const std::vector<double>& start) {
-  Logit logit(rows.table(), v, blocks_of(shapes));
-  logit.start(start);
-  logit.fit();
+  const Logit& logit = rows.fitted(v, blocks_of(shapes), start);
   return {logit.log_likelihood(), logit.weights()};
 }
 
