@@ -1,10 +1,14 @@
-"""Arguments for every plot of `contextwise.report.plots`, so that tests can run all of them."""
+"""Arguments for every plot of `contextwise.report.plots`, and the boxes of its labels."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 from contextwise import LogLinear, compare, examples
 from contextwise.analysis import groups
@@ -29,3 +33,13 @@ PLOTS: dict[str, tuple[Any, ...]] = {
     "plot_strength": (AT,),
     "plot_structure": ("survey",),
 }
+
+
+def draw(axes: Axes) -> None:
+    FigureCanvasAgg(axes.figure).draw()  # type: ignore[arg-type, no-untyped-call]
+
+
+def label_boxes(axes: Axes) -> list[Bbox]:
+    """Return the bounding boxes of the labels of a picture, without their lines."""
+    draw(axes)
+    return [Text.get_window_extent(text) for text in axes.texts]

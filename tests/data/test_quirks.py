@@ -7,18 +7,18 @@ import shlex
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import click
 import pandas as pd
 import pytest
 
-from contextwise.cli import SECTIONS, contextwise, main
+from contextwise.cli import main
 from contextwise.data import UnclearData, read_data, summarize_data
-from contextwise.data.options import FLAGS, RowOptions, row_options
+from contextwise.data.options import RowOptions, row_options
 from contextwise.data.rows import as_data
 from contextwise.formats import read, write
 from contextwise.formats.reading import FormatWarning
 
 QUIRKS = Path(__file__).parent / "quirks"
+
 PEOPLE = {"sex": 2, "smoker": 3, "item": 5}
 """The variables of most files, with their numbers of states; they have 30 rows."""
 
@@ -53,8 +53,11 @@ class Quirk(NamedTuple):
 
 
 TWO_BINS = {"age": 4, "bmi": 4}
+
 ONE_TABLE = {"sex": 2, "smoker": 3}
+
 UNNAMED = {"v0": 2, "v1": 3, "v2": 5}
+
 DROPPED = "not part of the table, dropped: "
 
 READ = [
@@ -194,6 +197,7 @@ READ = [
     Quirk("code-99.csv", "27 rows left", rows=27, given={"na": {"item": 99}, "missing": "drop"}),
     Quirk("wide-counts.csv", rows=4, variables={"no": 4, "yes": 4, "ex": 4}, given={"bins": 2}),
 ]
+
 REFUSED = [
     Quirk("wide-counts.csv", "a wide table of counts"),
     Quirk("weights.csv", "looks like weights of the other columns"),
@@ -204,6 +208,7 @@ REFUSED = [
     Quirk("web-page.csv", "this is a web page or XML, not rows"),
     Quirk("stray-quotes.csv", "stray-quotes.csv:11: a quote"),
 ]
+
 LIBRARIES = {
     ".xlsx": "openpyxl",
     ".sav": "pyreadstat",
@@ -370,17 +375,3 @@ def test_a_model_file_keeps_how_its_rows_were_read(
         assert f"{left} rows left" in shown
     with pytest.warns(FormatWarning, match="does not record how rows are read"):
         write(read(out), out.replace(".json", ".mn"))
-
-
-def test_every_command_that_reads_rows_has_the_same_options() -> None:
-    flags = {flag for names, _, _ in FLAGS.values() for flag in names.split("/")}
-    readers = []
-    for section in SECTIONS.values():
-        for name in section:
-            command = contextwise.get_command(click.Context(contextwise), name)
-            assert command is not None
-            its = {text for p in command.params for text in (*p.opts, *p.secondary_opts)}
-            if flags & its - {"--columns"}:
-                readers.append(name)
-                assert flags <= its, name
-    assert {"learn", "fit", "check", "compare", "stability", "report", "info"} <= set(readers)

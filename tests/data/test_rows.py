@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
-import math
 from collections import Counter
 from math import log
 from pathlib import Path
@@ -34,9 +32,10 @@ from contextwise.distributions.sampling import labels_of
 from contextwise.errors import ContextwiseError, DomainError, ParseError
 from contextwise.learning import learner_named
 from contextwise.models.domain import Domain
-from contextwise.testing import domains, rows
+from contextwise.testing import domains
 
 SURVEY = Domain({"smoker": ["no", "yes"], "age": ["young", "old", "very old"]})
+
 PEOPLE = Domain({"smoker": ["no", "yes"], "age": ["young", "very old"]})
 
 
@@ -151,83 +150,6 @@ def test_info_gives_the_domain_of_a_data_file(tmp_path: Path) -> None:
     assert CliRunner().invoke(contextwise, ["info", str(path), "lung"]).exit_code == 2
 
 
-# -- data in Python --------------------------------------------------------------------------------
-
-
-@given(domains().flatmap(lambda domain: st.tuples(st.just(domain), rows(domain))))
-def test_rows_in_every_form(drawn: tuple[Domain, list[tuple[str, ...]]]) -> None:
-    domain, given_rows = drawn
-    expected = [[domain.states[v].index(s) for v, s in enumerate(row)] for row in given_rows]
-    forms: list[object] = [
-        given_rows,
-        [dict(zip(domain.names, r, strict=True)) for r in given_rows],
-    ]
-    if given_rows and len(domain):
-        frame = pd.DataFrame(given_rows, columns=list(domain.names), dtype=object)
-        forms += [np.array(given_rows, dtype=object), frame, frame[frame.columns[::-1]]]
-    for form in forms:
-        encoded = as_data(form, domain).rows
-        assert encoded.shape == (len(given_rows) if len(domain) else 0, len(domain))
-        assert encoded.tolist() == (expected if len(domain) else [])
-
-
-def test_numbers_stand_for_their_text() -> None:
-    domain = Domain({"A": 2, "B": ["10", "20"]})
-    table = np.array([[1, 20], [0, 10]])
-    assert as_data(table, domain).rows.tolist() == [[1, 1], [0, 0]]
-    assert as_data(pd.DataFrame({"B": [20], "A": [1], "more": [5]}), domain).rows.tolist() == [
-        [1, 1]
-    ]
-    assert as_data(np.zeros((0, 2), dtype=int), domain).rows.shape == (0, 2)
-
-
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        ([["yes"]], "row 0 of the data has 1 cells for 2 variables"),
-        ([["yes", "old"], ["yes", "old", "x"]], "row 1 of the data has 3 cells"),
-        ([["yes", "ancient"]], "row 0 of the data: variable 'age' has no state 'ancient'"),
-        ([{"smoker": "yes"}], "row 0 of the data lacks age"),
-        (np.zeros((2, 3)), "the data has shape (2, 3); expected rows of 2 cells"),
-        (np.zeros(3), "the data has shape (3,)"),
-        (pd.DataFrame({"smoker": ["yes"]}), "the data has no column for age"),
-        ([["yes", None]], "row 0 of the data: the value of 'age' is missing"),
-        ([["yes", math.nan]], "row 0 of the data: the value of 'age' is missing"),
-        (7, "'int' cannot be read as data"),
-        (b"yes", "'bytes' cannot be read as data"),
-        ({"smoker": ["yes"]}, "'dict' cannot be read as data; pass a frame"),
-        (pd.DataFrame({"smoker": [["yes"]], "age": ["old"]}), "column 'smoker': a cell is a list"),
-        ([["yes", "old"], "no"], "row 1 of the data is 'no'; expected a list"),
-    ],
-)
-def test_bad_rows_are_named(data: object, words: str) -> None:
-    with pytest.raises(DomainError) as caught:
-        as_data(data, SURVEY)
-    assert words in str(caught.value)
-
-
-# -- data as pandas reads them ---------------------------------------------------------------------
-
-
-def test_columns_of_bools_and_of_whole_floats_are_encoded() -> None:
-    pandas = pytest.importorskip("pandas")
-    text = "ill,age,smoker\nTrue,1,yes\nFalse,0,no\nTrue,2,yes\n"
-    frame = pandas.read_csv(io.StringIO(text))
-    frame["age"] = frame["age"].astype(float)
-    assert frame["ill"].dtype == bool
-    domain = as_data(frame).domain
-    assert domain == Domain({"ill": ["False", "True"], "age": 3, "smoker": ["no", "yes"]})
-    assert as_data(frame, domain).rows.tolist() == [[1, 1, 1], [0, 0, 0], [1, 2, 1]]
-    for states in (["false", "true"], ["FALSE", "TRUE"], ["0", "1"]):
-        other = Domain({"ill": states, "age": 3, "smoker": ["no", "yes"]})
-        assert as_data(frame, other).rows[:, 0].tolist() == [1, 0, 1]
-    with pytest.raises(DomainError, match="has no state 'True'; its states are no, yes"):
-        as_data(frame[["ill"]], {"ill": ["no", "yes"]})
-    frame.loc[1, "age"] = 0.5
-    with pytest.raises(DomainError, match=r"row 1 of the data: .*0\.5"):
-        as_data(frame, domain)
-
-
 def test_a_domain_from_data_of_every_kind() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"A": ["b", "a", None], "B": [10, 9, 9], "C": [1.0, None, 0.0]})
@@ -250,19 +172,6 @@ def test_a_domain_from_data_of_every_kind() -> None:
             infer_domain(bad)
 
 
-def test_true_and_one_are_different_states() -> None:
-    data = as_data([["x", True], ["x", 1], ["x", 0]], {"A": ["x"], "B": ["0", "1", "True"]})
-    assert data.rows[:, 1].tolist() == [2, 1, 0]
-    assert as_data([[True], [1], [0]]).domain.states == (("0", "1", "True"),)
-
-
-def test_masked_cells_are_missing() -> None:
-    masked = np.ma.MaskedArray([[0, 1], [1, 0]], mask=[[False, False], [False, True]])
-    with pytest.raises(DomainError, match="v1  1 missing value"):
-        as_data(masked)
-    assert as_data(masked[:1]).rows.tolist() == [[0, 1]]
-
-
 def test_a_path_is_a_file_even_if_a_data_set_has_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -270,21 +179,6 @@ def test_a_path_is_a_file_even_if_a_data_set_has_its_name(
     Path("titanic").write_text("A,B\nyes,no\n")
     assert len(as_data(Path("./titanic"))) == len(as_data("./titanic")) == 1
     assert len(as_data("titanic")) == 2201
-
-
-def test_tables_of_other_libraries_keep_their_names() -> None:
-    pyarrow = pytest.importorskip("pyarrow")
-    table = pyarrow.table({"a": [1, 2] * 5, "b": ["x", "y"] * 5})
-    assert as_data(table).domain == Domain({"a": ["1", "2"], "b": ["x", "y"]})
-
-
-def test_an_index_that_is_left_out_is_told() -> None:
-    frame = pd.DataFrame({"sex": ["m", "f"] * 5, "ill": [0, 0, 1, 1, 1] * 2})
-    notes = as_data(frame.set_index("sex")).notes
-    assert "the index (sex) is left out; reset_index() makes it a column" in notes
-    assert as_data(frame.iloc[::2]).notes == ()
-    frame.index = [f"p{k}" for k in range(10)]
-    assert as_data(frame).notes == ("the names of the rows are left out",)
 
 
 @pytest.mark.parametrize("left_out", [{"drop": ["Hair"]}, {"columns": ["Eye", "Sex"]}])
@@ -318,19 +212,6 @@ def test_counts_and_subjects_are_columns_besides_a_domain(form: Any) -> None:
     assert subjects.tolist() == [0, 0, 1, 1]
 
 
-def test_columns_named_by_numbers() -> None:
-    frame = pd.DataFrame({1: ["x", "y"], "2": ["u", "v"]})
-    assert as_data(frame, {"2": ["u", "v"], "1": ["x", "y"]}).rows.tolist() == [[0, 0], [1, 1]]
-    both = pd.DataFrame([["x", "y"]], columns=pd.Index([1, "1"], dtype=object))
-    assert as_data(both).domain.names == ("1", "1.2")
-    assert as_data(both).notes == ("two columns are called '1'; the second is called '1.2' here",)
-    with pytest.raises(ContextwiseError, match="two columns have the name 1"):
-        as_data(both, {"1": ["x"]})
-
-
-# -- bad data is refused ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("separator", [";", "\t", ","])
 def test_the_separator_is_detected(separator: str) -> None:
     text = "x,y,z\nyes,old,1\nno,young,0\n".replace(",", separator)
@@ -351,60 +232,6 @@ def test_a_separator_inside_labels_does_not_count() -> None:
     assert parse_data(b"height\tname\n1,5\ta\n1,7\tb\n", "x").labels()[0] == ["1,5", "a"]
 
 
-NOT_CATEGORIES: dict[str, list[Any]] = {
-    "measurement": [k / 7 + 0.01 for k in range(500)],
-    "id": list(range(1000, 1500)),
-    "few": [k / 2 + 0.25 for k in range(13)],
-    "names": [f"person {k}" for k in range(30)],
-}
-
-
-@pytest.mark.parametrize("name", NOT_CATEGORIES)
-def test_a_column_that_is_not_a_category_is_refused(name: str, tmp_path: Path) -> None:
-    values = NOT_CATEGORIES[name]
-    frame = pd.DataFrame({name: values, "B": [k % 2 for k in range(len(values))]})
-    path = tmp_path / "rows.csv"
-    frame.to_csv(path, index=False)
-    message = f"  {name} +{len(values)} different"
-    rows_of_dicts = frame.to_dict("records")
-    for form in (path, frame, rows_of_dicts):
-        with pytest.raises(ContextwiseError, match=message):
-            as_data(form)
-    domain: dict[str, list[str] | int] = {name: [str(value) for value in values], "B": 2}
-    for form in (path, frame, rows_of_dicts):
-        assert as_data(form, domain).rows[:, 0].tolist() == list(range(len(values)))
-
-
-def test_codes_that_are_not_categories_are_refused() -> None:
-    codes = "".join(f"{299 - k},0\n" for k in range(300))
-    with pytest.raises(ContextwiseError, match="v0  300 different numbers: a measurement"):
-        parse_data(codes.encode(), "x.data")
-    with pytest.raises(ContextwiseError, match="v0  300 different numbers: a measurement"):
-        as_data(np.array([[k, 0] for k in range(300)]))
-
-
-def test_small_and_sparse_data_are_accepted() -> None:
-    assert len(as_data([[k] for k in range(20)])) == 20
-    assert len(as_data([[k % 20] for k in range(30)])) == 30
-    assert as_data([[0.5], [0.25]]).domain.states == (("0.25", "0.5"),)
-    assert parse_data(b"A\n0.5\n0.25\n", "x.csv").domain.states == (("0.25", "0.5"),)
-    frame = pd.DataFrame({"A": pd.Categorical([f"s{k}" for k in range(40)])})
-    assert as_data(frame).domain.cardinalities == (40,)  # its categories are stated
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"PK\x03\x04\x14\x00\xff", "x: this is a ZIP archive, not an Excel workbook"),
-        (b"\xd0\xcf\x11\xe0\x00", r"x: this is an old Excel workbook \(.xls\); save it as"),
-        (b"A,B\nyes\n", "x:2: 1 cell where 2 are expected"),
-    ],
-)
-def test_what_is_wrong_with_a_file_and_the_remedy(content: bytes, message: str) -> None:
-    with pytest.raises(ParseError, match=message):
-        parse_data(content, "x")
-
-
 def test_columns_with_the_same_name_are_refused_with_a_domain() -> None:
     with pytest.raises(ParseError, match="two columns have the name smoker"):
         parse_data(b"smoker,age,smoker\nyes,old,no\n", "x", SURVEY)
@@ -423,8 +250,6 @@ def test_an_unknown_data_set_is_named() -> None:
     with pytest.raises(ContextwiseError, match=r"titanik: no such file or bundled.*titanic"):
         as_data("titanik")
 
-
-# -- the bundled data sets have the published counts, log-likelihoods and edges --------------------
 
 SIZES = {
     "berkeley": (4526, (2, 2, 6)),

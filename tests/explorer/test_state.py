@@ -8,8 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise import Domain, examples
-from contextwise.explorer import sidebar
-from contextwise.explorer.job import Done
 from contextwise.explorer.state import (
     View,
     chosen_guesses,
@@ -17,7 +15,6 @@ from contextwise.explorer.state import (
     context_text,
     fits,
     library,
-    offered_guesses,
     shown_guess,
     with_uploads,
 )
@@ -70,14 +67,6 @@ def test_an_example_that_is_named_is_offered_once() -> None:
     labels = [entry.label for entry in library([("six", SIX), ("six-guess", SIX_GUESS)]).values()]
     assert labels.count("six") == 1
     assert "six (example)" not in labels
-
-
-def test_an_upload_of_other_variables_is_no_guess() -> None:
-    entries = with_uploads(library([("six", SIX)]), [("lung.json", examples.load("lung"))])
-    true = entries["given:0"]
-    assert entries["upload:0"] not in offered_guesses(true, entries)
-    shown = str(sidebar.uploaded(Done([]), [entries["upload:0"]]))
-    assert "lung.json has other variables" in shown
 
 
 def test_a_context_is_built_state_by_state() -> None:

@@ -10,26 +10,13 @@ import pytest
 
 from contextwise import Domain, Structure, compare
 from contextwise.explorer import (
-    pair_card,
     tab_graph,
 )
 from contextwise.explorer.computations import shares_in
 from contextwise.explorer.state import Context
 from contextwise.report.comparisons import Guess
-from contextwise.report.pictures import Shares, neighbours, shares_of
+from contextwise.report.pictures import Shares, shares_of
 from shown_guesses import shown
-
-
-def test_neighbours_are_ranked_by_their_errors() -> None:
-    one = shown()
-    found = neighbours(one.shares, "X1")
-    assert found[0].pair == ("X1", "X2")
-    assert [edge.errors for edge in found] == sorted((e.errors for e in found), reverse=True)
-    text = str(pair_card.around(one.shares, "X1"))
-    assert "5 of 5 other variables depend on X1" in text
-    assert "differ about 1 of them" in text
-    lonely = Structure({"A": 2, "B": 2}, [])
-    assert "depends on no other" in str(pair_card.around(shown(lonely, lonely).shares, "A"))
 
 
 def test_differences_are_ranked_over_all_variables() -> None:

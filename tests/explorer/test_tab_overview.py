@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 
 import pytest
 
-from contextwise import Domain, Structure, compare, examples
+from contextwise import Domain, Structure, compare
 from contextwise.analysis.conclusions import analysis_of
-from contextwise.comparison.error_regions import ErrorRegion, explain_pair
+from contextwise.comparison.error_regions import explain_pair
 from contextwise.data.rows import as_data, summarize_data
 from contextwise.explorer import (
     controls,
@@ -105,16 +104,3 @@ def test_hostile_names_are_texts_in_what_is_asked_for() -> None:
     ]
     assert not any("<img src=x" in str(content) for content in contents)
     assert any("&lt;img" in str(content) for content in contents)
-
-
-def test_a_region_can_be_sent_to_the_graphs() -> None:
-    domain = examples.load("survey").domain
-    comparison = compare(examples.load("survey"), examples.load("survey-learned"))
-    found = explain_pair(comparison, ("children", "work"))
-    assert "gender=man" in str(pair_card.regions(Done(found), domain))
-    assert "show this context" in str(pair_card.regions(Done(found), domain))
-    many = compare(*hard_models(), time_limit=0)
-    left = explain_pair(many, many.open_pairs[0], top=1, time_limit=0)
-    assert str(pair_card.regions(Done(left), many.domain))
-    everywhere = ErrorRegion("guess", (), 1, Fraction(1))
-    assert pair_card.region_context(everywhere.literals, domain) == ""

@@ -1,48 +1,34 @@
-"""Pictures with matplotlib: their contents, their labels, and reproducible files."""
+"""Heat maps and graphs for papers."""
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
 from itertools import combinations, pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
-from matplotlib.text import Text
 from matplotlib.transforms import Bbox
-from scipy.stats import t
 
 from commands import run
-from contextwise import Comparison, Structure, compare, compare_many, examples, write
-from contextwise.errors import ContextwiseError, DomainError
+from contextwise import Comparison, Structure, compare, write
 from contextwise.models.domain import Domain
-from contextwise.report import plots
 from contextwise.report.pictures import Edge, edges_of
 from contextwise.report.plots import (
     plot_graphs,
-    plot_groups,
     plot_guesses,
     plot_models,
     plot_pairs,
-    save,
 )
 from contextwise.report.plots.style import encoded, new_figure
 from contextwise.support.arrays import FloatArray
 from contextwise.testing import random_structure
-from every_plot import PLOTS
+from every_plot import LINE, SIX, label_boxes
 from perturbed import perturb
-
-SIX = compare(examples.load("six"), examples.load("six-guess"))
-LINE = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
-"""Five models in a line."""
 
 
 def random_comparison(variables: int) -> Comparison:
@@ -133,7 +119,7 @@ class TestGraph:
         chosen = rng.permutation([(i, j) for j in range(variables) for i in range(j)])[:45]
         edges = [Edge((names[i], names[j]), 0, float(rng.random()), 0) for i, j in chosen]
         (axes,) = plot_graphs(comparison_with(edges, names)).axes
-        boxes = _boxes(axes)
+        boxes = label_boxes(axes)
         dots = _dots(axes)
         assert len(boxes) == len(dots) > 2
         inside = axes.get_window_extent().padded(2)
@@ -161,162 +147,6 @@ def comparison_with(edges: list[Edge], names: list[str]) -> Comparison:
         for edge in edges
     ]
     return compare(Structure(domain, []), Structure(domain, features), variables=names)
-
-
-class TestGroups:
-    GROUPS: ClassVar = {
-        f"learner {k}": [
-            compare(SIX.true, perturb(SIX.true, changes=k + 1, rng=10 * k + j)) for j in range(5)
-        ]
-        for k in range(3)
-    }
-
-    def test_intervals_are_students(self) -> None:
-        values = [c.normalized for c in self.GROUPS["learner 2"]]
-        _, high = t.interval(0.95, 4, np.mean(values), np.std(values, ddof=1) / np.sqrt(5))
-        (axes,) = plot_groups({"learner 2": self.GROUPS["learner 2"]}).axes
-        _, caps, _ = axes.containers[0]
-        ends = [float(np.asarray(cap.get_xdata())[0]) for cap in caps]
-        assert max(ends) == pytest.approx(high)
-        assert min(ends) >= 0
-
-    def test_a_group_of_one_has_no_interval(self) -> None:
-        assert encoded(plot_groups({"one": SIX, "two": [SIX, SIX]}), "svg")
-
-    def test_no_group_is_refused(self) -> None:
-        with pytest.raises(DomainError, match="no group"):
-            plot_groups({})
-
-
-class TestErrors:
-    def test_bars_are_as_long_as_the_errors(self) -> None:
-        same = compare(SIX.true, SIX.true)
-        (axes,) = plot_guesses({"guess": SIX, "same": same}).axes
-        ends = [0.0, 0.0]
-        for bars in axes.containers:
-            for k, bar in enumerate(bars):
-                ends[k] += bar.get_width()
-        assert ends == pytest.approx([SIX.normalized, 0.0])
-
-    def test_a_list_and_a_mapping_and_what_compare_many_gives(self) -> None:
-        many = compare_many(SIX.true, [SIX.guess, SIX.true])
-        for guesses in (many, [SIX], {"a": SIX}, SIX):
-            assert len(plot_guesses(guesses).axes) == 1
-        assert len(plot_guesses(many).axes[0].containers) == 2
-        with pytest.raises(DomainError, match="no comparison"):
-            plot_guesses([])
-
-
-def _draw(axes: Axes) -> None:
-    FigureCanvasAgg(axes.figure).draw()  # type: ignore[arg-type, no-untyped-call]
-
-
-def _boxes(axes: Axes) -> list[Bbox]:
-    """Return the bounding boxes of the labels of a picture, without their lines."""
-    _draw(axes)
-    return [Text.get_window_extent(text) for text in axes.texts]
-
-
-class TestMatrix:
-    def test_the_tree_keeps_neighbours_together(self) -> None:
-        tree, matrix = plot_models(list("ABCDE"), LINE).axes
-        order = "".join(label.get_text() for label in matrix.get_yticklabels())
-        assert order in ("ABCDE", "EDCBA")
-        assert len(tree.lines) == 4
-
-    def test_the_tree_ends_at_the_rows_of_the_matrix(self) -> None:
-        tree, matrix = plot_models(list("ABCDE"), LINE).axes
-        _draw(tree)
-        one, other = tree.get_position(), matrix.get_position()
-        assert (one.y0, one.y1) == pytest.approx((other.y0, other.y1))
-
-    def test_numbers_of_few_models(self) -> None:
-        many = [f"M{i}" for i in range(30)]
-        assert len(plot_models(list("ABCDE"), LINE).axes[1].texts) == 25
-        assert not plot_models(many, np.zeros((30, 30))).axes[1].texts
-
-    @pytest.mark.parametrize("models", [3, 5, 6, 8])
-    def test_the_numbers_of_two_cells_do_not_touch(self, models: int) -> None:
-        apart = 0.8888 * (1 - np.eye(models))
-        names = [f"{sign}tsl-ps10-l1_5-nz-{sign}" for sign in "ABCDEFGH"[:models]]
-        _, matrix = plot_models(names, apart).axes
-        boxes = _boxes(matrix)
-        assert len(boxes) == models**2
-        assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
-
-    @pytest.mark.parametrize("models", [1, 2, 30])
-    def test_any_number_of_models(self, models: int) -> None:
-        apart = np.abs(np.subtract.outer(np.arange(models), np.arange(models))) / 10
-        assert encoded(plot_models([f"M{i}" for i in range(models)], apart), "png")
-
-    def test_a_matrix_that_does_not_fit_is_refused(self) -> None:
-        with pytest.raises(DomainError, match="2 × 2"):
-            plot_models(["A", "B"], np.array([[0.0, 1.0], [2.0, 0.0]]))
-
-
-class TestFiles:
-    @pytest.mark.parametrize("plot", PLOTS)
-    def test_every_picture_drawn_twice_is_the_same(self, plot: str) -> None:
-        draw = getattr(plots, plot)
-        first, second = (encoded(draw(*PLOTS[plot]), "svg") for _ in range(2))
-        assert first == second
-
-    @pytest.mark.parametrize("plot", PLOTS)
-    def test_every_axis_with_numbers_has_a_label(self, plot: str) -> None:
-        for axes in getattr(plots, plot)(*PLOTS[plot]).axes:
-            assert axes.has_data()
-            numbers = [text.get_text() for text in axes.get_xticklabels() if axes.axison]
-            if numbers and all(re.fullmatch(r"[−0-9.]+", text) for text in numbers):
-                assert axes.get_xlabel() or axes.get_ylabel()
-
-    def test_the_table_has_every_plot(self) -> None:
-        assert set(PLOTS) == set(plots.__all__) - {"save"}
-
-    @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
-    def test_the_same_picture_gives_the_same_bytes(self, suffix: str, tmp_path: Path) -> None:
-        files = [tmp_path / f"{k}.{suffix}" for k in range(2)]
-        for file in files:
-            save(plot_pairs(SIX), file)
-        assert files[0].read_bytes() == files[1].read_bytes()
-
-    def test_an_unknown_suffix_is_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(ContextwiseError, match=r"\.png, \.svg or \.pdf"):
-            save(plot_pairs(SIX), tmp_path / "pairs.jpg")
-
-    def test_pyplot_is_never_touched(self) -> None:
-        code = (
-            "import sys; from contextwise import compare, examples; "
-            "from contextwise.report import plots; "
-            "c = compare(examples.load('six'), examples.load('six-guess')); "
-            "plots.plot_pairs(c); plots.plot_graphs(c); "
-            "sys.exit('matplotlib.pyplot' in sys.modules)"
-        )
-        assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("pairs", "six", "six-guess", "--reorder"),
-        ("graph", "lung", "lung-learned", "--context", "smoker=yes"),
-        ("graph", "lung"),
-        ("graph", "six", "six-graph", "--around", "X0,X1", "--edges", "strongest"),
-        ("groups", "six", "--group", "a=six-guess", "--group", "b=six-graph"),
-        ("errors", "six", "six-guess"),
-        ("errors", "six", "six-guess", "six-graph"),
-        ("matrix", "six", "six-guess", "six-graph"),
-    ],
-)
-def test_the_command_writes_a_picture(arguments: tuple[str, ...], tmp_path: Path) -> None:
-    out = tmp_path / "picture.png"
-    assert run("plot", *arguments, "--out", str(out)).exit_code == 0
-    assert out.read_bytes().startswith(b"\x89PNG")
-    assert [path.name for path in tmp_path.iterdir()] == ["picture.png"]
-
-
-def test_a_wrong_suffix_is_refused_before_the_work() -> None:
-    with pytest.raises(ContextwiseError, match="unknown picture format"):
-        run("plot", "pairs", "six", "no-such-model.mn", "--out", "picture.gif")
 
 
 def test_what_does_not_fit_into_a_graph_is_said(tmp_path: Path) -> None:
