@@ -94,6 +94,13 @@ SAMPLES = {
         " edge [ source 0 target 1 ]\n]\n",
         'graph node edge [ ] id label source target directed 0 1 "A" "B" 1e9999',
     ),
+    "graphml": Sample(
+        '<graphml><key id="d" for="node" attr.name="label"/><graph edgedefault="directed">\n'
+        '<node id="0"><data key="d">A</data></node><node id="1"/><node id="2"/>\n'
+        '<edge source="0" target="1"/><edge source="2" target="1"/></graph></graphml>\n',
+        '<graphml> </graphml> <graph> </graph> <node id="0"/> <node id="A"> </node> <edge source= '
+        'target= directed="true" edgedefault="undirected" &a; " <data key="d"> </data>',
+    ),
     "bnet": Sample(
         "targets, factors\nB, A & !C\nD, B | C\n",
         "targets, factors A B C , & | ! ( ) # 1 0",

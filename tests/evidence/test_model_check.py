@@ -284,7 +284,9 @@ def test_a_missing_arc_is_found_by_its_d_separation(tmp_path: Path) -> None:
     words = ["check", str(tmp_path / "collider.json"), str(rows)]
     shown = CliRunner().invoke(contextwise, [*words, "--exit-code"])
     assert shown.exit_code == 1
-    assert "contradict the claim of d-separation" in " ".join(shown.output.split())
+    assert "contradict the one independence (A–C) that the graph claims" in " ".join(
+        shown.output.split()
+    )
     records = json.loads(CliRunner().invoke(contextwise, [*words, "--json"]).stdout)
     (separated,) = [c for c in records["claims"] if c["claim"] == "d-separated"]
     assert (separated["first"], separated["second"], separated["given"]) == ("A", "C", "")

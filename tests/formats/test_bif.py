@@ -187,7 +187,7 @@ PA = "probability (A) { table 0.5 0.5; }\n"
         (f"{A}probability (A) {{ table 0.5; }}", 2, "'A' needs 2 numbers, got 1"),
         (f"{A}probability (A) {{ table 0.5 0.6; }}", 2, "has the sum 1.1, not 1"),
         (f"{A}probability (A) {{ tables 1; }}", 2, "expected table, default or a row"),
-        (f"{A}probability (A) {{ }}", 2, "no row for some states"),
+        (f"{A}probability (A) {{ () 1 0; () 1 0; }}", 2, "this row twice"),
         (A, None, "variable 'A' has no probability"),
         (A + PA + PA, 3, "variable 'A' has two probabilities"),
         (

@@ -36,7 +36,7 @@ def test_a_suffix_that_says_nothing(tmp_path: Path) -> None:
         ("n.dne", "Netica and GeNIe save such files as .dsc or .xdsl"),
         ("n.pgmx", "OpenMarkov saves such files as .net or .bif"),
         ("n.xlsx", "for rows, learn a structure first: contextwise learn "),
-        ("n.graphml", "networkx converts graphs to .gml"),
+        ("n.gexf", "networkx converts graphs to .gml"),
     ],
 )
 def test_a_file_of_another_program_names_one_that_converts_it(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import pickle
-from itertools import product
+from dataclasses import replace
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from contextwise.convert import from_cpt_trees, from_ldag, from_pgmpy, from_stag
 from contextwise.errors import DomainError, ParseError
 from contextwise.formats import encode, read_stream
 from contextwise.formats.reading import FormatWarning
+from contextwise.independence import query
+from contextwise.independence.separation import minimal_d_separator, open_trail
 from contextwise.models.directions import (
     Directions,
     TableError,
@@ -24,6 +27,7 @@ from contextwise.models.directions import (
     directions_of,
     moral_pairs,
 )
+from contextwise.models.factors import tables as cells
 from contextwise.models.structure import Model, Structure, structure_of
 from network_models import random_network
 
@@ -251,3 +255,49 @@ def test_converters_keep_the_arcs() -> None:
 def test_table_errors_can_be_sent_between_processes() -> None:
     again = pickle.loads(pickle.dumps(TableError("no", 3)))
     assert (str(again), again.child) == ("no", 3)
+
+
+# -- hidden variables ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_hiding_variables_keeps_all_separations_of_the_others(seed: int) -> None:
+    """The latent projection, against d-separation in the whole graph, for every pair and set."""
+    rng = np.random.default_rng(seed)
+    count, shown = 7, sorted(rng.choice(7, size=5, replace=False).tolist())
+    parents = [[p for p in range(v) if rng.random() < 0.4] for v in range(count)]
+    whole = directions_of(Domain(dict.fromkeys("ABCDEFG", 2)), parents)
+    pairs = {(0, 6), (2, 3)} if seed % 2 else set()  # hidden causes of its own
+    whole = replace(whole, confounded=frozenset(pairs))
+    part = whole.observed(shown)
+    moral = set(moral_pairs(part.parents, part.confounded))
+    for i, j in combinations(range(5), 2):
+        others = [k for k in range(5) if k not in (i, j)]
+        for size in range(4):
+            for given in combinations(others, size):
+                first, second, *held = (shown[k] for k in (i, j, *given))
+                expected = open_trail(whole.with_hidden, [first], {second}, held) is None
+                assert (open_trail(part.with_hidden, [i], {j}, given) is None) == expected
+        assert ((i, j) not in moral) == expected  # given all others
+        adjacent = (i, j) in part.confounded or i in part.parents[j] or j in part.parents[i]
+        separator = minimal_d_separator(part.with_hidden, [i], [j], others)
+        assert not (adjacent and separator is not None)
+
+
+def test_confounded_pairs_are_kept() -> None:
+    domain = Domain({"A": 2, "B": 2, "C": 2})
+    directions = replace(directions_of(domain, [(), (), (1,)]), confounded=frozenset({(0, 1)}))
+    features = cells(domain, directions.scopes()).features
+    structure = Structure(domain, features, directions=directions)
+    again = read_stream(io.BytesIO(encode(structure, "json")))
+    assert again.directions is not None
+    assert again.directions.confounded == {(0, 1)}
+    turned = again.aligned_to(Domain({"C": 2, "B": 2, "A": 2}))
+    assert turned.directions is not None
+    assert turned.directions.confounded == {(1, 2)}
+    assert query(again, "A _||_ C | B").independent
+    assert not query(again, "A _||_ C").independent
+    assert "a hidden cause" in query(again, "A _||_ C").path
+    broken = encode(structure, "json").replace(b'"confounded": ["B"]', b'"confounded": ["A"]')
+    with pytest.raises(ParseError, match="itself"):
+        read_stream(io.BytesIO(broken))

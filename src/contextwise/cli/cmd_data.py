@@ -180,7 +180,11 @@ def _mixing(drawn: DrawnRows) -> str:
 @options.parallel
 @options.top()
 @options.output("json", "csv")
-@options.path("--out", metavar="FILE", help="Write the model with this evidence to a .json file.")
+@options.path(
+    "--out",
+    metavar="FILE",
+    help="Write a page (.html), or the model with this evidence (.json).",
+)
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if the rows contradict the model.")
 @options.reading
 @options.rows
@@ -200,12 +204,17 @@ def check(
     row_options: RowOptions,
     **keywords: Any,
 ) -> None:
-    """Test the claims of MODEL against the ROWS of a CSV file.
+    """Test the claims of MODEL, or of a graph, against the ROWS of a CSV file.
 
     A claim says that a pair of variables is independent, or dependent, in a region of contexts.
     Rows can contradict a claimed independence and support a claimed dependence; a claim that they
-    tell nothing about could not be tested. With --out, the verdicts are stored in the model's file,
-    and explain, query and report show them next to the claims.
+    tell nothing about could not be tested. With --out model.json, the verdicts are stored in the
+    model's file, and explain, query and report show them next to the claims.
+
+    A graph without states, from dagitty, bnlearn, Tetrad, causal-learn, pgmpy, networkx or a
+    matrix, takes them from the rows. MODEL can also be its text. Each missing edge is tested as one
+    independence, and each arrow as one dependence. Columns that the graph lacks are left out;
+    variables that the rows lack count as hidden.
 
     Of a Bayesian network, the command also tests one d-separation for each pair without an arc,
     given the parents of the later variable. Each kind of claims is corrected on its own.
@@ -220,21 +229,28 @@ def check(
       contextwise check learned.mn test.csv --overall --jobs -1 --time-limit 600
       contextwise check learned.json test.csv --out learned.json
       contextwise check learned.mn test.csv --csv > claims.csv
+      contextwise check causes.dagitty survey.csv --bins age=4 --out audit.html
+      contextwise check "dag { smoke -> cough <- age }" survey.csv
     """
     options.refuse_alone(ctx, ("simulations",), "overall")
     only_one_from_stdin([model, rows])
-    if out is not None:
+    is_page = out is not None and out.endswith(".html")
+    if out is not None and not is_page:
         _refuse_partial_evidence(ctx, out)
     loaded = load(model, *reading)
-    data = load_data(rows, row_options, loaded)
+    data = load_data(rows, row_options, loaded, for_graph=loaded.origin.unknown_states)
     keywords["overall"] = simulations if overall else 0
     keywords["time_limit"] = time_left()
     result = cw.check(loaded, data, show_progress=True, **keywords)
     evidence, records = result.evidence, result.records()
     if not records and not evidence.unfinished:
         raise ContextwiseError("there is nothing to check: no pair of variables is left")
-    if out is not None:
-        cw.formats.write(loaded.with_evidence(evidence), out)
+    if out is not None and is_page:
+        title = f"{cw.support.formatting.name(model)} checked on {cw.support.formatting.name(rows)}"
+        made = cw.report.page.check_page(title, result, command=options.command_line(ctx))
+        cw.support.files.write_bytes(out, made.encode())
+    elif out is not None:
+        cw.formats.write(result.model.with_evidence(evidence), out)
     if output == "json":
         printing.print_json(
             {
@@ -269,4 +285,6 @@ def _refuse_partial_evidence(ctx: click.Context, out: str) -> None:
     why = "leaves out claims; --out stores the evidence of all of them"
     options.refuse(ctx, ("pairs", "variables", "context"), why)
     if not out.endswith(".json"):
-        raise click.UsageError(f"--out {out}: only .json files hold evidence")
+        raise click.UsageError(
+            f"--out {out}: only .json files hold evidence, and .html pages show it"
+        )

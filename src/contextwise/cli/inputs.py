@@ -114,21 +114,29 @@ def holds_ensembles(names: Sequence[str], probabilities: bool) -> bool:
 
 
 def load_data(
-    path: str, options: RowOptions, model: Model | None = None, domain: Domain | None = None
+    path: str,
+    options: RowOptions,
+    model: Model | None = None,
+    domain: Domain | None = None,
+    *,
+    for_graph: bool = False,
 ) -> Data:
     """Load the rows of a data file, or of standard input for ``-``; print what was decided.
 
-    With a model, read them over its domain, as the rows that it was learned from.
+    With a model, read them over its domain, as the rows that it was learned from; for a graph
+    without states, read the columns that it has.
     """
     how = cw.data.rows.following(model, options)
     states = domain if model is None else model.domain
+    if for_graph and states is not None:
+        how, states = how._replace(names=states.names), None
     name = "standard input" if path == "-" else path
     if path == "-":
         content = cw.support.files.unpacked(_standard_input().read(), name)
         data = cw.data.rows.parse_data(content, name, states, how)
     else:
         data = cw.data.rows.as_data(path, states, how)
-    if data.notes:
+    if data.notes and not for_graph:  # the result of a check shows them
         text = f"{os.path.basename(name)}: {'; '.join(data.notes)}"
         click.echo(cw.support.formatting.printable(text), err=True)
     return data

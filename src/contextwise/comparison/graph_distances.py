@@ -45,7 +45,7 @@ BY_GADJID = ("sid", "ancestor_aid", "parent_aid", "oset_aid")
 
 def between_graphs(name: str, true: Directions | None, guess: Directions | None) -> int | None:
     """Return a distance of two graphs; None if it is not defined, or its package is missing."""
-    if true is None or guess is None:
+    if true is None or guess is None or true.confounded or guess.confounded:
         return None
     if name in ("shd", "sid") and (true.undirected or guess.undirected):
         return None

@@ -17,13 +17,14 @@ from contextwise.convert.from_claims import DomainLike, converter, domain_of
 from contextwise.convert.undirected import from_graph
 from contextwise.data.rows import infer_domain
 from contextwise.errors import DomainError
+from contextwise.formats import as_model
 from contextwise.formats.graphs import is_pyagrum_graph, pyagrum_edges
 from contextwise.models.directions import bayesian_network, moral_pairs
 from contextwise.models.domain import Domain, listed
 from contextwise.models.factors import Factor, log_linear
 from contextwise.models.factors import tables as cells
 from contextwise.models.origin import Origin
-from contextwise.models.structure import LogLinear, Structure, structure_of
+from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 
 
 def from_pgmpy(network: Any, domain: Any = None) -> Any:
@@ -85,6 +86,22 @@ def from_pgmpy(network: Any, domain: Any = None) -> Any:
                 f"the arcs and the tables of the network disagree about {parent!r} -> {child!r}"
             )
     return _product(domain_of_tables, factors, child=0 if is_directed else None)
+
+
+def network_of(model: Any) -> Model:
+    """Return any model, also a network of pgmpy or pyAgrum with tables.
+
+    >>> network_of("dag { A -> B }").pairs()
+    [('A', 'B')]
+    """
+    network: Model
+    if getattr(model, "cpds", None) and hasattr(model, "get_cpds"):
+        network = from_pgmpy(model)
+        return network
+    if hasattr(model, "cpt") and hasattr(model, "nodes"):
+        network = from_pyagrum(model)
+        return network
+    return as_model(model)
 
 
 def _domain_of_data(domain: Any) -> Domain:

@@ -52,9 +52,9 @@ class RowOptions(NamedTuple):
         Columns whose states are ordered, such as ``{"pain": ["none", "mild", "severe"]}``.
     outcome : name
         Rows without a value of this column are dropped.
-    domain, learned : Domain and mapping
-        The variables, if they are known, and what a model stores about the rows that it was
-        learned from; see `Data.decisions`.
+    domain, names, learned : Domain, names and mapping
+        The variables, if they are known, or only their names, some of which may not be there; and
+        what a model stores about the rows that it was learned from (see `Data.decisions`).
 
     Examples
     --------
@@ -79,6 +79,7 @@ class RowOptions(NamedTuple):
     ordered: tuple[str, ...] = ()
     outcome: str | None = None
     domain: Domain | None = None
+    names: tuple[str, ...] | None = None
     learned: Mapping[str, Any] | None = None
 
     def words(self) -> list[str]:

@@ -20,7 +20,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from hashlib import sha256
@@ -361,6 +361,38 @@ def following(model: Any, options: RowOptions | None = None) -> RowOptions:
     return (options or RowOptions())._replace(learned=origin.reading or None)
 
 
+def as_data_of_graph(
+    data: DataLike, names: Iterable[str], options: RowOptions | None = None
+) -> Data:
+    """Read those columns that are nodes of a graph, with the states that occur.
+
+    >>> as_data_of_graph({"A": [0, 1], "B": ["x", "y"], "C": [1, 1]}, ["B", "A", "U"]).domain
+    Domain(A: 0|1, B: x|y)
+    """
+    if isinstance(data, Data):
+        kept = [v for v, name in enumerate(data.domain.names) if name in set(names)]
+        domain = data.domain.without(set(range(len(data.domain))).difference(kept))
+        return _aligned(data, domain)
+    return as_data(data, None, (options or RowOptions())._replace(names=tuple(names)))
+
+
+def _of_graph(table: Sheet, how: RowOptions) -> RowOptions:
+    """Choose the columns that are nodes of a graph; raise if a name differs only in its case."""
+    nodes = how.names or ()
+    used = [name for name in table.names if name in nodes]
+    others = {name.casefold(): name for name in table.names if name not in nodes}
+    for node in nodes:
+        if node not in used and node.casefold() in others:
+            column = others[node.casefold()]
+            raise DomainError(f"the graph has {node!r} and the rows have {column!r}; rename one")
+    if not used:
+        raise DomainError(
+            f"no column of the rows is in the graph; its variables are {listed(nodes)}, the "
+            f"columns {listed(table.names)}"
+        )
+    return how._replace(columns=tuple(used))
+
+
 def _source_table(data: DataLike, how: RowOptions) -> Sheet:
     return _settled(_raw_table(data, how), how)
 
@@ -435,6 +467,8 @@ def _decimals(columns: Sequence[Column]) -> list[str]:
 
 def _read(table: Sheet, how: RowOptions) -> Data:
     """Read the rows of a table, over the domain of the options if they have one."""
+    if how.names is not None:
+        how = _of_graph(table, how)
     subject, weights = _column_of(table, how, "subject"), _column_of(table, how, "row_weights")
     left_out = dict(table.left_out)
     if weights is not None:

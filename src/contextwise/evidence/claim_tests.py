@@ -1,6 +1,8 @@
 """Test the claims of a structure on rows: `judge_claims` returns the verdict on each.
 
-A claim about all contexts is the question that `RowTests` answers for the pair: are both variables
+A graph of arcs claims one thing per pair: an arc is a dependence given the
+other parents of its child, a missing one a d-separation. For any other structure, a claim about all
+contexts is the question that `RowTests` answers for the pair: are both variables
 associated given all others? So a claim has the p-value that the pair has, whoever made the claim. A
 claim about a region is tested on the rows of the region, a d-separation given the parents that
 separate. The p-values are corrected within each kind of claim (Benjamini and Yekutieli).
@@ -20,11 +22,12 @@ import numpy as np
 
 from contextwise.data.rows import Data
 from contextwise.evidence.p_values import benjamini_yekutieli
-from contextwise.evidence.pair_records import PairEvidence, PairsTested
+from contextwise.evidence.pair_records import Interaction, PairEvidence, PairsTested
 from contextwise.evidence.pair_verdicts import STRONG
 from contextwise.evidence.row_tests import RowTests
 from contextwise.evidence.verdicts import REGIONS, judge
-from contextwise.independence.claims import Claim, ClaimSource, separations
+from contextwise.independence.claims import Claim, ClaimSource, arc_claims, separations
+from contextwise.independence.separation import has_whole_tables
 from contextwise.models.evidence import (
     CONTRADICTED,
     KINDS,
@@ -45,6 +48,8 @@ from contextwise.support.effort import NEVER, QUIET, Deadline, Effort
 from contextwise.support.machine import one_thread
 
 MOST_VARIABLES_GIVEN_ALL = 60
+MOST_PLACES = 200
+"""Questions up to which contradicted associations are compared between groups."""
 NOT_ON_AVERAGE = "associated, not on average"
 
 
@@ -88,6 +93,7 @@ def judge_claims(
     A–B are independent when C=0: contradicted
     A–B depend when C=1: supported
     """
+    is_large = len(structure.domain) > MOST_VARIABLES_GIVEN_ALL and not is_plain_graph(structure)
     ready = judge(
         structure,
         data,
@@ -95,23 +101,34 @@ def judge_claims(
         seen_by_learner=seen_by_learner,
         used_by_learner=used_by_learner,
         deadline=deadline,
-        pairs=pairs if len(structure.domain) > MOST_VARIABLES_GIVEN_ALL else (),
+        pairs=pairs if is_large else (),
         regions=regions,
         dependencies=dependencies,
     )
-    if len(structure.domain) > MOST_VARIABLES_GIVEN_ALL:
+    if is_large:
         return ready
     tester = _ClaimTests(structure, data, known, deadline or NEVER, effort)
     every = combinations(range(len(structure.domain)), 2)
     asked = [(int(i), int(j)) for i, j in (every if pairs is None else pairs)]
     with one_thread():
         found = tester.collect(asked, regions, dependencies)
+        claims = tuple(_decided(found, level, used_by_learner))
+        if is_plain_graph(structure):
+            claims = tester.located(claims, level)
     return replace(
         ready,
-        claims=tuple(_decided(found, level, used_by_learner)),
+        claims=claims,
         regions_left_out=tester.left_out,
         unfinished=len(asked) - tester.pairs_done,
     )
+
+
+def is_plain_graph(structure: Structure) -> bool:
+    """Check for a graph of arcs that was given, not learned here, and has no contexts."""
+    directions = structure.directions
+    if directions is None or structure.origin.learned is not None:
+        return False
+    return has_whole_tables(structure.features, directions.scopes())
 
 
 class _ClaimTests:
@@ -136,7 +153,18 @@ class _ClaimTests:
     ) -> list[ClaimEvidence]:
         """Return the claims with their tests, without verdicts."""
         found: list[ClaimEvidence] = []
+        directions = self.structure.directions
         try:
+            if directions is not None and is_plain_graph(self.structure):
+                claims = separations(directions, pairs)
+                claims += arc_claims(directions, pairs) if dependencies else []
+                with self.effort.showing("claims") as shown:
+                    for number, claim in enumerate(claims):
+                        self.deadline.check()
+                        found.append(self._tested(claim))
+                        shown.report(number + 1, len(claims))
+                self.pairs_done = len(pairs)
+                return found
             listed = [(p, self._kept(p, regions, dependencies)) for p in pairs]
             whole = [pair for pair, claims in listed if any(not c.literals for c in claims)]
             self._test_whole(whole)
@@ -146,8 +174,8 @@ class _ClaimTests:
                     self.pairs_done += 1
                     self.deadline.check()
                     shown.report(self.pairs_done, len(pairs))
-            if self.structure.directions is not None:
-                for claim in separations(self.structure.directions, pairs):
+            if directions is not None:
+                for claim in separations(directions, pairs):
                     self.deadline.check()
                     found.append(self._tested(claim))
         except self.deadline.out_of_time:
@@ -187,7 +215,7 @@ class _ClaimTests:
         region = tuple(self.domain.literal(*literal) for literal in claim.literals)
         tested: PairEvidence | None
         if claim.given is not None:
-            kind = "d-separated"
+            kind = "dependent" if claim.dependent else "d-separated"
             given = [names[v] for v in claim.given]
             tested = self.tests.given((first, second), given, effects=False)
         elif region:
@@ -204,6 +232,29 @@ class _ClaimTests:
             verdict=UNTESTABLE,
             rows=self._rows(claim),
             **numbers,
+        )
+
+    def located(self, claims: tuple[ClaimEvidence, ...], level: float) -> tuple[ClaimEvidence, ...]:
+        """Name the variable between whose states a contradicted association differs most."""
+        places = [
+            (k, by)
+            for k, claim in enumerate(claims)
+            if claim.verdict == CONTRADICTED and not claim.context
+            for by in claim.given
+            if by in self.tests.rows.names
+        ]
+        found: dict[int, list[Interaction]] = {}
+        for k, by in places if len(places) <= MOST_PLACES else ():
+            if self.deadline.left() == 0:
+                break
+            held = [name for name in claims[k].given if name != by]
+            tested = self.tests.same(claims[k].pair, by, held, effects=False)
+            if tested.p is not None and tested.p * len(places) <= level:
+                found.setdefault(k, []).append(tested)
+        clearest = {k: min(some, key=lambda each: each.p or 0.0).by for k, some in found.items()}
+        return tuple(
+            replace(claim, context=clearest[k]) if k in clearest else claim
+            for k, claim in enumerate(claims)
         )
 
     def _constant(self, *names: str) -> str:

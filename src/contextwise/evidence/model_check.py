@@ -8,7 +8,7 @@ from the fitted structure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, log
@@ -17,23 +17,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from contextwise.comparison.question import Pair, pose
-from contextwise.data.rows import Data, as_data, following
+from contextwise.convert.packages import network_of
+from contextwise.data.rows import Data, as_data, as_data_of_graph, following
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
-from contextwise.evidence.claim_tests import judge_claims
+from contextwise.evidence.claim_tests import is_plain_graph, judge_claims
 from contextwise.evidence.independence_test import DECIDE_BY_TEST, check_level
 from contextwise.evidence.verdicts import judge
-from contextwise.formats import ModelLike, as_model
+from contextwise.formats import ModelLike
+from contextwise.models.directions import graph_over
 from contextwise.models.domain import Assignment, Domain
-from contextwise.models.evidence import ClaimEvidence, Evidence
+from contextwise.models.evidence import NOT_SUPPORTED, UNTESTABLE, ClaimEvidence, Evidence
+from contextwise.models.notation import between
 from contextwise.models.structure import (
     LogLinear,
+    Model,
     Structure,
     features_of,
     require_features,
     structure_of,
 )
 from contextwise.support.effort import Deadline, Effort, Progress
-from contextwise.support.formatting import Printed
+from contextwise.support.formatting import Printed, plural
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
@@ -64,7 +68,11 @@ class Check(Printed):
 
     domain: Domain  #: the variables
     evidence: Evidence  #: the verdicts and the rows they come from
+    model: Model  #: what was checked; a graph has the states of the rows
     overall: Overall | None = None  #: the test of the structure as a whole, if it was asked for
+    is_graph: bool = False  #: the model is a graph: each pair has one claim at most
+    hidden: tuple[str, ...] = ()  #: variables of the graph that the rows lack
+    notes: tuple[str, ...] = ()  #: how the rows of a graph were read
 
     @property
     def claims(self) -> tuple[ClaimEvidence, ...]:
@@ -80,7 +88,7 @@ class Check(Printed):
     def verdict(self) -> str:
         """The conclusion in a few sentences."""
         if self.overall is None:
-            return self.evidence.summary
+            return self._graph_verdict if self.is_graph else self.evidence.summary
         p_value, needed = self.overall.p_value, ceil(1 / self.evidence.level) - 1
         if p_value is None or len(self.overall.simulated) < needed:
             return (
@@ -91,6 +99,36 @@ class Check(Printed):
         start = f"Overall, the rows {contradict} the structure (p = {p_value:.2g})."
         return f"{start} {self.evidence.summary}"
 
+    @property
+    def _graph_verdict(self) -> str:
+        """Which independences the rows contradict, and which edges they do not show."""
+        claims, evidence = self.claims, self.evidence
+        edges = [c for c in claims if c.dependent and c.verdict != UNTESTABLE]
+        apart = [c for c in claims if not c.dependent and c.verdict != UNTESTABLE]
+        wrong, unseen = self.contradicted, evidence.with_verdict(NOT_SUPPORTED)
+        parts = []
+        if apart:
+            named = f" ({_first_pairs(wrong)})" if wrong else ""
+            of = f"{len(wrong) or 'none'} of the {len(apart)} independences"
+            if len(apart) == 1:
+                of = f"the one independence ({_first_pairs(apart)})"
+            verb = "contradict" if wrong or len(apart) > 1 else "do not contradict"
+            parts.append(f"{verb} {of} that the graph claims{named * (len(apart) > 1)}")
+        if edges:
+            named = f" (not {_first_pairs(unseen)})" if unseen else ""
+            shown = len(edges) - len(unseen)
+            of = f"show {shown or 'none'} of its {len(edges)} edges{named}"
+            if len(edges) == 1:
+                of = f"{'show' if shown else 'do not show'} its edge {_first_pairs(edges)}"
+            parts.append(of)
+        untestable = len(claims) - len(edges) - len(apart)
+        text = f"{evidence.rows_text} {' and '.join(parts)}." if parts else ""
+        if untestable:
+            text += f" {plural(untestable, 'claim')} could not be tested."
+        if evidence.unfinished:
+            text += f" The time limit ended the check with {len(claims)} claims tested."
+        return text.strip() or "There are no claims to test."
+
     def records(self) -> list[dict[str, Any]]:
         """Return every claim as a flat mapping."""
         return self.evidence.records()
@@ -100,7 +138,7 @@ class Check(Printed):
 
 
 def check(
-    model: ModelLike,
+    model: ModelLike | Any,
     rows: Any,
     *,
     pairs: Iterable[Pair] | None = None,
@@ -120,7 +158,10 @@ def check(
 
     Parameters
     ----------
-    model : model, or path of a model file; only its structure matters
+    model : model or graph, or path of its file; only its structure matters
+        A graph without states, such as one of dagitty, bnlearn, networkx, pgmpy or causal-learn, or
+        its text (``"dag { A -> B }"``), takes the states from the rows. Its variables that the rows
+        lack count as hidden.
     rows : frame, array, list of rows, or path of a data file
         They must be independent of each other, or have a ``subject`` (see `read_data`).
     pairs : only these pairs of names
@@ -165,9 +206,16 @@ def check(
     if overall < 0:
         raise ContextwiseError(f"overall must be >= 0, got {overall}")
     check_level(fdr, "fdr")
-    model = as_model(model)
+    model = network_of(model)
     whole = structure_of(model)
-    data = as_data(rows, whole.domain, following(whole))
+    about: dict[str, Any] = {"is_graph": is_plain_graph(whole)}
+    if whole.origin.unknown_states:
+        data = as_data_of_graph(rows, whole.domain.names)
+        hidden = tuple(name for name in whole.domain.names if name not in data.domain.positions)
+        about = {"is_graph": True, "hidden": hidden, "notes": tuple(map(str, data.notes))}
+        model = whole = graph_over(whole, data.domain)
+    else:
+        data = as_data(rows, whole.domain, following(whole))
     seen = whole.origin.saw(data.fingerprint)
     question = pose([model], pairs=pairs, variables=variables, context=context)
     (structure,) = question.structures
@@ -196,13 +244,19 @@ def check(
         deadline=effort.deadline,
         dependencies=dependencies,
     )
-    result = Check(structure.domain, evidence)
+    result = Check(structure.domain, evidence, model=model, **about)
     if overall:
         require_features(structure, "the overall test")
         test = partial(judge, structure, **how, dependencies=False)
         whole_test = _overall(test, structure, data, seed, overall, effort)
         return replace(result, overall=whole_test)
     return result
+
+
+def _first_pairs(claims: Sequence[ClaimEvidence]) -> str:
+    """Name the pairs of some claims, the first three."""
+    names = [between(claim.pair) for claim in claims[:3]]
+    return ", ".join(names) + (f" and {len(claims) - 3} more" if len(claims) > 3 else "")
 
 
 # -- the structure as a whole ----------------------------------------------------------------------

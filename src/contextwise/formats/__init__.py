@@ -140,17 +140,23 @@ FORMATS = (
         "modelstring",
         (".txt", ".modelstring"),
         "graphs.read_modelstring",
-        start=rb"\s*[\"']?\[[^\[\]\n]+\]",
+        start=rb"\s*[\"']?\[[^\[\]\n]+\]|(?s:.{0,200}?)\n\s*model:\s*\n",
     ),
     Format("tetrad", (".txt", ".graph"), "graphs.read_tetrad", start=rb"(?i)\s*graph nodes:"),
     Format(
         "dot",
-        (".dot", ".gv", ".txt"),
+        (".dot", ".gv", ".dagitty", ".dag", ".txt", ".r"),
         "graphs.read_dot",
         start=rb"(?:\s|//[^\n]*\n|/\*[^*]*(?:\*(?!/)[^*]*)*\*/)*+"
-        rb"(?:strict\s+)?(?:(?:di)?graph|p?dag)\b[^\[]*?\{",
+        rb"(?:strict\s+)?(?:(?:di)?graph|p?dag|mag)\b[^\[]*?\{|[^\[{]*\bdagitty\s*\(",
     ),
     Format("gml", (".gml",), "graphs.read_gml", start=rb"(?s)(?!\s*[\[{<]).{0,2000}?\bgraph\s*\["),
+    Format(
+        "graphml",
+        (".graphml", ".xml"),
+        "networks.read_graphml",
+        start=rb"(?:\s|<\?[^>]*>|<!--(?:[^-]|-(?!->))*-->)*+<graphml\b",
+    ),
     Format(
         "bnet",
         (".bnet",),

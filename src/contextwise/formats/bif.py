@@ -131,7 +131,8 @@ class _Parser(Tokens):
                 text = token.text[:30]
                 raise self.error(f"expected table, default or a row, got {text!r}", token)
         line = self.line(opening)
-        fill = partial(self.filled, block, line)
+        is_empty = block.table is None and block.default is None and not block.rows
+        fill = None if is_empty else partial(self.filled, block, line)
         self.network.add_family(block.family[0], block.family[1:], fill, line)
 
     def numbers(self) -> list[float]:

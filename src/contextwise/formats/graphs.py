@@ -3,15 +3,15 @@
 Such a file has no states, so two are assumed, and ``origin.unknown_states`` is true; a comparison
 takes the states of the other model. An arc ``A --> B`` makes A a parent of B; the graph of all arcs
 must be a DAG. A graph of edges alone is undirected. Arcs and edges together are an equivalence
-class of DAGs (a CPDAG), which all make the same claims. Edges with circles or two heads are
-refused, because a hidden variable may be behind them.
+class of DAGs (a CPDAG), which all make the same claims. An edge with two heads is a hidden common
+cause of both; edges with circles are refused, because they leave open what they are.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, product
 from typing import Any
@@ -25,6 +25,7 @@ from contextwise.formats.reading import (
     model_of_factors,
     model_of_network,
 )
+from contextwise.models.directions import marginal_pairs
 from contextwise.models.domain import Domain
 from contextwise.models.features import PairIndex
 from contextwise.models.origin import Origin
@@ -39,6 +40,8 @@ class MarkedGraph:
     nodes: dict[str, int] = field(default_factory=dict)
     marks: dict[PairIndex, set[str]] = field(default_factory=dict)
     """The heads of the edges of each pair (a, b) with a < b: ``>`` at b, ``<`` at a, or none."""
+    hidden: set[str] = field(default_factory=set)
+    """Nodes that nobody observes; the model is that of the others."""
 
     def node(self, name: str, line: int | None = None) -> int:
         if not name:
@@ -46,19 +49,19 @@ class MarkedGraph:
         return self.nodes.setdefault(name, len(self.nodes))
 
     def add(self, first: str, mark: str, second: str, line: int | None = None) -> None:
-        """Add an edge as Tetrad writes it: ``-->``, ``<--`` or ``---``, or shorter."""
+        """Add an edge as Tetrad writes it: ``-->``, ``<--``, ``<->`` or ``---``, or shorter."""
         head = mark.replace("-", "")
-        if head not in ("", ">", "<"):
+        if head not in ("", ">", "<", "<>"):
             raise self.source.error(
-                f"the edge {first[:60]} {mark} {second[:60]} has a circle or two heads, so it "
-                "leaves open which of the two is the cause; orient it, or write it as ---",
+                f"the edge {first[:60]} {mark} {second[:60]} has a circle, so it leaves open which "
+                "of the two is the cause; orient it, or write it as ---",
                 line,
             )
         if first == second:
             raise self.source.error(f"the node {first[:60]!r} has an edge to itself: a cycle", line)
         a, b = self.node(first, line), self.node(second, line)
         if a > b:
-            a, b, head = b, a, head.translate({ord(">"): "<", ord("<"): ">"})
+            a, b, head = b, a, {">": "<", "<": ">"}.get(head, head)
         self.marks.setdefault((a, b), set()).add(head)
 
     def model(self, *, both_is_edge: bool = False) -> Model:
@@ -69,8 +72,14 @@ class MarkedGraph:
         check_states(source, [2] * len(names))
         domain = Domain(dict.fromkeys(names, 2))
         edges: list[PairIndex] = []
+        confounded: list[PairIndex] = []
         parents: list[list[int]] = [[] for _ in names]
         for (a, b), heads in sorted(self.marks.items()):
+            if "<>" in heads:
+                confounded.append((a, b))
+                heads = heads - {"<>"}
+            if not heads:
+                continue
             if heads == {""} or (both_is_edge and heads == {"<", ">"}):
                 edges.append((a, b))
             elif "" in heads:
@@ -79,10 +88,32 @@ class MarkedGraph:
             else:
                 for parent, child in [(a, b)] * (">" in heads) + [(b, a)] * ("<" in heads):
                     parents[child].append(parent)
+        if confounded:
+            pairs = ", ".join(f"{names[a]} <-> {names[b]}" for a, b in confounded[:5])
+            more = ", …" if len(confounded) > 5 else ""
+            source.warn(f"{pairs}{more}: read as hidden common causes, which claim nothing")
+            if edges:
+                raise source.error(
+                    "the graph has edges with two heads and edges without; orient the latter"
+                )
         about = Origin(unknown_states=True)
+        kept = [v for v, name in enumerate(names) if name not in self.hidden]
+        if not kept:
+            raise source.error("every node of the graph is hidden")
         if edges and not any(parents):
-            return model_of_factors(domain, edges, None, source, about=about)
-        return model_of_network(domain, parents, None, source, undirected=edges, about=about)
+            hidden = set(range(len(names))).difference(kept)
+            pairs_left, domain = marginal_pairs(edges, kept), domain.without(hidden)
+            return model_of_factors(domain, pairs_left, None, source, about=about)
+        return model_of_network(
+            domain,
+            parents,
+            None,
+            source,
+            undirected=edges,
+            confounded=confounded,
+            kept=kept,
+            about=about,
+        )
 
 
 # -- graphs of other packages ----------------------------------------------------------------------
@@ -111,12 +142,25 @@ def model_of_graph(graph: Any) -> Model | None:
             for first, second in pairs:
                 made.add(first, mark, second)
         return made.model(both_is_edge=True)
+    if hasattr(graph, "columns") and hasattr(graph, "to_numpy"):
+        from contextwise.formats.matrices import model_of_matrix  # imports this module
+
+        if [*map(str, graph.columns)] != [*map(str, graph.index)]:
+            raise DomainError("an adjacency matrix has the same names as rows and columns")
+        return model_of_matrix(made.source, [*map(str, graph.columns)], graph.to_numpy(float))
+    if isinstance(graph, list | tuple) or hasattr(graph, "__array__"):
+        raise DomainError(
+            "edges or a matrix without names leave open what the graph is; pass "
+            "networkx.DiGraph(edges), networkx.Graph(edges), or a DataFrame with the names as rows "
+            "and columns, where 1 in row i and column j is an arc from i to j"
+        )
     if not all(hasattr(graph, part) for part in ("nodes", "edges", "is_directed")):
         return None
     if getattr(graph, "cpds", None):
         raise DomainError(f"{name} has tables; convert it: contextwise.convert.from_pgmpy(network)")
     for node in graph.nodes:
         made.node(str(node))
+    made.hidden |= set(map(str, getattr(graph, "latents", None) or ()))  # pgmpy
     for first, second, *_ in graph.edges:
         made.add(str(first), "->" if graph.is_directed() else "--", str(second))
     return made.model(both_is_edge=True)
@@ -155,13 +199,22 @@ def pyagrum_edges(
 
 # -- model strings of bnlearn ----------------------------------------------------------------------
 
+_PRINTED = re.compile(r"\n\s*model:\s*\n(.*?)\n\s*nodes:", re.DOTALL)
+"""The part of a network that R prints which has its model string."""
 _FAMILY = re.compile(r"\s*\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\s*")
 
 
 def read_modelstring(source: Source) -> Model:
     """Read a model string of bnlearn, such as ``[A][B|A:C][C]``."""
+    printed = _PRINTED.search(source.legacy_text)
+    if printed and "graph]" in printed[1]:
+        raise source.error("R prints no arcs of such a graph; write it with write.dot(), as .dot")
     # print() of R puts [1] before a string
-    text = re.sub(r'^\s*(?:\[1\]\s*(?="))?["\']?|["\']?\s*$', "", source.legacy_text)
+    text = (
+        printed[1]
+        if printed
+        else re.sub(r'^\s*(?:\[1\]\s*(?="))?["\']?|["\']?\s*$', "", source.legacy_text)
+    )
     graph, at, families = MarkedGraph(source), 0, {}
     while at < len(text):
         match = _FAMILY.match(text, at)
@@ -219,6 +272,9 @@ _TOKEN = r"""
     "(?P<quoted>(?:[^"\\]|\\.)*)" | (?P<sign><->|<-|->|--|@->|@-@|[{}\[\]=:,])
   | (?P<html><(?:[^<>]|<(?:[^<>]|<[^<>]*>)*+>)*+>) | (?P<word>-?[\w.\x80-\U0010ffff]+)"""
 _EDGES = ("->", "--", "<-", "<->", "@->", "@-@")
+_CALL = re.compile(
+    r"""\b(?:dagitty|dag)\(\s*(?P<quote>["'])(?P<graph>.*?)(?P=quote)\s*\)""", re.DOTALL
+)
 _HEADS = {"normal": ">", "none": "", "odot": "o", "dot": "o"}
 
 
@@ -232,11 +288,12 @@ class _Dot(Tokens):
         self.graph = MarkedGraph(source)
         self.labels: dict[str, str] = {}
         self.edges: list[tuple[str, str, str, Token]] = []
+        self.latent: list[str] = []
         kind = self.take("word")
         if kind.text.lower() == "strict":
             kind = self.take("word")
-        if kind.text.lower() not in ("graph", "digraph", "dag", "pdag"):
-            raise self.error(f"expected graph or digraph, got {kind.text[:30]!r}", kind)
+        if kind.text.lower() not in ("graph", "digraph", "dag", "pdag", "mag"):
+            raise self.error(f"expected graph, digraph or dag, got {kind.text[:30]!r}", kind)
         if self.next.kind == "word":
             self.take()  # a name
         self.block({})
@@ -247,6 +304,7 @@ class _Dot(Tokens):
         if len({self.labels.get(name, name) for name in self.graph.nodes}) < len(self.graph.nodes):
             raise source.error("two nodes have the same label")
         self.graph.nodes = {self.labels.get(n, n): k for n, k in self.graph.nodes.items()}
+        self.graph.hidden = {self.labels.get(n, n) for n in self.latent}
         for first, mark, second, token in self.edges:
             ends = (self.labels.get(end, end) for end in (first, second))
             self.graph.add(next(ends), mark, next(ends), self.line(token))
@@ -279,8 +337,10 @@ class _Dot(Tokens):
             marks.append(self.take())
             groups.append(self.group(edge))
         attributes = self.attributes()
-        if not marks and "label" in attributes:
+        if not marks and attributes.get("label"):
             self.labels |= dict.fromkeys(groups[0], attributes["label"])
+        if not marks and attributes.keys() & {"latent", "unobserved"}:  # of dagitty
+            self.latent += groups[0]
         if attributes.get("style") == "invis":  # it only places the nodes
             marks = []
         for first, token, second in zip(groups, marks, groups[1:], strict=False):
@@ -308,9 +368,11 @@ class _Dot(Tokens):
         while self.next.kind == "[":
             self.take()
             while (key := self.take("word", ",", "]")).kind != "]":
-                if key.kind == "word" and self.next.kind == "=":
-                    self.take()
-                    values[key.text.lower()] = self.take("word").text
+                if key.kind == "word":
+                    values[key.text.lower()] = ""
+                    if self.next.kind == "=":
+                        self.take()
+                        values[key.text.lower()] = self.take("word").text
         return values
 
 
@@ -326,7 +388,13 @@ def _mark(mark: str, attributes: dict[str, str]) -> str:
 
 
 def read_dot(source: Source) -> Model:
-    """Read a graph in DOT, the language of Graphviz."""
+    """Read a graph in DOT, the language of Graphviz, or as dagitty prints it.
+
+    A call of R such as ``dagitty("dag { A -> B }")`` may surround the graph.
+    """
+    call = _CALL.search(source.legacy_text)
+    if call:
+        source = replace(source, data=call["graph"].encode())
     try:
         return _Dot(source).graph.model()
     except RecursionError:

@@ -11,6 +11,7 @@ learner: they call `as_model`, `as_structure` or `as_log_linear`.
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from pkgutil import get_data
 from typing import IO, Any, Literal
@@ -54,17 +55,27 @@ HINTS = {
     (".dsl", ".o3prm", ".bgum", ".jgum"): "pyAgrum converts such files to .bif",
     (".xbn",): "pgmpy converts such files to .bif",
     (".aeon", ".sbml"): "biodivine_aeon converts such files to .bnet",
-    (".graphml", ".gexf", ".edgelist", ".pickle", ".pkl"): "networkx converts graphs to .gml",
+    (".gexf", ".edgelist", ".pickle", ".pkl"): "networkx converts graphs to .gml",
 }
 """Advice on the networks of other programs, by their suffixes."""
 ROWS = (".xlsx", ".xls", ".parquet", ".arff", ".sav", ".dta", ".data")
 """Suffixes of files that have rows."""
 
 
+_TEXT_OF_GRAPH = re.compile(
+    r"^\s*(?:strict\b.*)?(?:p?dag|(?:di)?graph)\b[^{]*\{|^\s*(?:\[[^][]+\])+\s*$"
+)
+"""The text of a graph of dagitty or bnlearn; no path looks like it."""
+
+
 def as_model(
     model: ModelLike, *, format: str | None = None, zero_weights: ZeroWeights = "keep"
 ) -> Model:
-    """Return a model, from an object, a file or an example."""
+    """Return a model, from an object, a file, an example, or the text of a graph."""
+    if isinstance(model, str) and _TEXT_OF_GRAPH.search(model) and not os.path.exists(model):
+        source = Source(model.encode(), "this text")
+        chosen = _fitting(source) if format is None else _named(format)
+        return _with_zero_weights(chosen.read(source), zero_weights)
     if isinstance(model, str | os.PathLike):
         return read(model, format=format, zero_weights=zero_weights)
     known: Any = model

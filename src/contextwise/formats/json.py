@@ -115,6 +115,9 @@ def _direction_texts(domain: Domain, directions: Directions) -> Iterator[str]:
         unknown = [domain.names[p] for p in parents if (p, child) in directions.undirected]
         if unknown:
             entry["undirected"] = unknown
+        hidden = sorted(b for a, b in directions.confounded if a == child)
+        if hidden:
+            entry["confounded"] = [domain.names[v] for v in hidden]
         if table is not None:
             entry["table"] = table.ravel().tolist()
         yield f"{_dumped(name)}: {_dumped(entry)}"
@@ -293,7 +296,9 @@ _DOCUMENT = {
         "in_order?": [_TEXT],
     },
     "variables": [{"name": _TEXT, "states": (list,)}],
-    "directions?": {"*": {"parents": [_TEXT], "undirected?": [_TEXT], "table?": (list,)}},
+    "directions?": {
+        "*": {"parents": [_TEXT], "undirected?": [_TEXT], "confounded?": [_TEXT], "table?": (list,)}
+    },
     "features?": (list,),
     "claims?": [{"pair": [_TEXT], "where": Any}],
     "weights?": (list,),
@@ -488,6 +493,7 @@ def _directions(source: Source, domain: Domain, directions: Any) -> Directions:
     parents: list[list[int]] = [[] for _ in domain.names]
     tables: list[npt.NDArray[np.float64] | None] = [None for _ in domain.names]
     undirected: set[PairIndex] = set()
+    confounded: set[PairIndex] = set()
     for name, entry in directions.items():
         here: Path = ("directions", name)
         unknown = entry.get("undirected", [])
@@ -495,6 +501,8 @@ def _directions(source: Source, domain: Domain, directions: Any) -> Directions:
             child = domain.position(name)
             parents[child] = [domain.position(parent) for parent in entry["parents"]]
             undirected |= {(domain.position(parent), child) for parent in unknown}
+            hidden = map(domain.position, entry.get("confounded", []))
+            confounded |= {(min(child, v), max(child, v)) for v in hidden}
         except DomainError as error:
             raise _error(source, str(error), here) from None
         if not set(unknown) <= set(entry["parents"]):
@@ -504,7 +512,10 @@ def _directions(source: Source, domain: Domain, directions: Any) -> Directions:
             values = _weights(source, entry["table"], math.prod(shape), (*here, "table"))
             tables[child] = values.reshape(shape)
     try:
-        return replace(directions_of(domain, parents, tables), undirected=frozenset(undirected))
+        if any(a == b for a, b in confounded):
+            raise DomainError("a variable is confounded with itself")
+        known = directions_of(domain, parents, tables)
+        return replace(known, undirected=frozenset(undirected), confounded=frozenset(confounded))
     except TableError as error:
         here = ("directions", domain.names[error.child])
         raise _error(source, str(error), here) from None

@@ -16,6 +16,7 @@ from xml.parsers import expat
 import numpy as np
 
 from contextwise.errors import ParseError, TooLargeError
+from contextwise.formats.graphs import MarkedGraph
 from contextwise.formats.reading import Source, Token, Tokens, check_states, model_of_network
 from contextwise.models.domain import Domain
 from contextwise.models.factors import check_scopes
@@ -278,6 +279,33 @@ def _text(document: _Document, element: Element, tag: str) -> str:
         message = f"expected one <{tag.upper()}> in <{element.tag.upper()}>, got {len(texts)}"
         raise document.source.error(message, document.line(element))
     return texts[0]
+
+
+def read_graphml(source: Source) -> Model:
+    """Read a graph in GraphML, as networkx, igraph and yEd write it."""
+    document = _Document(source)
+    graph = document.root.find("graph")
+    if graph is None:
+        raise source.error("expected <graphml> with a <graph>", 1)
+    keys = (k for k in document.root.iter("key") if k.get("for") in ("node", "all"))
+    named = [k.get("id") for k in keys if k.get("attr.name", "").lower() in ("name", "label")]
+    made, names = MarkedGraph(source), dict[str, str]()
+    for node in graph.iter("node"):
+        texts = [data.text for data in node.findall("data") if data.get("key") in named]
+        texts += [label.text for label in node.iter("nodelabel")]  # of yEd
+        labels = [text.strip() for text in texts if text and text.strip()]
+        name = node.get("id", "")
+        names[name] = labels[0] if labels else name
+        made.node(names[name], document.line(node))
+    if len(set(names.values())) < len(names):
+        raise source.error("two nodes have the same name")
+    for edge in graph.iter("edge"):
+        ends = [names.get(edge.get(end, "")) for end in ("source", "target")]
+        if ends[0] is None or ends[1] is None:
+            raise source.error("an edge has no source or target", document.line(edge))
+        is_arc = edge.get("directed", str(graph.get("edgedefault") == "directed")).lower() == "true"
+        made.add(ends[0], "->" if is_arc else "--", ends[1], document.line(edge))
+    return made.model(both_is_edge=True)
 
 
 def read_xdsl(source: Source) -> Model:

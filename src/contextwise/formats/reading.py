@@ -209,6 +209,8 @@ def model_of_network(
     source: Source,
     *,
     undirected: Iterable[PairIndex] = (),
+    confounded: Iterable[PairIndex] = (),
+    kept: Sequence[int] | None = None,
     lines: Sequence[int] | None = None,
     about: Origin = NOT_RECORDED,
 ) -> Model:
@@ -217,7 +219,8 @@ def model_of_network(
     The arguments are those of `contextwise.models.directions.bayesian_network`, with None for a
     table that the file does not have and NaN for missing rows; then the model has no weights.
     ``tables=None`` is for a file of arcs alone, which may have ``undirected`` edges, such as those
-    of a CPDAG. Errors are raised at the line of the variable (``lines``, one for each).
+    of a CPDAG, and ``confounded`` pairs, which have a hidden common cause. Variables that are not
+    ``kept`` are hidden. Errors are raised at the line of the variable (``lines``, one for each).
     """
     try:
         directions = directions_of(domain, parents, tables, undirected)
@@ -226,6 +229,12 @@ def model_of_network(
         raise source.error(str(error), line) from None
     except DomainError as error:
         raise source.error(str(error)) from None
+    directions = replace(directions, confounded=frozenset(confounded))
+    if kept is not None and len(kept) < len(domain):
+        directions, domain = (
+            directions.observed(kept),
+            domain.without({*range(len(domain))}.difference(kept)),
+        )
     missing = sum(table is None for table in directions.tables)
     if tables is not None and missing:
         source.warn(

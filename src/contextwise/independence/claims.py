@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import Literals, complement, difference, union
+from contextwise.independence.separation import minimal_d_separator
 from contextwise.models.directions import Directions
 from contextwise.models.features import Features, as_words
 from contextwise.support.arrays import IntArray
@@ -36,7 +37,7 @@ class Claim:
     pair: tuple[int, int]
     dependent: bool
     literals: Literals
-    given: tuple[int, ...] | None = None  # in a network: the parents that separate the pair
+    given: tuple[int, ...] | None = None  # in a network: other parents; else all other variables
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,15 +103,34 @@ class ClaimSource:
 
 
 def separations(directions: Directions, pairs: Iterable[Sequence[int]]) -> list[Claim]:
-    """Return one d-separation for each pair without an arc: given the parents of the later one."""
+    """Return one d-separation for each pair without an edge: given the parents of the later one.
+
+    With hidden causes it is given a minimal set, if any set separates the pair.
+    """
     place = {variable: k for k, variable in enumerate(directions.order)}
-    adjacent = {frozenset(arc) for arc in directions.arcs}
+    adjacent = {*map(frozenset, directions.arcs), *map(frozenset, directions.confounded)}
     claims = []
     for i, j in pairs:
         if frozenset((i, j)) not in adjacent:
             earlier, later = sorted((int(i), int(j)), key=place.__getitem__)
-            claims.append(Claim((earlier, later), False, (), directions.parents[later]))
+            given: Sequence[int] | None = directions.parents[later]
+            if directions.confounded:
+                others = set(place).difference((i, j))
+                hidden = directions.with_hidden
+                given = minimal_d_separator(hidden, [earlier], [later], others)
+            if given is not None:
+                claims.append(Claim((earlier, later), False, (), tuple(given)))
     return claims
+
+
+def arc_claims(directions: Directions, pairs: Iterable[Sequence[int]]) -> list[Claim]:
+    """Return one dependence for each arc: given the other parents of its child."""
+    asked = {frozenset(map(int, pair)) for pair in pairs}
+    return [
+        Claim((parent, child), True, (), tuple(p for p in directions.parents[child] if p != parent))
+        for parent, child in directions.arcs
+        if frozenset((parent, child)) in asked
+    ]
 
 
 def agrees(covers: CoverSource, claim: Claim) -> bool:

@@ -370,7 +370,7 @@ def claims_of(counted: Comparison, *, top: int, deadline: Deadline) -> ModelExpl
         tuple(listed_somewhere),
         tuple(listed_never),
         tuple(map(lister.always, always[:top])),
-        tuple(_separation(structure, *pair) for pair in apart),
+        tuple(filter(None, (_separation(structure, *pair) for pair in apart))),
         counts,
         tuple(names[v] for v in sorted(constants)),
         partial=len(listed_somewhere) < len(somewhere[:top])
@@ -402,15 +402,16 @@ def _unlinked(
     return list(islice(unlinked, min(top, count))), count
 
 
-def _separation(structure: Structure, i: int, j: int) -> PairClaim:
-    """Return the set with which rows tested a pair without an arc, or a minimal one."""
+def _separation(structure: Structure, i: int, j: int) -> PairClaim | None:
+    """Return the set with which rows tested a pair without an arc, or a minimal one, if any."""
     names, known = structure.domain.names, structure.evidence
     tested = None if known is None else known.find((names[i], names[j]), "d-separated")
     if tested is not None:
         return PairClaim(names[i], names[j], "d-separated", given=tested.given)
     assert structure.directions is not None
     others = set(range(len(names))) - {i, j}
-    separator = minimal_d_separator(structure.directions.parents, [i], [j], others)
-    assert separator is not None, "no arc connects the pair"
+    separator = minimal_d_separator(structure.directions.with_hidden, [i], [j], others)
+    if separator is None:  # only with hidden causes
+        return None
     given = tuple(names[v] for v in separator)
     return PairClaim(names[i], names[j], "d-separated", given=given)

@@ -413,7 +413,7 @@ class _Query:
         known = self.given | self.context.keys()
         relevant = ancestors(directions.parents, self.first | self.second | known)
         rules = {
-            D_SEPARATION: directions.parents,
+            D_SEPARATION: directions.with_hidden,
             CSI: parents_that_matter(directions, self.context, relevant),
         }
         for rule, parents in rules.items():
@@ -537,7 +537,8 @@ class _Query:
         return [fields[field] for field in kept]
 
     def _names(self, variables: Iterable[int]) -> tuple[str, ...]:
-        return tuple(self.structure.domain.names[v] for v in variables)
+        names = self.structure.domain.names
+        return tuple(names[v] if v < len(names) else "a hidden cause" for v in variables)
 
 
 def _favoured(features: Features, given: Mask) -> dict[int, int]:

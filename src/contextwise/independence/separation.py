@@ -348,12 +348,12 @@ def minimal_d_separator(
 
 def parents_that_matter(
     directions: Directions, context: Mapping[int, int], variables: Iterable[int]
-) -> list[tuple[int, ...]]:
+) -> list[Sequence[int]]:
     """Return the parents in a context: without those on which the table does not depend there.
 
     Only the parents of ``variables`` are looked at; those of others stay.
     """
-    parents = list(directions.parents)
+    parents = list(directions.with_hidden)
     for child in variables:
         table, above = directions.tables[child], parents[child]
         if table is None or not above:

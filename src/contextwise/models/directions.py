@@ -19,7 +19,7 @@ Directions(2 variables, 1 arc, 2 tables)
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
@@ -72,6 +72,8 @@ class Directions:
     #: arcs whose direction is not known, because the graph is partly directed; the parents are then
     #: one DAG of its equivalence class, and all its DAGs have the same d-separations
     undirected: frozenset[PairIndex] = frozenset()
+    #: pairs with a hidden common cause (``A <-> B``)
+    confounded: frozenset[PairIndex] = frozenset()
 
     def __repr__(self) -> str:
         known = sum(table is not None for table in self.tables)
@@ -82,6 +84,44 @@ class Directions:
     def arcs(self) -> list[PairIndex]:
         """The arcs as (parent, child), ordered by child."""
         return [(p, child) for child, parents in enumerate(self.parents) for p in parents]
+
+    @cached_property
+    def with_hidden(self) -> Parents:
+        """The parents, and after them a hidden variable without parents per confounded pair."""
+        parents = [list(above) for above in self.parents]
+        for hidden, pair in enumerate(sorted(self.confounded), len(parents)):
+            for variable in pair:
+                parents[variable].append(hidden)
+        return [*parents, *([] for _ in self.confounded)]
+
+    def observed(self, kept: Sequence[int]) -> Directions:
+        """Return the graph of these variables if the others are hidden: the latent projection.
+
+        It has the same d-separations among them (Verma and Pearl).
+
+        >>> around = directions_of(Domain({"A": 2, "U": 2, "B": 2, "C": 2}), [(1,), (), (1,), (2,)])
+        >>> around.observed([0, 2, 3]).parents, set(around.observed([0, 2, 3]).confounded)
+        (((), (), (1,)), {(0, 1)})
+        """
+        if list(kept) == list(range(len(self.parents))):
+            return self
+        parents, place = self.with_hidden, {variable: k for k, variable in enumerate(kept)}
+        arcs: list[tuple[int, ...]] = []
+        causes: list[set[int]] = []
+        for child in kept:
+            above, hidden, waiting = set(), set[int](), [child]
+            while waiting:
+                for parent in parents[waiting.pop()]:
+                    if parent in place:
+                        above.add(place[parent])
+                    elif parent not in hidden:
+                        hidden.add(parent)
+                        waiting.append(parent)
+            arcs.append(tuple(sorted(above)))
+            causes.append(hidden)
+        pairs = combinations(range(len(kept)), 2)
+        confounded = frozenset((i, j) for i, j in pairs if causes[i] & causes[j])
+        return Directions(tuple(arcs), (None,) * len(kept), confounded=confounded)
 
     @cached_property
     def order(self) -> tuple[int, ...]:
@@ -120,7 +160,9 @@ class Directions:
                 states = (np.argsort(over.states[v]) for v in (*above, child))
                 tables[place] = _read_only(table[np.ix_(*states)])
         undirected = {(over.variables[p], over.variables[c]) for p, c in self.undirected}
-        return Directions(tuple(parents), tuple(tables), frozenset(undirected))
+        moved = (sorted((over.variables[a], over.variables[b])) for a, b in self.confounded)
+        confounded = frozenset((a, b) for a, b in moved)
+        return Directions(tuple(parents), tuple(tables), frozenset(undirected), confounded)
 
     def scopes(self) -> list[tuple[int, ...]]:
         """Return the scopes of the features of the network.
@@ -128,7 +170,7 @@ class Directions:
         These are the families, or without any table the pairs of the moral graph.
         """
         if all(table is None for table in self.tables):
-            return list(moral_pairs(self.parents))
+            return list(moral_pairs(self.parents, self.confounded))
         return [(*above, child) for child, above in enumerate(self.parents)]
 
     def logs(self) -> list[FloatArray] | None:
@@ -265,12 +307,59 @@ def _extended(
     return tuple(map(tuple, result))
 
 
-def moral_pairs(parents: Iterable[Sequence[int]]) -> list[PairIndex]:
-    """Return the edges of the moral graph: arcs, and pairs of parents of one child."""
-    pairs: set[PairIndex] = set()
+def moral_pairs(
+    parents: Sequence[Sequence[int]], confounded: Iterable[PairIndex] = ()
+) -> list[PairIndex]:
+    """Return the edges of the moral graph: arcs, and pairs of parents of one child.
+
+    Children that hidden causes connect count as one child.
+    """
+    district = list(range(len(parents)))
+    for a, b in confounded:
+        old, new = district[a], district[b]
+        district = [new if d == old else d for d in district]
+    families: dict[int, set[int]] = {}
     for child, above in enumerate(parents):
-        pairs.update(combinations(sorted((*above, child)), 2))
-    return sorted(pairs)
+        families.setdefault(district[child], set()).update((*above, child))
+    return sorted(
+        {pair for family in families.values() for pair in combinations(sorted(family), 2)}
+    )
+
+
+def marginal_pairs(edges: Iterable[Sequence[int]], kept: Sequence[int]) -> list[PairIndex]:
+    """Return the edges among some nodes of an undirected graph if the others are hidden.
+
+    Nodes that a way through hidden ones connects get an edge.
+
+    >>> marginal_pairs([(0, 1), (1, 2), (2, 3)], [0, 2, 3])
+    [(0, 1), (1, 2)]
+    """
+    left = {frozenset(edge) for edge in edges}
+    for hidden in {v for edge in left for v in edge}.difference(kept):
+        around = {v for edge in left if hidden in edge for v in edge} - {hidden}
+        left = {edge for edge in left if hidden not in edge}
+        left |= {frozenset(pair) for pair in combinations(around, 2)}
+    place = {variable: k for k, variable in enumerate(kept)}
+    ends = (sorted(place[v] for v in edge) for edge in left)
+    return sorted((a, b) for a, b in ends)
+
+
+def graph_over(graph: Structure, domain: Domain) -> Structure:
+    """Give a graph without states those of a domain; variables that are not there become hidden.
+
+    >>> arcs = bayesian_network(Domain({"smoke": 2, "U": 2, "low": 2}), [(1,), (), (0, 1)])
+    >>> graph_over(arcs, Domain({"smoke": ["no", "yes"], "low": ["no", "yes"]})).directions.arcs
+    [(0, 1)]
+    """
+    kept = [graph.domain.position(name) for name in domain.names]
+    directions = graph.directions and graph.directions.observed(kept)
+    if directions is None:
+        scopes: list[PairIndex] = marginal_pairs(graph.features.scopes(), kept)
+        features = cells(domain, scopes).features
+    else:
+        features = cells(domain, directions.scopes()).features
+    origin = replace(graph.origin, unknown_states=False)
+    return Structure(domain, features, origin=origin, directions=directions)
 
 
 def _conditional(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from contextwise.independence.model_claims import (
@@ -16,6 +16,7 @@ from contextwise.models.evidence import (
     CONTRADICTED,
     NOT_CONTRADICTED,
     NOT_SUPPORTED,
+    SUPPORTED,
     UNTESTABLE,
     ClaimEvidence,
     Evidence,
@@ -178,6 +179,29 @@ COLUMNS_OF_GROUPS = (
     "the test finds with probability 0.8, if groups have it in common. p is not corrected for the "
     "number of claims; the verdicts use corrected values."
 )
+COLUMNS_OF_GRAPH = (
+    "Each missing edge is tested with variables held fixed that separate the pair in the graph, "
+    "each arrow with the other parents of its head, each undirected edge with all others. V: "
+    "partial Cramér's V with its 95 % interval. Differs by: the association is not the same in all "
+    "states of this variable. Could show: the V that the test finds with probability 0.8. p is not "
+    "corrected for the number of claims; the verdicts use corrected values."
+)
+MEANING_OF_GRAPH = (
+    "Each contradicted independence needs an edge or a hidden cause that the graph lacks: between "
+    "the two variables, or near them. An arrow that the rows do not show may still be there, as "
+    "weak as its interval allows. Rows can contradict arrows, and never prove their directions."
+)
+TITLES = {
+    CONTRADICTED: "Contradicted by the rows, clearest first",
+    NOT_SUPPORTED: "Dependences without support, smallest p first",
+    NOT_CONTRADICTED: "Independencies not contradicted, smallest p first",
+}
+OF_GRAPH = {
+    CONTRADICTED: "Independent in the graph, and not in the rows, clearest first",
+    NOT_SUPPORTED: "Edges that the rows do not show, smallest p first",
+    SUPPORTED: "Edges that the rows show, clearest first",
+    NOT_CONTRADICTED: "Independent in the graph and not contradicted, smallest p first",
+}
 SEEN = (
     "The model was learned from these rows, so they agree with it more than other rows would. "
     "Check it against rows that the learner did not see."
@@ -188,6 +212,9 @@ UNSEEN = "The rows must be independent observations, and not those that the mode
 def check_parts(check: Check, *, top: int = TOP) -> list[Part]:
     """Show the verdict, the claims that rows contradict, and what else they could have shown."""
     parts: list[Part] = [Note("verdict", check.verdict)]
+    if check.is_graph:
+        tables = evidence_parts(check.evidence, top=top, titles=OF_GRAPH)[2:]
+        return [*parts, *_graph_notes(check), *tables]
     if check.overall is not None:
         simulated = plural(len(check.overall.simulated), "simulated data set")
         how = "" if check.overall.exact else " Gibbs sampling drew them, which is not exact."
@@ -196,26 +223,37 @@ def check_parts(check: Check, *, top: int = TOP) -> list[Part]:
     return [*parts, *evidence_parts(check.evidence, top=top)[1:]]
 
 
-def evidence_parts(evidence: Evidence, *, top: int = TOP) -> list[Part]:
+def _graph_notes(check: Check) -> Iterator[Part]:
+    """Say which columns the graph and the rows have in common, and how they were read."""
+    if check.hidden:
+        names = listed([name(quoted(each), 24) for each in check.hidden[:8]])
+        more = f" and {len(check.hidden) - 8} more" if len(check.hidden) > 8 else ""
+        are = "is no column" if len(check.hidden) == 1 else "are no columns"
+        text = f"{names}{more} {are} of the rows: hidden, so only claims about the others are "
+        yield Note("hidden", f"{text}tested, and those that need them are not.", warns=True)
+    if check.notes:
+        yield Note("reading", f"The rows were read with: {'; '.join(check.notes)}.")
+
+
+def evidence_parts(
+    evidence: Evidence, *, top: int = TOP, titles: Mapping[str, str] = TITLES
+) -> list[Part]:
     """Show the summary, the rows, tables of the claims by verdict, and what was left out."""
     about = f"{plural(evidence.count, 'row')}. {SEEN if evidence.seen_by_learner else UNSEEN}"
     parts: list[Part] = [Note("verdict", evidence.summary)]
     parts.append(Note("rows", about, warns=evidence.seen_by_learner))
     tables = [
         claims_table(title, evidence.with_verdict(verdict), top)
-        for title, verdict in (
-            ("Contradicted by the rows, clearest first", CONTRADICTED),
-            ("Dependences without support, smallest p first", NOT_SUPPORTED),
-            ("Independencies not contradicted, smallest p first", NOT_CONTRADICTED),
-        )
+        for verdict, title in titles.items()
         if top and evidence.with_verdict(verdict)
     ]
     parts += tables
     if evidence.contradicted:
-        parts.append(Note("meaning", MEANING))
+        parts.append(Note("meaning", MEANING if titles is TITLES else MEANING_OF_GRAPH))
     if tables:
         by_groups = any(claim.groups for claim in evidence.claims)
-        parts.append(Note("columns", COLUMNS_OF_GROUPS if by_groups else COLUMNS))
+        columns = COLUMNS if titles is TITLES else COLUMNS_OF_GRAPH
+        parts.append(Note("columns", COLUMNS_OF_GROUPS if by_groups else columns))
     return [*parts, *_left_out(evidence)]
 
 
@@ -241,10 +279,13 @@ def claims_table(title: str, claims: Sequence[ClaimEvidence], top: int = TOP) ->
     """Show the first ``top`` claims with their tests, one row each."""
     columns: dict[str, Style] = {"pair": "text", "when": "text", "given": "text"}
     columns |= {"rows": "text", "p": "text", "effect": "text", "could show": "text"}
+    has_regions = any(claim.region for claim in claims)
+    if not has_regions:
+        del columns["when"]
     rows = (
         (
             "–".join(name(quoted(v), 24) for v in claim.pair),
-            name(in_words(claim.region), 48) or "always",
+            *([name(in_words(claim.region), 48) or "always"] if has_regions else ()),
             name(", ".join(map(quoted, claim.given)), 32) + ("*" if claim.smaller_blanket else ""),
             f"{claim.rows:,}",
             "–" if claim.p is None else f"{claim.p:.2g}",

@@ -102,6 +102,11 @@ def model_page(
     return page_html(name(title), as_html(parts, level=2), _origin(command, made))
 
 
+def check_page(title: str, check: Check, *, command: str = "") -> str:
+    """Return the page about the claims of one model or graph on rows."""
+    return page_html(title, as_html(check_parts(check), level=2), _origin(command, None))
+
+
 def one_terms(comparison: Comparison) -> Note:
     text = f"{_context_text(comparison, comparison.domain.names[:2])} Two variables depend in a "
     text += "context if the model links them there, and are independent in it if not."
