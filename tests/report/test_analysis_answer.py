@@ -199,7 +199,7 @@ def test_numbers_are_written_for_people() -> None:
     ]  # fmt: skip
     assert [points(x) for x in (-0.056, 0.001, 0.12)] == ["−6", "0", "+12"]
     assert [ratio(x) for x in (0.001, 0.487, 1.04, 12.3, 5000.0)] == [
-        "< 0.01", "0.49", "1.0", "12", "> 999",
+        "< 0.01", "0.49", "1.04", "12", "> 999",
     ]  # fmt: skip
     assert [p_text(p) for p in (1e-9, 0.0012, 0.0504, 0.0496, 0.05, 0.7, 1.0, None)] == [
         "< 0.001", "0.0012", "0.0504", "0.0496", "0.05", "0.7", "1", "–",
@@ -228,5 +228,10 @@ def test_the_interval_of_the_largest_difference_pays_for_the_choice() -> None:
     assert found.odds.high == pytest.approx(2 * 2 ** (2.2414 / 1.95996), rel=1e-4)
 
 
-def test_what_could_not_be_tested_has_no_adjusted_number() -> None:
+def test_what_is_not_shown_has_no_chosen_number() -> None:
     assert contrast_of(evidence("could not be tested")) is None
+    assert contrast_of(evidence("no association shown")) is not None  # nothing to choose
+    more = effect("share", "mid", "", 0.4), effect("difference", "mid", "young", 0.1)
+    for verdict, has_one in (("no association shown", False), ("suggestive", True)):
+        found = contrast_of(evidence(verdict, effects=(*evidence().effects, *more)))  # type: ignore[arg-type]
+        assert (found is not None) == has_one

@@ -28,8 +28,6 @@ from contextwise.report.words import (
 from contextwise.support.formatting import plural
 
 NOT_ON_AVERAGE = "associated, not on average"
-MOST_LINES = 3
-"""Groups that are drawn as lines over the states of an ordered variable."""
 CLEARLY_LESS = 1.5
 """A crude difference that is larger by this factor, and by three points, is worth a sentence."""
 
@@ -164,19 +162,13 @@ def next_sentences(analysis: Analysis) -> list[Phrase]:
 def differences(analysis: Analysis) -> list[Interaction]:
     """Return where the test of equal association shows a difference, the clearest first.
 
-    Three variables are one question. Of its forms it is that of an ordered variable in few groups,
-    which has one number per group; else that with the most states to compare.
+    Three variables are one question: of its forms, that with the most states to compare.
     """
-    ordered = {name for name, _ in analysis.settings.ordered}
-
-    def rank(each: Interaction) -> tuple[bool, int]:
-        states = len(each.states)
-        return not ordered.isdisjoint(each.pair) and 2 <= states <= MOST_LINES, states
-
     shown: dict[frozenset[str], Interaction] = {}
     for each in analysis.interactions:
         three = frozenset((*each.pair, each.by))
-        if each.verdict == "differs" and (three not in shown or rank(each) > rank(shown[three])):
+        known = shown.get(three)
+        if each.verdict == "differs" and (known is None or len(each.states) > len(known.states)):
             shown[three] = each
     return sorted(shown.values(), key=lambda each: 1.0 if each.p is None else each.p)
 
@@ -195,18 +187,18 @@ def _contrast_sentence(contrast: Contrast) -> Phrase:
 
 
 def _also(worth: Sequence[Contrast]) -> list[Phrase]:
-    """Tell the other clear differences, each with both shares."""
-    if len(worth) < 2:
-        return []
-    same = [c for c in worth[1:] if c.difference.state == worth[0].difference.state][:MOST_NAMED]
-    if not same:
-        return []
-    said = []
-    for each in same:
+    """Tell the other clear differences, each with both shares; first those of the same state."""
+    told, said = [], []
+    state = worth[0].difference.state if worth else ""
+    same = [c for c in worth[1:] if c.difference.state == state]
+    for each in same[:MOST_NAMED]:
         low, high = sorted((each.first, each.last), key=lambda e: e.estimate)
         shares = f"{percent(low.estimate)} against {percent(high.estimate)} where it is {high.at}"
         said.append(Phrase("where ", Name(each.by), f" is {low.at} ({shares})"))
-    return [Phrase(f"It is also {same[0].difference.state} less often ", listed_phrases(said), ".")]
+    if said:
+        told.append(Phrase(f"It is also {state} less often ", listed_phrases(said), "."))
+    rest = [c for c in worth[1:] if c.difference.state != state]
+    return told + [_contrast_sentence(c) for c in rest[: MOST_NAMED - len(said)]]
 
 
 def _explained(worth: Sequence[Contrast]) -> list[Phrase]:
@@ -257,7 +249,8 @@ def _suggestive(pairs: Sequence[PairEvidence], outcome: str | None) -> Phrase:
             if outcome
             else Phrase(Name(each.pair[0]), " with ", Name(each.pair[1]))
         )
-        said.append(Phrase(names, f" (p = {p_text(each.p)}, {p_text(each.adjusted)} corrected)"))
+        p = f"{p_text(uncorrected_p(each))}, {p_text(each.adjusted)} corrected"
+        said.append(Phrase(names, f" (p = {p})"))
     if len(pairs) > MOST_NAMED:
         said.append(Phrase(f"{len(pairs) - MOST_NAMED} more"))
     return Phrase("Suggestive only: ", listed_phrases(said), ".")
@@ -274,7 +267,7 @@ def verdict_note(evidence: PairEvidence, differs_by: Sequence[str]) -> Phrase:
         case "associated, not on average" if evidence.context:
             return Phrase("changes with ", Name(evidence.context))
         case "suggestive":
-            return Phrase(f"p = {p_text(evidence.p)} before correction")
+            return Phrase(f"p = {p_text(uncorrected_p(evidence))} before correction")
         case "no association shown" if evidence.v_high is not None:
             return Phrase(f"V at most {strength(evidence.v_high)}")
         case "could not be tested":
@@ -282,6 +275,12 @@ def verdict_note(evidence: PairEvidence, differs_by: Sequence[str]) -> Phrase:
                 return Phrase(f"only V above {strength(evidence.could_show)} would show")
             return Phrase(evidence.reason)
     return Phrase(evidence.shape if evidence.shape == "trend" else "")
+
+
+def uncorrected_p(evidence: PairEvidence) -> float | None:
+    """Return p before any correction: that of the verdict, or on average if this is smaller."""
+    known = [p for p in (evidence.p, evidence.average_p) if p is not None]
+    return min(known, default=None)
 
 
 def evidence_sentence(evidence: PairEvidence) -> Phrase:
@@ -310,7 +309,7 @@ def evidence_sentence(evidence: PairEvidence) -> Phrase:
             return Phrase("The relation of ", first, " and ", second, " differs by ", by, end)
         case "suggestive":
             after = f"{p_text(evidence.adjusted)} after correction"
-            return Phrase(f"Suggestive: p = {p_text(evidence.p)}, {after}{v}.")
+            return Phrase(f"Suggestive: p = {p_text(uncorrected_p(evidence))}, {after}{v}.")
         case "no association shown" if evidence.could_show is not None:
             found = f"an association above V = {strength(evidence.could_show)}"
             return Phrase(f"No clear relation: {found} would have been found with probability 0.8.")
@@ -335,7 +334,8 @@ def interaction_sentence(groups: Sequence[tuple[StateEffects, PairEffect]], by: 
             said.append(Phrase(f"{change_text(effect)} ", where, group.state))
         else:
             number = effect_text(effect).replace(" (", ", ").rstrip(")")
-            said.append(Phrase(f"shows no change ({number}) ", where, group.state))
+            verb = "shows" if effect.kind == "difference" else "show"
+            said.append(Phrase(f"{verb} no change ({number}) ", where, group.state))
     return Phrase(change_start(ends[0][1]), " ", said[0], ", and ", said[1], ".")
 
 
@@ -353,7 +353,7 @@ def change_start(effect: PairEffect) -> Phrase:
 def change_text(effect: PairEffect) -> str:
     """Say how much it changes: ``rises by 14 points (8 to 20)``."""
     if effect.kind != "difference":
-        return f"is multiplied by {effect_text(effect)}"
+        return f"are multiplied by {effect_text(effect)}"
     sign = -1 if effect.estimate < 0 else 1
     low, high = sorted(round(100 * sign * end) for end in (effect.low, effect.high))
     about = "about " if effect.approximate else ""

@@ -5,7 +5,8 @@ the *contrast*. Between the ends of an ordered variable, else between the refere
 that differs most from it; of an outcome with several states, that of the largest difference.
 
 The largest of several differences is large by chance too, so its intervals pay for the choice: with
-five candidates they are 99 % intervals (Bonferroni), and cover the largest one 95 times of 100.
+five candidates they are 99 % intervals (Bonferroni), and cover the largest one 95 times of 100. A
+pair whose association is not shown has a contrast only if there is nothing to choose.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def shares_of(effects: Iterable[PairEffect], state: str, least: int) -> list[Pai
 def contrast_of(
     evidence: PairEvidence, ordered: Sequence[str] = (), least: int = 0
 ) -> Contrast | None:
-    """Return the contrast of a pair, or None if it could not be tested or states have few rows."""
+    """Return the contrast of a pair, or None: states have few rows, or nothing is shown."""
     if evidence.verdict == "could not be tested":
         return None
     enough = max(least, FEWEST_ROWS_QUOTED)
@@ -79,6 +80,8 @@ def contrast_of(
     if found[0][0].by in ordered:  # from end to end
         end = found[-1][0].at
         found = [each for each in found if each[0].at == end]
+    if len(found) > 1 and evidence.verdict not in ("associated", "suggestive"):
+        return None
     choices = [(paid(each, len(found)), first, last) for each, first, last in found]
     difference, first, last = max(
         choices, key=lambda each: (each[0].excludes_none, abs(each[0].estimate))

@@ -131,7 +131,7 @@ SharePoint = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Lines:
-    """Shares over the states of a variable, a line for each group; only points if unordered."""
+    """Shares over the states of a variable, of one or two groups; only points if unordered."""
 
     label: str
     axis: str  #: the variable whose states are drawn
@@ -167,9 +167,10 @@ class Lines:
         if len(names) > 1:
             for y, g in spread_out(ends, 14.0):
                 shapes.append(text(names[g], (right + 14, y), f"t n{g + 1}", "start"))
-            shapes.append(text(beside[-1], (right + 14, bottom + 16), "t", "start"))
+            if len(self.states[-1]) <= 4:  # else its last state needs the room
+                shapes.append(text(beside[-1], (right + 14, bottom + 16), "t", "start"))
         every = -(-len(self.states) // 7)
-        most = max(3, int(every * step / 6.4))
+        most = max(3, int(every * step / 7.4))
         for k in range(0, len(self.states), every):
             shown = shortened(self.states[k], most)
             half = 3.3 * len(shown)  # neither end may be cut
@@ -207,15 +208,13 @@ class Lines:
 
 
 def _dot(group: int, place: Point, told: Markup) -> Markup:
-    """Return the mark of a group: a circle, a diamond or a square."""
+    """Return the mark of a group: a circle or a diamond."""
     x, y = place
     if group == 0:
         return tag("circle", told, cx=x, cy=y, r=3.4, class_="c1")
-    corners = [(0.0, -4.6), (4.6, 0.0), (0.0, 4.6), (-4.6, 0.0)]
-    if group == 2:
-        corners = [(-3.2, -3.2), (3.2, -3.2), (3.2, 3.2), (-3.2, 3.2)]
-    points = " ".join(f"{x + dx:.1f},{y + dy:.1f}" for dx, dy in corners)
-    return tag("polygon", told, points=points, class_=f"c{group + 1}")
+    corners = (x, y - 4.6), (x + 4.6, y), (x, y + 4.6), (x - 4.6, y)
+    points = " ".join(f"{across:.1f},{down:.1f}" for across, down in corners)
+    return tag("polygon", told, points=points, class_="c2")
 
 
 def share_with_interval(point: SharePoint) -> str:

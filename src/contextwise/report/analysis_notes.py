@@ -54,7 +54,8 @@ def table_note(analysis: Analysis) -> str:
     if any(each.candidates > 1 for each in contrasts(analysis, pairs)):
         told.append(
             "Where there are more states, the row has the largest difference from the first one "
-            "named, and its intervals are wider to pay for that choice (Bonferroni)."
+            "named, if an association is shown or suggestive; its intervals are wider to pay for "
+            "that choice (Bonferroni)."
         )
     told.append(f"p is corrected for the {plural(len(pairs), 'pair')} of the table (Holm).")
     if any(each.approximate for pair in pairs for each in pair.effects):

@@ -22,7 +22,6 @@ from contextwise.evidence.pair_records import (
 from contextwise.models.evidence import ClaimEvidence
 from contextwise.models.notation import in_words
 from contextwise.report.analysis_answer import (
-    MOST_LINES,
     change_start,
     change_text,
     differences,
@@ -240,7 +239,7 @@ def difference_card(analysis: Analysis, each: Interaction) -> Card:
 
 
 def _drawn(analysis: Analysis, groups: Groups, by: str) -> Drawn:
-    """Draw the shares behind the effects: two states in each group, or a line for each group."""
+    """Draw the two shares behind each difference, or the odds ratios."""
     ordered = {name for name, _ in analysis.settings.ordered}
     first = groups[0][1]
     event = f"Share of {first.of} = {first.state}"
@@ -248,20 +247,12 @@ def _drawn(analysis: Analysis, groups: Groups, by: str) -> Drawn:
         {e.at: _point(e) for e in shares_of(group.effects, first.state, analysis.smallest_count)}
         for group, _ in groups
     ]
-    names = tuple(group.state for group, _ in groups)
-    if first.kind == "difference":
-        both = first.reference, first.at
-        lines = tuple((_of_group(first.by, at), tuple(s.get(at) for s in shares)) for at in both)
-        under = tuple((points(e.estimate), e.excludes_none) for _, e in groups)
-        return Lines(f"{event} by {by}", by, names, lines, by in ordered or is_scale(names), under)
-    states = tuple(dict.fromkeys(at for known in shares for at in known))
-    if len(groups) <= MOST_LINES and first.state and not first.at and len(states) > 2:
-        lines = tuple(
-            (_of_group(by, name), tuple(known.get(at) for at in states))
-            for name, known in zip(names, shares, strict=True)
-        )
-        return Lines(f"{event} by {first.by}", first.by, states, lines)
-    return Rows(effect_label(first), tuple((group.state, spread_of(e)) for group, e in groups))
+    if first.kind != "difference":
+        return Rows(effect_label(first), tuple((g.state, spread_of(e)) for g, e in groups))
+    names, both = tuple(group.state for group, _ in groups), (first.reference, first.at)
+    lines = tuple((_of_group(first.by, at), tuple(s.get(at) for s in shares)) for at in both)
+    under = tuple((points(e.estimate), e.excludes_none) for _, e in groups)
+    return Lines(f"{event} by {by}", by, names, lines, by in ordered or is_scale(names), under)
 
 
 def _of_group(variable: str, state: str) -> str:

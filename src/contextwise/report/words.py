@@ -85,10 +85,12 @@ def p_text(p: float | None) -> str:
 
 
 def ratio(value: float) -> str:
-    """Write an odds ratio with two digits."""
+    """Write an odds ratio with two digits, and with two decimals near 1, to show its side."""
     if value < 0.01:
         return "< 0.01"
-    return "> 999" if value >= CLEARLY_MORE else f"{value:.2f}" if value < 1 else two_digits(value)
+    if value >= CLEARLY_MORE:
+        return "> 999"
+    return f"{value:.2f}" if value < 1.095 else two_digits(value)
 
 
 def two_digits(value: float) -> str:
