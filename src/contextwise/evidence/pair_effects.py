@@ -29,6 +29,8 @@ from contextwise.support.arrays import FloatArray
 Z = 1.959963984540054
 ENOUGH_ROWS = 300
 """Rows below which intervals are called approximate."""
+FEWEST_ROWS_QUOTED = 20
+"""States with fewer rows are neither shown nor quoted, and no end of an ordered variable."""
 MOST_SHARES = 150
 """Cells of a pair above which no shares are computed."""
 
@@ -48,10 +50,16 @@ def effects_of(
 
 
 def reference_of(rows: CodedRows, by: int) -> int:
-    """Return the state others are compared with: the first, or the most frequent of unordered."""
-    if rows.cards[by] == 2 or rows.ordered[by]:
+    """Return the state others are compared with: the first, or the most frequent of unordered.
+
+    The end of an ordered variable is its first state with enough rows to be quoted.
+    """
+    sizes = np.bincount(rows.codes[:, by], rows.counts, minlength=int(rows.cards[by]))
+    if rows.cards[by] == 2:
         return 0
-    return int(np.bincount(rows.codes[:, by], rows.counts).argmax())
+    if rows.ordered[by]:
+        return int((sizes >= FEWEST_ROWS_QUOTED).argmax())
+    return int(sizes.argmax())
 
 
 class _Effects:

@@ -16,10 +16,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import exp, hypot, log
 
+from contextwise.evidence.pair_effects import FEWEST_ROWS_QUOTED
 from contextwise.evidence.pair_records import Interaction, PairEffect, PairEvidence, StateEffects
 
-FEWEST_ROWS_QUOTED = 20
-"""States with fewer rows are not quoted."""
 WORTH_V, WORTH_POINTS = 0.05, 0.03
 """Weaker associations never lead a page."""
 

@@ -288,7 +288,8 @@ def _all_pairs(analysis: Analysis) -> Markup | None:
         list_ = [verdict_line(verdicts(analysis, rest)), drawn_table(strongest, "V", strength)]
     if len(ordered) > most:
         list_.append(folded(title, table))
-    return section("All pairs", tag("div", figure, tag("div", lede, *list_), class_="two"))
+    layout = "two" if len(names) <= MOST_ARCS else "under"
+    return section("All pairs", tag("div", figure, tag("div", lede, *list_), class_=layout))
 
 
 def _groups(analysis: Analysis) -> Markup | None:

@@ -12,6 +12,7 @@ from typing import Literal
 from contextwise.analysis.conclusions import Analysis
 from contextwise.analysis.pair_rows import is_scale
 from contextwise.analysis.resampling import Repeats
+from contextwise.evidence.pair_effects import FEWEST_ROWS_QUOTED
 from contextwise.evidence.pair_records import (
     VERDICTS,
     Interaction,
@@ -35,7 +36,6 @@ from contextwise.report.analysis_answer import (
     verdict_note,
 )
 from contextwise.report.analysis_contrasts import (
-    FEWEST_ROWS_QUOTED,
     Contrast,
     contrast_of,
     effect_by_state,
