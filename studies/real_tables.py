@@ -3,11 +3,11 @@
     python -m studies.real_tables --learners pair-blocks,step,mpl --splits 5
 
 For each table, the rows are split into halves at random. A learner learns from one half, and
-`judge` tests each claim of its structure on the other, corrected for the number of claims of a
-table and kind. The loss is minus the mean log-likelihood of the other half, after a fit of weights
-to the first; it is compared with the smallest loss of any learner on the same split. The folder
-``tables`` has tables of counts from R's packages datasets, MASS, vcd and carData; three more are
-bundled with the package.
+`judge_claims` tests each claim of its structure on the other, corrected for the number of claims of
+a table and kind. The loss is minus the mean log-likelihood of the other half, after a fit of
+weights to the first; it is compared with the smallest loss of any learner on the same split. The
+folder ``tables`` has tables of counts from R's packages datasets, MASS, vcd and carData; three more
+are bundled with the package.
 
 ``--drawn-from step`` shows what is attainable: a learner learns from the whole table, and its model
 is the truth from which both halves are drawn. The claims of the truth itself are tested, too.
@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import contextwise as cw
-from contextwise.evidence.verdicts import judge
+from contextwise.evidence.claim_tests import judge_claims
 from studies.step import Step
 
 BUNDLED = ("berkeley", "titanic", "women-math")
@@ -84,7 +84,7 @@ def main() -> None:
                 seen, unseen = halves(data, seed)
             for place, name in enumerate(names):
                 structure = truth.structure if name == TRUTH else learned(name, seen, data.domain)
-                own[name].update(claim.verdict for claim in judge(structure, unseen).claims)
+                own[name].update(claim.verdict for claim in judge_claims(structure, unseen).claims)
                 model = fitted(structure, seen)
                 losses[split, place] = -cw.distributions.mean_log_likelihood(model, unseen)
         for place, name in enumerate(names):

@@ -21,7 +21,7 @@ from contextwise.analysis import stability
 from contextwise.analysis.resampling import Repeats, Resampling, Stability
 from contextwise.cli import contextwise
 from contextwise.errors import ContextwiseError, OpenResult
-from contextwise.evidence.verdicts import judge
+from contextwise.evidence.claim_tests import judge_claims
 from contextwise.learning import Data, Learner, Trees
 from contextwise.learning.base import Run
 from contextwise.models.structure import structure_of
@@ -78,7 +78,7 @@ def test_support_of_claims(models: tuple[Structure, ...]) -> None:
     reference, *structures = models
     domain = reference.domain
     every = np.array(list(product(*map(range, domain.cardinalities))))
-    evidence = judge(reference, Data(domain, every), regions=99)
+    evidence = judge_claims(reference, Data(domain, every), regions=99)
     repeats = Repeats(domain, evidence.claims)
     for structure in structures:
         repeats.add(structure)

@@ -12,7 +12,7 @@ import pytest
 from commands import run
 from contextwise import Structure, read, read_data, write
 from contextwise.errors import ContextwiseError
-from contextwise.evidence.verdicts import judge
+from contextwise.evidence.claim_tests import judge_claims
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_rows_are_shown_next_to_the_claims(tmp_path: Path) -> None:
     path = tmp_path / "titanic.json"
     rows = read_data("titanic")
     model = Structure(rows.domain, ["sex=male & survived=yes", "class=3rd & survived=yes"])
-    write(model.with_evidence(judge(model, rows)), path)
+    write(model.with_evidence(judge_claims(model, rows)), path)
     text = run("explain", str(path)).stdout
     assert "The 2,201 rows contradict " in text
     assert re.search(r"\nclass – sex +survived +contradicted: p = ", text)

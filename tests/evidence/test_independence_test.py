@@ -10,7 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextwise.evidence.counted_rows import CountedRows
-from contextwise.evidence.independence_test import DecisionRule, evaluate_given, evaluate_tables
+from contextwise.evidence.independence_test import (
+    DecisionRule,
+    PooledTests,
+    evaluate_given,
+    evaluate_tables,
+)
 
 
 @given(
@@ -81,3 +86,34 @@ def test_groups_are_tested_together() -> None:
     assert apart.dependent(rule).all()
     assert evaluate_given(table, 1, [2], []).independent(rule).all()
     assert table.groups([])[1] == 1
+
+
+def test_the_pooled_test_is_that_of_r() -> None:
+    """``mantelhaen.test(x, correct = FALSE)``; the last table of each array varies fastest in R."""
+    for shape, values, expected in (
+        ((2, 2, 3), [12, 5, 3, 9, 20, 11, 8, 7, 4, 6, 9, 15], (3.396848996, 1, 0.065321089)),
+        ((2, 3, 2), [12, 5, 3, 9, 20, 11, 8, 7, 4, 6, 9, 15], (5.069354321, 2, 0.079287312)),
+    ):
+        tables = np.array(values, dtype=float).reshape(shape, order="F").transpose(2, 0, 1)
+        found = PooledTests(tables, np.array([0, len(tables)]))
+        assert (found.statistic[0], found.freedom[0], found.p[0]) == pytest.approx(expected)
+        assert found.is_valid[0]
+
+
+def test_the_pooled_test_ignores_states_and_groups_that_say_nothing() -> None:
+    table = np.array([[[12.0, 5.0], [3.0, 9.0]], [[20.0, 11.0], [8.0, 7.0]]])
+    wide = np.zeros((3, 3, 4))
+    wide[:2, 1:, 2:] = table
+    wide[2, 0, 3] = 7.0
+    for tables, count in ((table, 2), (wide, 3)):
+        found = PooledTests(tables, np.array([0, count]))
+        assert found.statistic[0] == pytest.approx(4.3949065)  # of R, as above
+        assert found.freedom[0] == 1
+
+
+def test_one_group_and_few_rows_have_no_pooled_test() -> None:
+    table = np.array([[[12.0, 5.0], [3.0, 9.0]]])
+    few = np.array([[[1.0, 0.0], [3.0, 2.0]]] * 3)
+    found = PooledTests(np.concatenate([table, few]), np.array([0, 1, 4]))
+    assert not found.is_valid.any()
+    assert found.p.tolist() == [1.0, 1.0]

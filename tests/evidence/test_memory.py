@@ -1,4 +1,4 @@
-"""Memory of tests is bounded, whatever the number of groups, states and draws."""
+"""Memory of tests is bounded, whatever the number of groups and states."""
 
 import tracemalloc
 from collections.abc import Callable
@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from contextwise.evidence.independence_test import PooledTests
-from contextwise.evidence.p_values import draw_statistics
 from contextwise.support.arrays import FloatArray
 
 MIB = 2**20
@@ -39,8 +38,3 @@ def test_pooled_tests_need_little_more_than_their_tables(groups: int, high: int,
     tables = _tables(groups, high, wide)
     peak = _peak(lambda: PooledTests(tables, np.array([0, groups])))
     assert peak <= 12 * tables.nbytes + 150 * MIB
-
-
-def test_draws_are_made_in_parts() -> None:
-    tables = _tables(4000, 3, 2)
-    assert _peak(lambda: draw_statistics(tables, 999, np.random.default_rng(0))) <= 300 * MIB

@@ -17,12 +17,17 @@ from contextwise import Domain, LogLinear, Structure, learn, write
 from contextwise.cli import contextwise
 from contextwise.errors import ContextwiseError
 from contextwise.evidence import check
-from contextwise.evidence.verdicts import judge
+from contextwise.evidence.blanket_tests import evaluate_claims
+from contextwise.evidence.counted_rows import CountedRows
 from contextwise.independence.separation import open_trail
 from contextwise.models.directions import bayesian_network
 from drawn_rows import sample
 from hard import LATE, hard_pair
-from known_weights import CHAIN, TRUTH
+
+CHAIN = Structure(
+    Domain.of_cardinalities([2] * 5), ["v0=1 & v1=1", "v1=1 & v2=1", "v2=1 & v3=1 & v4=1", "v3=1"]
+)
+TRUTH = LogLinear(CHAIN, [1.5, -1.5, 2.0, -0.5])
 
 
 def test_calibrated_on_rows_of_the_model() -> None:
@@ -82,7 +87,7 @@ def test_regions_that_are_left_out_are_counted_and_explained() -> None:
     model = Structure(domain, [f"v0=1 & v1=1 & v2={k} & v3={k}" for k in (0, 1)])
     found = check(model, sample(LogLinear(model, [1, -1]), 400, seed=1), regions=1)
     text = " ".join(str(found).split())
-    assert "not tested: the pair has others with more rows." in text
+    assert "not tested: others have more rows." in text
 
 
 def test_questions_can_be_restricted() -> None:
@@ -117,8 +122,8 @@ def test_the_overall_test_counts_simulations_that_are_as_extreme() -> None:
     assert overall is not None
     assert overall.exact
     assert len(overall.simulated) == 29
-    claims = judge(TRUTH, rows).claims
-    by_hand = -sum(np.log(c.p) for c in claims if c.p is not None and not c.dependent)
+    table = CountedRows.of(cw.read_data(rows, TRUTH.domain))
+    by_hand = -sum(np.log(p) for _, p in evaluate_claims(TRUTH.structure, table))
     assert overall.statistic == pytest.approx(by_hand)
     larger = sum(value >= overall.statistic for value in overall.simulated)
     assert overall.p_value == (1 + larger) / 30
@@ -147,6 +152,47 @@ def test_the_time_limit_bounds_everything(overall: int) -> None:
         assert found.overall is not None
         assert found.overall.p_value is None
         assert "The overall test did not finish: 0 of at least 19" in found.verdict
+
+
+def test_command(tmp_path: Path) -> None:
+    write(Structure(CHAIN.domain, ["v1=1 & v2=1"]), tmp_path / "model.json")
+    rows = sample(TRUTH, 2_000, seed=0, method="exact")
+    text = "\n".join(",".join(map(str, row)) for row in np.asarray(rows).tolist())
+    (tmp_path / "rows.csv").write_text(text + "\n")
+    words = ["check", str(tmp_path / "model.json"), str(tmp_path / "rows.csv")]
+    shown = CliRunner().invoke(contextwise, [*words, "--exit-code"])
+    assert shown.exit_code == 1, shown.output
+    assert "Contradicted by the rows" in shown.output
+    assert "v0–v1" in shown.output
+    record = json.loads(CliRunner().invoke(contextwise, [*words, "--json"]).output)
+    assert record["rows"] == 2_000
+    first = next(c for c in record["claims"] if (c["first"], c["second"]) == ("v0", "v1"))
+    assert first["verdict"] == "contradicted"
+    table = CliRunner().invoke(contextwise, [*words, "--csv"]).output.splitlines()
+    assert table[0].startswith("first,second,claim,when,verdict")
+    assert len(table) == 1 + len(record["claims"])
+    out = str(tmp_path / "tested.json")
+    assert CliRunner().invoke(contextwise, [*words, "--out", out]).exit_code == 0
+    evidence = cw.read(out).evidence
+    assert evidence is not None
+    assert [claim.record() for claim in evidence.claims] == record["claims"]
+    for more, message in (
+        (["--out", "x.mn"], "only .json files hold evidence"),
+        (["--out", out, "--pairs", "v0,v1"], "--pairs leaves out claims"),
+    ):
+        refused = CliRunner().invoke(contextwise, [*words, *more])
+        assert refused.exit_code == 2
+        assert message in refused.output
+
+
+def test_a_check_without_time_is_reported_as_that(tmp_path: Path) -> None:
+    write(CHAIN, tmp_path / "model.json")
+    (tmp_path / "rows.csv").write_text("v0,v1,v2,v3,v4\n0,1,0,1,0\n1,0,0,1,1\n")
+    words = ["check", str(tmp_path / "model.json"), str(tmp_path / "rows.csv")]
+    shown = CliRunner().invoke(contextwise, [*words, "--time-limit", "0"])
+    assert shown.exit_code == 3
+    assert "The time limit ended the check: 10 pairs not tested." in shown.output
+    assert "information" not in shown.output
 
 
 def test_rows_that_the_model_was_learned_from_are_noticed(tmp_path: Path) -> None:
@@ -190,6 +236,9 @@ def test_rows_that_do_not_fit(rows: list[dict[str, float]], message: str) -> Non
         check(
             model, cw.read_data(rows, model.domain, **({"counts": "n"} if "n" in rows[0] else {}))
         )
+
+
+# -- networks --------------------------------------------------------------------------------------
 
 
 def random_network(rng: np.random.Generator, count: int = 5) -> LogLinear:

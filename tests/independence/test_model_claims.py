@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from contextwise.evidence.verdicts import judge
+from contextwise.evidence.claim_tests import judge_claims
 from contextwise.independence import model_claims
 from contextwise.independence.model_claims import (
     PairClaims,
@@ -17,7 +17,7 @@ from contextwise.independence.queries import Statement
 from contextwise.models.directions import bayesian_network
 from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal
-from contextwise.models.structure import Structure
+from contextwise.models.structure import Structure, structure_of
 from contextwise.testing import claims, contexts_of, depends, domains, structures
 from hard import LATE, hard_pair
 from independence_oracle import assignments_of, independent
@@ -186,7 +186,7 @@ def test_d_separation_counts_no_contexts() -> None:
 def test_d_separations_have_evidence() -> None:
     collider = bayesian_network(Domain({"A": 2, "B": 2, "C": 2}), [(), (0, 2), ()])
     rows = np.random.default_rng(1).integers(0, 2, (400, 3))
-    tested = collider.with_evidence(judge(collider, rows))
+    tested = collider.with_evidence(judge_claims(structure_of(collider), rows))
     (separation,) = explain_model(tested).record()["separations"]
     assert separation["evidence"]["verdict"] == "not contradicted"
     assert "A – C" in str(explain_model(tested))

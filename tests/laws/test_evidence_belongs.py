@@ -17,7 +17,7 @@ import contextwise as cw
 from contextwise import LogLinear, Structure
 from contextwise.cli import contextwise
 from contextwise.data.rows import Data
-from contextwise.evidence.verdicts import judge
+from contextwise.evidence.claim_tests import judge_claims
 from contextwise.models.evidence import VERDICTS
 from contextwise.models.structure import Model, structure_of
 from contextwise.testing import structures
@@ -26,7 +26,7 @@ from contextwise.testing import structures
 def with_random_evidence(model: Structure) -> Structure:
     """Return a model with the evidence of random rows."""
     rows = np.random.default_rng(0).integers(0, model.domain.cardinalities, (60, len(model.domain)))
-    return model.with_evidence(judge(model, Data(model.domain, rows)))
+    return model.with_evidence(judge_claims(model, Data(model.domain, rows)))
 
 
 def first_states(model: Structure) -> dict[str, str]:
@@ -95,7 +95,7 @@ def test_readers_show_the_evidence_of_the_file_or_none(words: list[str], tmp_pat
     claimed = shown(list(words), path)
     assert not any(f'"{verdict}"' in claimed or f"{verdict}:" in claimed for verdict in VERDICTS)
     equal = [[k, k, k // 2] for k in (0, 1)] * 40 + [[0, 0, 1], [1, 1, 1]] * 20
-    cw.write(MODEL.with_evidence(judge(MODEL, equal)), path)
+    cw.write(MODEL.with_evidence(judge_claims(MODEL, equal)), path)
     assert "contradicted" in shown(list(words), path)
     document: dict[str, Any] = json.loads(path.read_text())
     document["features"].append({"A": "1", "C": "1"})  # edited by hand

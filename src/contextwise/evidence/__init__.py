@@ -1,13 +1,13 @@
 """What rows show about the claims of a model: tests, p-values, effects, verdicts.
 
-`verdicts` tests each claim, `model_check` a model as a whole, `independence_test` is the test that
-learners decide by. A name is imported when it is first used.
+`row_tests` tests pairs of variables, `claim_tests` the claims of a structure, `model_check` a model
+as a whole; `independence_test` is the test that learners decide by. A name is imported when it is
+first used.
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from contextwise.evidence import p_values, verdicts
     from contextwise.evidence.model_check import check
 
 __all__ = ["check"]

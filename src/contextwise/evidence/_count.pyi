@@ -13,11 +13,6 @@ from numpy.typing import NDArray
 def maximal_cliques(graph: NDArray[numpy.bool_]) -> list[list[int]]:
     """Return the maximal cliques of two or more nodes."""
 
-def sum_of_tables(margins: NDArray[numpy.float64], top: float, grid: int, tilt: float) -> numpy.typing.NDArray[numpy.float64]:
-    """
-    Return the distribution of a sum of X² on a grid, and the probability beyond it.
-    """
-
 class ContextGraphs:
     def delete_edges(self, size: int, threads: int, watcher: Callable[[int], bool]) -> bool: ...
 

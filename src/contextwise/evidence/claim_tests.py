@@ -7,8 +7,8 @@ associated given all others? So a claim has the p-value that the pair has, whoev
 claim about a region is tested on the rows of the region, a d-separation given the parents that
 separate. The p-values are corrected within each kind of claim (Benjamini and Yekutieli).
 
-Structures of more than `MOST_VARIABLES_GIVEN_ALL` variables are tested within groups of rows
-instead (`contextwise.evidence.verdicts`), which is faster and holds fixed the neighbours alone.
+With more than `MOST_PAIRS` pairs those with the strongest association are tested, and a random
+sample of the others; the evidence counts those left out.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from contextwise.data.rows import Data
-from contextwise.evidence.p_values import benjamini_yekutieli
+from contextwise.counting.extraction import covered_pairs
+from contextwise.data.rows import Data, DataLike, as_data, following
+from contextwise.errors import ContextwiseError, DomainError
+from contextwise.evidence.independence_test import check_level
 from contextwise.evidence.pair_records import Interaction, PairEvidence, PairsTested
 from contextwise.evidence.pair_verdicts import STRONG
 from contextwise.evidence.row_tests import RowTests
-from contextwise.evidence.verdicts import REGIONS, judge
+from contextwise.evidence.variable_fits import associations
 from contextwise.independence.claims import Claim, ClaimSource, arc_claims, separations
 from contextwise.independence.separation import has_whole_tables
 from contextwise.models.evidence import (
@@ -41,13 +43,22 @@ from contextwise.models.evidence import (
     Evidence,
     Kind,
 )
-from contextwise.models.features import rows_in
+from contextwise.models.features import PairIndex, rows_in
 from contextwise.models.notation import quoted
 from contextwise.models.structure import Structure
 from contextwise.support.effort import NEVER, QUIET, Deadline, Effort
 from contextwise.support.machine import one_thread
+from contextwise.support.statistics import benjamini_yekutieli
 
-MOST_VARIABLES_GIVEN_ALL = 60
+REGIONS = 3
+"""Regions of each kind to test per pair, those with most rows."""
+MOST_PAIRS = 60 * 59 // 2
+"""Pairs up to which all are tested."""
+STRONGEST, SAMPLE = 150, 50
+"""Above that: pairs of each kind with the strongest association, and drawn claims of independence.
+"""
+MOST_REGIONS = 200
+"""Above that: regions to test, those with most rows."""
 MOST_PLACES = 200
 """Questions up to which contradicted associations are compared between groups."""
 NOT_ON_AVERAGE = "associated, not on average"
@@ -55,7 +66,7 @@ NOT_ON_AVERAGE = "associated, not on average"
 
 def judge_claims(
     structure: Structure,
-    data: Data,
+    data: DataLike,
     *,
     level: float = 0.05,
     seen_by_learner: bool = False,
@@ -71,7 +82,8 @@ def judge_claims(
 
     Parameters
     ----------
-    structure, data : over the same domain
+    structure : Structure
+    data : Data, or anything that `contextwise.read_data` reads
     level : the false discovery rate within each kind of claim
     seen_by_learner : whether the structure was learned from these rows
     used_by_learner : whether its learner decided by a test on these rows
@@ -85,41 +97,41 @@ def judge_claims(
     --------
     The structure has A and B independent where C=0. In the rows they are equal there, too.
 
-    >>> from contextwise.data.rows import as_data
     >>> structure = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=1"])
-    >>> rows = as_data([[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]] * 20, structure.domain)
+    >>> rows = [[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]] * 20
     >>> for claim in judge_claims(structure, rows).claims[:2]:
     ...     print(f"{claim.sentence}: {claim.verdict}")
     A–B are independent when C=0: contradicted
     A–B depend when C=1: supported
     """
-    is_large = len(structure.domain) > MOST_VARIABLES_GIVEN_ALL and not is_plain_graph(structure)
-    ready = judge(
-        structure,
-        data,
-        level=level,
-        seen_by_learner=seen_by_learner,
-        used_by_learner=used_by_learner,
-        deadline=deadline,
-        pairs=pairs if is_large else (),
-        regions=regions,
-        dependencies=dependencies,
-    )
-    if is_large:
-        return ready
+    check_level(level)
+    if structure.weaker_than is not None:
+        raise ContextwiseError(
+            f"this model claims that pairs are weaker than {structure.weaker_than:g}, not that "
+            "they are independent, so rows cannot contradict it; read it without a tolerance"
+        )
+    data = as_data(data, structure.domain, following(structure))
+    if not len(data):
+        raise DomainError("there are no rows, so there is nothing to check")
     tester = _ClaimTests(structure, data, known, deadline or NEVER, effort)
-    every = combinations(range(len(structure.domain)), 2)
-    asked = [(int(i), int(j)) for i, j in (every if pairs is None else pairs)]
     with one_thread():
-        found = tester.collect(asked, regions, dependencies)
+        chosen = tester.chosen(pairs)
+        found = tester.collect(chosen, regions, dependencies)
         claims = tuple(_decided(found, level, used_by_learner))
         if is_plain_graph(structure):
             claims = tester.located(claims, level)
-    return replace(
-        ready,
+    return Evidence(
         claims=claims,
-        regions_left_out=tester.left_out,
-        unfinished=len(asked) - tester.pairs_done,
+        features=structure.fingerprint,
+        fingerprint=data.fingerprint,
+        count=len(data),
+        seen_by_learner=seen_by_learner,
+        level=level,
+        reading=dict(data.decisions),
+        subject=None if data.subjects is None else data.decisions.get("subject", "subject"),
+        regions_left_out=tester.regions_left_out,
+        pairs_left_out=tester.pairs_left_out,
+        unfinished=len(chosen) - tester.pairs_done,
     )
 
 
@@ -146,10 +158,35 @@ class _ClaimTests:
         self.domain, self.effort = structure.domain, effort
         self.source = ClaimSource(structure.features, structure.separation_holds)
         self.tests, self.known = RowTests(data), known
-        self.pairs_done = self.left_out = 0
+        self.pairs_done = self.regions_left_out = self.pairs_left_out = 0
+
+    def chosen(self, pairs: Iterable[Sequence[int]] | None) -> list[PairIndex]:
+        """Return the pairs to test: those asked for, all, or a sample of many."""
+        if pairs is not None:
+            return [(int(i), int(j)) for i, j in pairs]
+        cards = self.domain.cardinalities
+        every = list(combinations([v for v, states in enumerate(cards) if states > 1], 2))
+        if len(every) <= MOST_PAIRS:
+            return every
+        rows, names = self.tests.rows, self.domain.names
+        place = {name: k for k, name in enumerate(rows.names)}
+        strengths = np.array([associations(rows, v) for v in range(len(place))])
+        strength = {
+            (i, j): float(strengths[place[names[i]], place[names[j]]])
+            for i, j in every
+            if names[i] in place and names[j] in place
+        }
+        ranked = sorted(strength, key=lambda pair: -strength[pair])
+        covered = set(map(tuple, covered_pairs(self.structure.features).tolist()))
+        free = [pair for pair in ranked if pair not in covered]
+        drawn = np.random.default_rng(0).permutation(len(free[STRONGEST:]))[:SAMPLE]
+        kept = [pair for pair in ranked if pair in covered][:STRONGEST]
+        kept += free[:STRONGEST] + [free[STRONGEST + k] for k in drawn.tolist()]
+        self.pairs_left_out = len(every) - len(kept)
+        return sorted(kept)
 
     def collect(
-        self, pairs: Sequence[tuple[int, int]], regions: int, dependencies: bool
+        self, pairs: Sequence[PairIndex], regions: int, dependencies: bool
     ) -> list[ClaimEvidence]:
         """Return the claims with their tests, without verdicts."""
         found: list[ClaimEvidence] = []
@@ -166,6 +203,8 @@ class _ClaimTests:
                 self.pairs_done = len(pairs)
                 return found
             listed = [(p, self._kept(p, regions, dependencies)) for p in pairs]
+            if self.pairs_left_out:
+                listed = self._largest(listed)
             whole = [pair for pair, claims in listed if any(not c.literals for c in claims)]
             self._test_whole(whole)
             with self.effort.showing("claims") as shown:
@@ -182,23 +221,33 @@ class _ClaimTests:
             pass
         return found
 
-    def _kept(self, pair: tuple[int, int], regions: int, dependencies: bool) -> list[Claim]:
+    def _kept(self, pair: PairIndex, regions: int, dependencies: bool) -> list[Claim]:
         """Return the claims about a pair in the regions with most rows, of each kind."""
         claims = self.source.listed(pair, self.deadline)
         kept: list[Claim] = []
         for dependent in (False, True)[: 1 + dependencies]:
             kind = [claim for claim in claims if claim.dependent == dependent]
             if len(kind) > regions:
-                self.left_out += len(kind) - regions
+                self.regions_left_out += len(kind) - regions
                 kind.sort(key=lambda claim: -self._rows(claim))
             kept += kind[:regions]
         return kept
+
+    def _largest(
+        self, listed: Sequence[tuple[PairIndex, list[Claim]]]
+    ) -> list[tuple[PairIndex, list[Claim]]]:
+        """Keep the regions of all pairs that have most rows."""
+        regions = [claim for _, claims in listed for claim in claims if claim.literals]
+        regions.sort(key=lambda claim: -self._rows(claim))
+        out = {id(claim) for claim in regions[MOST_REGIONS:]}
+        self.regions_left_out += len(out)
+        return [(pair, [c for c in claims if id(c) not in out]) for pair, claims in listed]
 
     def _rows(self, claim: Claim) -> int:
         inside = rows_in(self.data.rows, claim.literals)
         return int(self.data.weights[inside].sum())
 
-    def _test_whole(self, pairs: Sequence[tuple[int, int]]) -> None:
+    def _test_whole(self, pairs: Sequence[PairIndex]) -> None:
         """Test pairs given all others at once, unless that was done."""
         if self.known is None and pairs:
             names = self.domain.names
@@ -290,8 +339,8 @@ def _decided(claims: Sequence[ClaimEvidence], level: float, used: bool) -> Itera
     for kind in KINDS:
         members = [k for k, c in enumerate(claims) if c.claim == kind and c.p is not None]
         if members:
-            corrected = benjamini_yekutieli(np.array([claims[k].p or 0.0 for k in members]))
-            adjusted |= dict(zip(members, corrected.tolist(), strict=True))
+            corrected = benjamini_yekutieli([claims[k].p or 0.0 for k in members])
+            adjusted |= dict(zip(members, corrected, strict=True))
     for k, claim in enumerate(claims):
         p = adjusted.get(k)
         verdict, reason = UNTESTABLE, claim.reason

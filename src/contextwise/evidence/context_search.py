@@ -16,7 +16,6 @@ from contextwise.evidence.coded_rows import CodedRows
 from contextwise.evidence.logits import contrasts, sums_by_code
 from contextwise.evidence.residual_products import (
     Side,
-    chi_square_tail,
     rao_scott,
     squares_of,
     sums_by_cluster,
@@ -62,22 +61,32 @@ class Contexts:
         shrink = max(0.2, 1 - max(side.columns for side in sides) / self.rows.total)
         s, half = self._sums(sides, scores, xa, xb)
         covariance = unpacked(half.transpose(1, 2, 0), *widths).transpose(2, 0, 1) / shrink
-        p_values = []
-        for c in others:
-            inside = np.arange(self.starts[c], self.starts[c] + self.rows.cards[c])
-            inside = inside[self.sizes[inside] >= LEAST_ROWS_PER_CONTEXT]
-            if len(inside) > 1:
-                information = np.linalg.eigvalsh(covariance[inside])[:, 0]
-                inside = inside[information >= LEAST_CONTEXT_INFORMATION]
-            if len(inside) < 2:
-                p_values.append(1.0)
-                continue
-            part = s[inside], covariance[inside]
-            p_values.append(self._difference(*part, c, inside - self.starts[c], xa, xb, shrink))
-        if not p_values or min(p_values) >= 1.0:
+        owners = np.repeat(np.arange(len(self.rows.cards)), self.rows.cards)
+        usable = np.isin(owners, others) & (self.sizes >= LEAST_ROWS_PER_CONTEXT)
+        usable[usable] = np.linalg.eigvalsh(covariance[usable])[:, 0] >= LEAST_CONTEXT_INFORMATION
+        several = np.bincount(owners[usable], minlength=len(self.rows.cards)) > 1
+        states = np.flatnonzero(usable & several[owners])
+        if not len(states):
             return 1.0, None
+        found, first = np.unique(owners[states], return_index=True)
+        sums, variances = s[states], covariance[states]
+        if self.rows.is_simple:
+            p_values = differences(sums, variances, first)
+        else:
+            ends = [*first[1:], len(states)]
+            parts = [slice(*span) for span in zip(first, ends, strict=True)]
+            p_values = np.array(
+                [
+                    self._difference(
+                        sums[k], variances[k], c, states[k] - self.starts[c], xa, xb, shrink
+                    )
+                    for c, k in zip(found.tolist(), parts, strict=True)
+                ]
+            )
         best = int(np.argmin(p_values))
-        return min(1.0, p_values[best] * len(p_values)), others[best]
+        if p_values[best] >= 1.0:
+            return 1.0, None
+        return min(1.0, float(p_values[best]) * len(others)), int(found[best])
 
     def _sums(
         self,
@@ -107,14 +116,11 @@ class Contexts:
         xb: FloatArray,
         shrink: float,
     ) -> float:
-        """Return the p-value that the sums, weighed by information, are alike in some states."""
+        """Return the p-value that the sums are alike in some states, from sums over subjects."""
         inverse = np.linalg.inv(covariance)
         total = np.linalg.inv(covariance.sum(axis=0))
         sum_all = s.sum(axis=0)
         statistic = float(np.einsum("gi,gij,gj->", s, inverse, s) - sum_all @ total @ sum_all)
-        freedom = (len(s) - 1) * s.shape[1]
-        if self.rows.is_simple:
-            return chi_square_tail(statistic, freedom)
         units, spread = self._spread(self.rows.codes[:, c] == states[:, None], xa, xb)
         form = -np.tile(total, (len(s), len(s)))
         for g in range(len(s)):
@@ -144,6 +150,25 @@ class Contexts:
         sums = sums_by_cluster(rows.clusters, own * rows.mass[:, None])
         sums = sums - sums.mean(axis=0)
         return len(sums), sums.T @ sums * (len(sums) / max(len(sums) - 1, 1))
+
+
+def differences(s: FloatArray, covariance: FloatArray, first: IntArray) -> FloatArray:
+    """Return the p-values that the sums of each variable's states, weighed by information, agree.
+
+    ``first`` has the place of the first state of each variable.
+
+    >>> s, covariance = np.array([[4.0], [-4.0], [3.0], [3.0]]), np.full((4, 1, 1), 4.0)
+    >>> differences(s, covariance, np.array([0, 2])).round(4).tolist()
+    [0.0047, 1.0]
+    """
+    from scipy.special import chdtrc
+
+    own = np.einsum("gi,gij,gj->g", s, np.linalg.inv(covariance), s)
+    sums = np.add.reduceat(s, first)
+    inverse = np.linalg.inv(np.add.reduceat(covariance, first))
+    statistics = np.add.reduceat(own, first) - np.einsum("gi,gij,gj->g", sums, inverse, sums)
+    freedoms = (np.diff([*first, len(s)]) - 1) * s.shape[1]
+    return np.asarray(chdtrc(freedoms, np.maximum(statistics, 0.0)))
 
 
 def few_scores(shares: FloatArray, is_score: bool, counts: FloatArray) -> FloatArray:

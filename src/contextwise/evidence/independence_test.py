@@ -22,8 +22,7 @@ differences of observed and expected counts over groups first, so it has (I - 1)
 freedom, whatever the number of groups. Its null distribution is that of permutations within groups.
 It is R's ``mantelhaen.test`` without the continuity correction.
 
-`contextwise.evidence.p_values` has exact p-values for sparse
-tables, and `contextwise.evidence.verdicts` applies the test to the claims of a model.
+`contextwise.evidence.blanket_tests` applies both tests to the claims of a structure.
 
 **A test may be undecided.** It neither accepts nor rejects independence if it has fewer than
 ``min_count`` rows per cell, or if no table with these margins could be significant. Each learner
@@ -44,7 +43,6 @@ import numpy as np
 
 from contextwise.errors import DomainError
 from contextwise.evidence.counted_rows import CountedRows
-from contextwise.evidence.p_values import gamma_tail
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
 DECIDE_BY_TEST = ("csgs", "cspc", "gsmn")
@@ -123,6 +121,23 @@ class Tests:
 
     def _tail(self, statistic: FloatArray) -> FloatArray:
         return gamma_tail(statistic, self.mean, self.variance)
+
+
+def gamma_tail(
+    statistic: FloatArray | float, mean: FloatArray | float, variance: FloatArray | float
+) -> FloatArray:
+    """Return P(X >= statistic) of gamma distributions; 1 where the variance is 0.
+
+    >>> float(gamma_tail(0.0, 1.0, 2.0)), round(float(gamma_tail(3.84, 1.0, 2.0)), 3)
+    (1.0, 0.05)
+    """
+    from scipy.special import gammaincc
+
+    varies = np.asarray(variance) > 1e-12
+    scale = np.where(varies, variance, 1.0) / np.where(varies, mean, 1.0)
+    shape = np.where(varies, mean, 1.0) / scale
+    tail = gammaincc(shape, np.maximum(statistic, 0.0) / scale)
+    return np.asarray(np.where(varies, tail, 1.0))
 
 
 def evaluate_tables(tables: FloatArray) -> Tests:

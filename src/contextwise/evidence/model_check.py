@@ -2,8 +2,8 @@
 
 `contextwise.evidence.claim_tests.judge_claims` tests the claims. With ``overall``, the structure is
 tested as a whole by a parametric bootstrap: the statistic is the sum of -log p over the claims of
-independence, by the fast test of `contextwise.evidence.verdicts`, compared with data sets drawn
-from the fitted structure.
+independence, by the fast test of `contextwise.evidence.blanket_tests`, compared with data sets
+drawn from the fitted structure.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ from contextwise.comparison.question import Pair, pose
 from contextwise.convert.packages import network_of
 from contextwise.data.rows import Data, as_data, as_data_of_graph, following
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
+from contextwise.evidence.blanket_tests import evaluate_claims
 from contextwise.evidence.claim_tests import is_plain_graph, judge_claims
+from contextwise.evidence.counted_rows import CountedRows
 from contextwise.evidence.independence_test import DECIDE_BY_TEST, check_level
-from contextwise.evidence.verdicts import judge
 from contextwise.formats import ModelLike
 from contextwise.models.directions import graph_over
 from contextwise.models.domain import Assignment, Domain
 from contextwise.models.evidence import NOT_SUPPORTED, UNTESTABLE, ClaimEvidence, Evidence
+from contextwise.models.features import PairIndex
 from contextwise.models.notation import between
 from contextwise.models.structure import (
     LogLinear,
@@ -233,11 +235,17 @@ def check(
     if context:  # a context may open trails of a network
         structure = Structure(structure.domain, structure.features, origin=structure.origin)
     chosen = None if pairs is None and variables is None else question.asked_pairs.tolist()
-    how: dict[str, Any] = {"level": fdr, "pairs": chosen, "regions": regions}
+    if overall and (data.subjects is not None or data.row_weights is not None):
+        raise ContextwiseError(
+            "the overall test draws independent rows that count alike; leave out --overall, or "
+            "the subjects and weights of rows"
+        )
     evidence = judge_claims(
         structure,
         data,
-        **how,
+        level=fdr,
+        pairs=chosen,
+        regions=regions,
         effort=effort,
         seen_by_learner=seen,
         used_by_learner=seen and whole.origin.learner in DECIDE_BY_TEST,
@@ -247,9 +255,9 @@ def check(
     result = Check(structure.domain, evidence, model=model, **about)
     if overall:
         require_features(structure, "the overall test")
-        test = partial(judge, structure, **how, dependencies=False)
-        whole_test = _overall(test, structure, data, seed, overall, effort)
-        return replace(result, overall=whole_test)
+        tested = {structure.domain.pair(claim.pair) for claim in evidence.claims}
+        test = partial(_statistic, structure, sorted(tested), regions, effort.deadline)
+        return replace(result, overall=_overall(test, structure, data, seed, overall, effort))
     return result
 
 
@@ -263,7 +271,7 @@ def _first_pairs(claims: Sequence[ClaimEvidence]) -> str:
 
 
 def _overall(
-    test: partial[Evidence],
+    test: partial[float],
     structure: Structure,
     data: Data,
     seed: Seed,
@@ -276,7 +284,7 @@ def _overall(
     """
     deadline, statistic = effort.deadline, 0.0
     try:
-        statistic = _statistic(test(data, deadline=deadline))
+        statistic = test(data)
         model, exact = _fitted(structure, data, deadline)
     except deadline.out_of_time:
         return Overall(statistic, (), True)
@@ -291,10 +299,13 @@ def _overall(
     return Overall(statistic, tuple(value for value in values if value is not None), exact)
 
 
-def _statistic(evidence: Evidence) -> float:
+def _statistic(
+    structure: Structure, pairs: Sequence[PairIndex], regions: int, deadline: Deadline, data: Data
+) -> float:
     """Return the sum of -log p over the claims of independence."""
-    claims = [c for c in evidence.claims if c.claim == "independent" and c.p is not None]
-    return sum(-log(max(c.p or 0.0, 1e-300)) for c in claims)
+    table = CountedRows.of(data)
+    tested = evaluate_claims(structure, table, pairs, regions=regions, deadline=deadline)
+    return sum(-log(max(p, 1e-300)) for _, p in tested)
 
 
 def _fitted(structure: Structure, data: Data, deadline: Deadline) -> tuple[LogLinear, bool]:
@@ -321,7 +332,7 @@ def _fitted(structure: Structure, data: Data, deadline: Deadline) -> tuple[LogLi
 
 
 def _simulate(
-    test: partial[Evidence], model: LogLinear, rows: int, deadline: Deadline, seed: int
+    test: partial[float], model: LogLinear, rows: int, deadline: Deadline, seed: int
 ) -> float | None:
     """Draw a data set and return its statistic; None if time is up."""
     from contextwise.distributions.sampling import draw
@@ -332,7 +343,6 @@ def _simulate(
     try:
         deadline.check()
         drawn = draw(model, rows, seed=seed, show_progress=stop).positions
-        evidence = test(Data(model.domain, drawn), deadline=deadline)
+        return test(Data(model.domain, drawn))
     except deadline.out_of_time:
         return None
-    return None if evidence.unfinished else _statistic(evidence)

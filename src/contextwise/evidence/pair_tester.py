@@ -7,7 +7,6 @@ of a third variable. p is twice the smaller of both.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +19,7 @@ from contextwise.evidence.pair_effects import MOST_SHARES, effects_of
 from contextwise.evidence.pair_records import PairEffect, PairEvidence
 from contextwise.evidence.partial_v import strength_given_others
 from contextwise.evidence.residual_products import compare_products
-from contextwise.evidence.variable_fits import Fits, columns_to_hold
+from contextwise.evidence.variable_fits import Fits
 
 FEW_ROWS = 20
 """Rows of each state that the interval of V needs."""
@@ -34,7 +33,6 @@ class PairTester:
     def __init__(self, rows: CodedRows, seed: int, level: float) -> None:
         self.rows, self.seed, self.level = rows, seed, level
         self.fits = Fits(rows)
-        self._parts: dict[tuple[int, ...], PairTester] = {}
 
     @cached_property
     def contexts(self) -> Contexts:
@@ -45,32 +43,14 @@ class PairTester:
     def product_count(self) -> int:
         """The number of distinct products in all logits."""
         own = {p for products in self.fits.products.values() for p in products}
-        return len(own) + sum(part.product_count for part in self._parts.values())
+        return len(own)
 
-    def part_of(self, a: int, b: int) -> tuple[PairTester, int, int]:
-        """Return the tester that holds fixed as many columns as the rows allow."""
-        others = [v for v in range(len(self.rows.names)) if v not in (a, b)]
-        slopes = max(self.fits.slopes(a), self.fits.slopes(b))
-        held = columns_to_hold(self.rows, a, b, self.fits.widths, slopes, others)
-        if len(held) == len(others):
-            return self, a, b
-        kept = tuple(sorted((a, b, *held)))
-        if kept not in self._parts:
-            self._parts[kept] = PairTester(self.rows.only(kept), self.seed, self.level)
-        return self._parts[kept], kept.index(a), kept.index(b)
-
-    def tested(self, a: int, b: int, contexts: bool) -> PairEvidence:
-        """Test a pair given all others, as far as the rows allow; not corrected."""
-        part, x, y = self.part_of(a, b)
-        names, left = self.rows.names, part.rows.names
-        tested = part._tested(x, y, contexts)
-        out = tuple(n for n in names if n not in left)
-        return replace(tested, pair=(names[a], names[b]), left_out=out)
-
-    def _tested(self, a: int, b: int, contexts: bool) -> PairEvidence:
+    def tested(self, a: int, b: int, contexts: bool = True) -> PairEvidence:
+        """Test a pair; ``contexts`` also looks for differences by a third variable."""
         rows, names = self.rows, self.rows.names
         x, y = sorted((a, b), key=lambda v: (-rows.cards[v], names[v]))
         others = [v for v in range(len(names)) if v not in (a, b)]
+        held = [v for v in sorted({*self.fits.held(a), *self.fits.held(b)}) if v in others]
         sides = self.fits.side(x, y), self.fits.side(y, x)
         how: dict[str, Any] = {"margins": not others, "seed": self.seed}
         omnibus = compare_products(rows, sides, **how)
@@ -85,8 +65,8 @@ class PairTester:
         best = min(tests, key=lambda each: each.p)
         average = p = min(1.0, len(tests) * best.p)
         context, context_p = None, None
-        if contexts and others:
-            context_p, context = self.contexts.search(sides, is_score, others)
+        if contexts and held:
+            context_p, context = self.contexts.search(sides, is_score, held)
             p = min(1.0, 2 * min(average, context_p))
         strength = strength_given_others(rows, sides)
         crude = crude_v(rows, a, b)
@@ -103,7 +83,8 @@ class PairTester:
             v_high=strength and strength.high,
             crude_v=crude,
             could_show=min(test.could_show for test in tests),
-            given=tuple(names[v] for v in others),
+            given=tuple(names[v] for v in held),
+            left_out=tuple(names[v] for v in others if v not in held),
             products=tuple(products),
             average_p=average,
             trend_p=None if trend is None else trend.p,
@@ -119,17 +100,20 @@ class PairTester:
 
     def effects(self, a: int, b: int, outcome: str | None) -> tuple[PairEffect, ...]:
         """Return the effects of a pair: of the outcome, or of the variable with fewer states."""
-        part, x, y = self.part_of(a, b)
-        names = part.rows.names
-        of, by = sorted((x, y), key=lambda v: (names[v] != outcome, part.rows.cards[v], names[v]))
+        names, fits = self.rows.names, self.fits
+        of, by = sorted((a, b), key=lambda v: (names[v] != outcome, self.rows.cards[v], names[v]))
         most = MOST_SHARES if outcome in (names[of], names[by]) else FEW_SHARES
-        return effects_of(part.fits, of, by, most)
+        if by not in self.fits.held(of):
+            fits = Fits(self.rows.only(sorted({of, by, *self.fits.held(of)})))
+        of, by = (fits.rows.names.index(names[v]) for v in (of, by))
+        return effects_of(fits, of, by, most)
 
 
 def crude_v(rows: CodedRows, a: int, b: int) -> float:
     """Return Cramér's V of two columns alone."""
-    table = np.zeros((rows.cards[a], rows.cards[b]))
-    np.add.at(table, (rows.codes[:, a], rows.codes[:, b]), rows.mass)
+    shape = int(rows.cards[a]), int(rows.cards[b])
+    codes = rows.codes[:, a] * shape[1] + rows.codes[:, b]
+    table = np.bincount(codes, rows.mass, minlength=shape[0] * shape[1]).reshape(shape)
     expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
     square = ((table - expected) ** 2 / np.maximum(expected, 1e-12)).sum() / table.sum()
     return float(np.sqrt(min(1.0, square / (min(table.shape) - 1))))

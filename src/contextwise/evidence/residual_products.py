@@ -16,6 +16,7 @@ both empirical, rare states would lose power.) Fitted residuals are too small, s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from math import exp, log, sqrt
 from typing import NamedTuple
 
@@ -62,15 +63,21 @@ class ProductTest:
     could_show: float  # the partial V found with probability 0.8
 
 
+@cache
+def triangle(size: int) -> tuple[IntArray, IntArray]:
+    """Return the places of the upper triangle of a square."""
+    return np.triu_indices(size)
+
+
 def squares_of(x: FloatArray) -> FloatArray:
     """Return the products of all pairs of columns, an upper triangle per row."""
-    i, j = np.triu_indices(x.shape[1])
+    i, j = triangle(x.shape[1])
     return x[:, i] * x[:, j]
 
 
 def variances_of(shares: FloatArray, scores: FloatArray) -> FloatArray:
     """Return the model's covariance of the scores in each row, an upper triangle per row."""
-    i, j = np.triu_indices(scores.shape[1])
+    i, j = triangle(scores.shape[1])
     mean = shares @ scores
     return shares @ (scores[:, i] * scores[:, j]) - mean[:, i] * mean[:, j]
 
@@ -79,7 +86,7 @@ def unpacked(joint: FloatArray, left: int, right: int) -> FloatArray:
     """Turn sums of (triangle of a) x (triangle of b) into the covariance of a ⊗ b."""
     place = [np.zeros((size, size), dtype=np.int64) for size in (left, right)]
     for table, size in zip(place, (left, right), strict=True):
-        i, j = np.triu_indices(size)
+        i, j = triangle(size)
         table[i, j] = table[j, i] = np.arange(len(i))
     whole = joint[place[0][:, None, :, None], place[1][None, :, None, :]]
     return np.asarray(whole.reshape(left * right, left * right, *joint.shape[2:]))

@@ -33,6 +33,7 @@ from contextwise.evidence.pair_tester import PairTester
 from contextwise.evidence.pair_verdicts import corrected, corrected_interactions
 from contextwise.evidence.same_association import compare_associations
 from contextwise.models.domain import Assignment, value_sets_of
+from contextwise.models.features import rows_in
 from contextwise.models.notation import Literal as Literals
 from contextwise.models.notation import quoted
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
@@ -45,6 +46,8 @@ FEWEST_SUBJECTS = 5
 MOST_OUTCOME_STATES = 100
 MOST_WITH_EFFECTS = 60
 """Pairs above which only those of the outcome, and those with a small p, have effects."""
+MOST_TESTERS = 32
+"""Regions and given sets whose fits are kept."""
 MOST_WORK = 4e10
 """Additions of the search of contexts, above which only the outcome's pairs are searched."""
 
@@ -89,6 +92,7 @@ class RowTests:
         self.asked = tuple(ordered) or tuple(data.decisions.get("ordered", ()))
         self.coding = code_rows(data, self.weights, self.asked)
         self.rows = self.coding.rows
+        self._testers: dict[Any, PairTester] = {}
         if data.subjects is not None:
             _check_subjects(data, data.subjects)
 
@@ -235,8 +239,8 @@ class RowTests:
         """
         for name in (*pair, *(given or ())):
             self.data.domain.position(name)
-        rows = self._rows_where(where)
-        names = rows.names
+        tester = self._tester(where, None if given is None else frozenset((*pair, *given)))
+        rows, names = tester.rows, tester.rows.names
         if not {*pair} <= {*names} or rows.total < FEWEST_ROWS:
             rows_text = plural(round(rows.total), "row")
             lacking = [name for name in pair if name not in names]
@@ -244,12 +248,10 @@ class RowTests:
             return PairEvidence(
                 pair, "could not be tested", None, None, "1 pair", reason, rows=rows.total
             )
-        held = [n for n in names if n not in pair and (given is None or n in given)]
-        part = rows.only([names.index(name) for name in (*pair, *held)])
-        tester = PairTester(part, self.seed, self.level)
-        tested = tester.tested(0, 1, contexts)
+        a, b = (names.index(name) for name in pair)
+        tested = tester.tested(a, b, contexts)
         if effects:
-            tested = replace(tested, effects=tester.effects(0, 1, None))
+            tested = replace(tested, effects=tester.effects(a, b, None))
         return corrected([tested], "1 pair", 1, self.level)[0]
 
     def same(
@@ -337,6 +339,20 @@ class RowTests:
             answers.append(other)
         return answers
 
+    def _tester(
+        self, where: Assignment | Sequence[Literals] | None, names: frozenset[str] | None
+    ) -> PairTester:
+        """Return the tester of a region and some variables; questions about them share its fits."""
+        key = tuple(sorted(self._allowed(where))), names
+        if key not in self._testers:
+            rows = self._rows_where(where)
+            if names is not None:
+                rows = rows.only([k for k, name in enumerate(rows.names) if name in names])
+            if len(self._testers) == MOST_TESTERS:
+                self._testers.pop(next(iter(self._testers)))
+            self._testers[key] = PairTester(rows, self.seed, self.level)
+        return self._testers[key]
+
     def _rows_where(self, where: Assignment | Sequence[Literals] | None) -> CodedRows:
         """Return the rows of a region, without variables that do not vary there."""
         if not where:
@@ -356,19 +372,18 @@ class RowTests:
 
     def _mask(self, where: Assignment | Sequence[Literals]) -> BoolArray:
         """Mask the rows of ``data`` in a region."""
-        domain, inside = self.data.domain, np.ones(len(self.data.rows), dtype=bool)
-        allowed: list[tuple[int, int]]
-        if isinstance(where, str | Mapping):
-            allowed = list(value_sets_of(domain, where).items())
-        else:
-            allowed = [
-                (domain.position(name), domain.value_set(domain.position(name), states, negated))
-                for name, states, negated in where
-            ]
-        for variable, chosen in allowed:
-            is_in = [bool(chosen >> k & 1) for k in range(domain.cardinalities[variable])]
-            inside &= np.array(is_in)[self.data.rows[:, variable]]
-        return inside
+        return rows_in(self.data.rows, self._allowed(where))
+
+    def _allowed(self, where: Assignment | Sequence[Literals] | None) -> list[tuple[int, int]]:
+        """Return the variables of a region, each with its value set."""
+        domain = self.data.domain
+        if where is None or isinstance(where, str | Mapping):
+            return list(value_sets_of(domain, where or {}).items())
+        places = [domain.position(name) for name, _, _ in where]
+        return [
+            (place, domain.value_set(place, states, negated))
+            for place, (_, states, negated) in zip(places, where, strict=True)
+        ]
 
 
 def _check_subjects(data: Data, subjects: IntArray) -> None:

@@ -122,7 +122,7 @@ def _states(
                 x, y = part.names.index(names[of]), part.names.index(names[other])
                 others = [v for v in range(len(part.names)) if v not in (x, y)]
                 fits = Fits(part, products=False)
-                held = columns_to_hold(part, x, y, fits.widths, fits.slopes(x), others)
+                held = columns_to_hold(part, [x, y], fits.widths, fits.slopes(x), others)
                 fits = Fits(part.only([x, y, *held]), products=False)
                 measured = effects_of(fits, 0, 1, reference=reference)
         found.append(StateEffects(label, size, measured))
@@ -170,7 +170,7 @@ class _Model:
         columns = fits.widths[others].sum() * self.mains
         separate = columns * groups <= COLUMN_SHARE * rows.total and columns * groups <= 800
         held = others if separate else columns_to_hold(
-            rows, self.a, self.b, fits.widths, self.mains, others
+            rows, [self.a, self.b], fits.widths, self.mains, others
         )  # fmt: skip
         for u in held:
             own, ridge = fits.bases[u].functions, RIDGE * fits.bases[u].scale * 2

@@ -2,17 +2,29 @@
 
 The logits have main effects of all columns, and those products of two columns that the residuals
 ask for: all are scored at once, and the clearest are added (Bonferroni .01, at most twelve).
+
+With many columns a variable is fitted given those most associated with it. What is left out biases
+a test only by the product of what both logits miss.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from contextwise.evidence.coded_rows import CodedRows
-from contextwise.evidence.logits import FIXED, KERNEL, Logit, Term, contrasts, score_contrasts
+from contextwise.evidence.logits import (
+    FIXED,
+    KERNEL,
+    Logit,
+    Term,
+    contrasts,
+    score_contrasts,
+    sums_by_code,
+)
 from contextwise.evidence.residual_products import Side
 from contextwise.support.arrays import FloatArray, IntArray
 
@@ -25,7 +37,12 @@ ROWS_PER_COLUMN = 20
 """Rows per column needed to code ordered variables by all their states."""
 COLUMN_SHARE = 0.2
 """Columns per row that can be held fixed."""
-MOST_PARAMETERS = 1_500
+MOST_PARAMETERS = 500
+"""Coefficients of one logit, without those of products."""
+MOST_ADDITIONS = 1e6
+"""Additions of one Hessian, above which few of many variables are held fixed."""
+MANY_HELD, ENOUGH_HELD = 30, 20
+"""More than the first are many; the second is held then."""
 
 
 class Basis(NamedTuple):
@@ -51,6 +68,22 @@ class Fits:
         self.rows, self.with_products = rows, products
         self.products: dict[int, list[Product]] = {}
         self._logits: dict[int, Logit] = {}
+        self._shares: dict[int, FloatArray] = {}
+        self._held: dict[int, list[int]] = {}
+
+    def held(self, v: int) -> list[int]:
+        """Return the variables that the logit of a variable holds fixed."""
+        if v not in self._held:
+            others, rows, slopes = self._others(v), self.rows, self.slopes(v)
+            held = columns_to_hold(rows, [v], self.widths, slopes, others)
+            additions = len(rows.counts) * (len(held) * slopes) ** 2 / 2
+            if additions > MOST_ADDITIONS and len(held) > MANY_HELD:
+                held = strongest_first(rows, [v], held)[:ENOUGH_HELD]
+            self._held[v] = sorted(held)
+        return self._held[v]
+
+    def _others(self, v: int) -> list[int]:
+        return [u for u in range(len(self.rows.names)) if u != v]
 
     @cached_property
     def is_coarse(self) -> bool:
@@ -120,10 +153,10 @@ class Fits:
         slopes, scale = self.response(v)
         constant = np.zeros(len(rows.counts), dtype=np.int64)
         terms = [Term(constant, np.ones((1, 1)), 0, slopes.shape[1], FIXED)]
-        for u, basis in enumerate(self.bases):
-            if u != v:
-                ridge, codes = RIDGE * scale * basis.scale, rows.codes[:, u]
-                terms.append(Term(codes, basis.functions, 0, high, ridge, frozenset([u])))
+        for u in self.held(v):
+            basis, codes = self.bases[u], rows.codes[:, u]
+            ridge = RIDGE * scale * basis.scale
+            terms.append(Term(codes, basis.functions, 0, high, ridge, frozenset([u])))
         for product in products:
             codes, basis_of = self._codes(product)
             owners = frozenset([product.first[0], product.second[0]])
@@ -148,7 +181,7 @@ class Fits:
         """
         from scipy.special import chdtrc
 
-        rows, others = self.rows, [u for u in range(len(self.rows.names)) if u != v]
+        rows, others = self.rows, self.held(v)
         if len(others) < 2:
             return []
         moved = fit.slopes[:, : self.slopes(v)]
@@ -164,28 +197,25 @@ class Fits:
         codes = np.ascontiguousarray(rows.codes[:, others])
         function = cross_sums_in_python if KERNEL is None else KERNEL.cross_sums
         sums = function(codes, starts, int(ends[-1]), np.ascontiguousarray(values))
-        width, values_of, named = residuals.shape[1], [], []
-        for a, u in enumerate(others):
-            left = self.bases[u].candidates
-            for b in range(a + 1, len(others)):
-                right = self.bases[others[b]].candidates
-                block = sums[starts[a] : ends[a], starts[b] : ends[b]]
-                score = np.tensordot(left.T @ block[:, :, :width].swapaxes(0, 1), right, (0, 0))
-                spread = np.tensordot(
-                    (left**2).T @ block[:, :, width:].swapaxes(0, 1), right**2, (0, 0)
-                )
-                values_of.append((score**2 / np.maximum(spread, 2.0)).sum(axis=1).ravel())
-                named.append((u, others[b], right.shape[1]))
-        found = np.concatenate(values_of)
-        starts_of = np.concatenate([[0], np.cumsum([len(v) for v in values_of])])
+        candidates = block_diagonal([self.bases[u].candidates for u in others])
+        width = residuals.shape[1]
+        blocks = (candidates, sums[..., :width]), (candidates**2, sums[..., width:])
+        score, spread = (
+            np.stack([table.T @ part @ table for part in np.moveaxis(block, 2, 0)])
+            for table, block in blocks
+        )
+        value = (score**2 / np.maximum(spread, 2.0)).sum(axis=0)
+        owner = np.repeat(others, [self.bases[u].candidates.shape[1] for u in others])
+        first = np.searchsorted(owner, owner)  # others are rising
+        lefts, rights = np.nonzero(owner[:, None] < owner)
+        found = value[lefts, rights]
         products = []
         most = min(MOST_PRODUCTS, MOST_PRODUCT_SLOPES // width)
         for place in np.argsort(-found, kind="stable")[:most].tolist():
             if chdtrc(width, found[place]) * len(found) < SCREEN:
-                pair = int(np.searchsorted(starts_of, place, side="right")) - 1
-                u, other, count = named[pair]
-                i, j = divmod(place - int(starts_of[pair]), count)
-                products.append(Product((u, i), (other, j)))
+                ends_of = (int(lefts[place]), int(rights[place]))
+                i, j = ((int(owner[k]), int(k - first[k])) for k in ends_of)
+                products.append(Product(i, j))
         return products
 
     def side(self, v: int, other: int) -> Side:
@@ -196,7 +226,10 @@ class Fits:
             shares = np.tile(share / share.sum(), (len(self.rows.counts), 1))
             return Side(self.rows.codes[:, v], shares, 0)
         fit, left_out = self.logit(v), frozenset([other])
-        shares = fit.without(fit.parameters_of(left_out))
+        out = fit.parameters_of(left_out)
+        if not len(out) and v not in self._shares:
+            self._shares[v] = fit.without(out)
+        shares = fit.without(out) if len(out) else self._shares[v]
         return Side(self.rows.codes[:, v], shares, fit.columns_without(left_out))
 
     def named(self, v: int, other: int) -> tuple[str, ...]:
@@ -221,26 +254,45 @@ def cross_sums_in_python(
     return result
 
 
+def block_diagonal(blocks: Sequence[FloatArray]) -> FloatArray:
+    """Return a matrix with these blocks on its diagonal."""
+    ends = np.cumsum([block.shape for block in blocks], axis=0)
+    result = np.zeros(ends[-1])
+    for block, (row, column) in zip(blocks, ends.tolist(), strict=True):
+        result[row - block.shape[0] : row, column - block.shape[1] : column] = block
+    return result
+
+
 def columns_to_hold(
-    rows: CodedRows, a: int, b: int, widths: IntArray, slopes: int, given: list[int]
+    rows: CodedRows, of: Sequence[int], widths: IntArray, slopes: int, given: list[int]
 ) -> list[int]:
     """Return the variables of ``given`` that the rows can hold fixed, most associated first.
 
-    At most a fifth as many columns as rows, and `MOST_PARAMETERS` coefficients.
+    At most a fifth as many columns as rows, and `MOST_PARAMETERS` coefficients. ``of`` are the
+    variables that they are to be associated with.
     """
     most = min(COLUMN_SHARE * rows.total, MOST_PARAMETERS / max(slopes, 1))
     if widths[given].sum() <= most:
         return given
-    strength = {v: max(association(rows, a, v), association(rows, b, v)) for v in given}
-    ranked = sorted(given, key=lambda v: (-strength[v], rows.names[v]))
+    ranked = strongest_first(rows, of, given)
     used = np.cumsum(widths[ranked])
     return sorted(v for v, columns in zip(ranked, used, strict=True) if columns <= most)
 
 
-def association(rows: CodedRows, a: int, b: int) -> float:
-    """Return chi-square per degree of freedom of two variables."""
-    table = np.zeros((rows.cards[a], rows.cards[b]))
-    np.add.at(table, (rows.codes[:, a], rows.codes[:, b]), rows.mass)
-    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
-    freedom = (len(table) - 1) * (table.shape[1] - 1)
-    return float(((table - expected) ** 2 / np.maximum(expected, 1e-9)).sum() / freedom)
+def strongest_first(rows: CodedRows, of: Sequence[int], given: Sequence[int]) -> list[int]:
+    """Return variables in the order of their association with one of some variables."""
+    strength = np.max([associations(rows, v) for v in of], axis=0)
+    return sorted(given, key=lambda v: (-strength[v], rows.names[v]))
+
+
+def associations(rows: CodedRows, v: int) -> FloatArray:
+    """Return chi-square per degree of freedom of a variable and each variable."""
+    ends = np.cumsum(rows.cards)
+    starts = (ends - rows.cards).astype(np.int64)
+    states = np.eye(int(rows.cards[v]))[rows.codes[:, v]] * rows.mass[:, None]
+    table = sums_by_code(rows.codes, starts, int(ends[-1]), states)
+    expected = table.sum(axis=1, keepdims=True) * table[starts[v] : ends[v]].sum(axis=0)
+    expected /= rows.mass.sum()
+    square = ((table - expected) ** 2 / np.maximum(expected, 1e-9)).sum(axis=1)
+    freedom = np.maximum((rows.cards - 1) * (rows.cards[v] - 1), 1)
+    return np.asarray(np.add.reduceat(square, starts) / freedom)

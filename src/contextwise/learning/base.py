@@ -156,7 +156,7 @@ class Learner:
     domain_: Domain
     finished_: bool = True
     decides_by_test: ClassVar[bool] = False
-    """True if the learner claims independence by the test of `contextwise.evidence.verdicts`."""
+    """True if the learner decides by the test of `contextwise.evidence.independence_test`."""
     makes_network: ClassVar[bool] = False
     """True if the weights of `model_` are the tables of a Bayesian network, for ``.bif`` files."""
 

@@ -4,7 +4,7 @@ Both are good on different truths. `pair-blocks` stays unless all of these speak
 the cheapest first:
 
 1.  Its AIC is better: log-likelihood of the rows minus free parameters.
-2.  The rows contradict none of its independencies.
+2.  The rows contradict none of its independencies (Benjamini and Yekutieli, `LEVEL`).
 3.  Below `FEW` rows, it predicts unseen fifths of the rows better. They are drawn from the sorted
     rows, so that the order of the rows changes nothing.
 
@@ -23,18 +23,21 @@ from contextwise.data.rows import Data, by_position
 from contextwise.distributions.fitting import dimension
 from contextwise.distributions.fitting import fit as fit_weights
 from contextwise.distributions.likelihood import mean_log_likelihood
-from contextwise.evidence.verdicts import judge
+from contextwise.evidence.blanket_tests import evaluate_claims
+from contextwise.evidence.counted_rows import CountedRows
 from contextwise.learning.acyclic_trees import AcyclicTrees
 from contextwise.learning.base import Learner, Run
 from contextwise.learning.pair_blocks import PairBlocks
-from contextwise.models.evidence import CONTRADICTED
 from contextwise.models.origin import Origin
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 from contextwise.support.effort import Deadline
+from contextwise.support.statistics import benjamini_yekutieli
 
 MOST_CELLS_TO_COMPARE = 200_000
 """Cells of the table of all variables, above which likelihoods are not compared."""
 FEW, FOLDS = 500, 5
+LEVEL = 0.05
+"""The false discovery rate of the tests of the network's independencies."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -118,8 +121,8 @@ def _compared(
     if gain <= 0:
         return f"its AIC is better than that of acyclic-trees by {-gain:,.1f}", False
     plain = Structure(directed.domain, directed.structure.features)
-    evidence = judge(plain, data, dependencies=False, deadline=deadline)
-    if any(claim.verdict == CONTRADICTED for claim in evidence.claims):
+    tested = evaluate_claims(plain, CountedRows.of(data), deadline=deadline)
+    if min(benjamini_yekutieli([p for _, p in tested]), default=1.0) <= LEVEL:
         return "the rows contradict an independence of acyclic-trees", False
     if len(data) < FEW and _advantage(trees, data, deadline) <= 0:
         return "acyclic-trees predicts unseen rows no better", False

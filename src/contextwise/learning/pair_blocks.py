@@ -21,8 +21,8 @@ nothing gains. (5) Where the rows contradict an independence in a context, the p
 (6) Turn blocks into conjunctions of literals where that makes other pairs vanish: if A and B depend
 where C=1 because of the feature A=1 & B=1 & C=1 alone, then A and C depend only where B=1. (7) Give
 a pair different effects in different states of another variable where that gains; the claims stay
-the same. (8) Where the verdicts of evidence contradict an independence in a context, the pair
-depends everywhere.
+the same. (8) Where the test of each region, given the blankets of both variables, contradicts an
+independence in a context, the pair depends everywhere.
 
 Rao's score statistic ranks changes, and a refit decides.
 """
@@ -39,9 +39,9 @@ import numpy as np
 
 from contextwise.data.rows import Data
 from contextwise.errors import DomainError
+from contextwise.evidence.blanket_tests import evaluate_claims
 from contextwise.evidence.counted_rows import CountedRows
 from contextwise.evidence.independence_test import evaluate_given, evaluate_without_each
-from contextwise.evidence.verdicts import judge
 from contextwise.learning.base import Learner, Run, pairs_of
 from contextwise.learning.logit import Block, BlockScores, Context, Literal, NumberedRows, penalty
 from contextwise.learning.pair_trees import (
@@ -52,7 +52,6 @@ from contextwise.learning.pair_trees import (
     meet,
     scope_of,
 )
-from contextwise.models.evidence import CONTRADICTED
 from contextwise.models.features import PairIndex, members
 from contextwise.models.structure import Structure
 from contextwise.support.arrays import FloatArray
@@ -113,12 +112,13 @@ class PairBlocks(Learner):
         """Search for the pairs and their contexts."""
         if self.depth < 0:
             raise DomainError(f"depth must be >= 0, got {self.depth}")
-        rows = NumberedRows(CountedRows.of(data))
+        table = CountedRows.of(data)
+        rows = NumberedRows(table)
         required, forbidden = pairs_of(data.domain, self.require, self.forbid)
         search = _Search(rows, run, self.depth, required, forbidden)
         run.best = lambda: search.trees.structure(data.domain, rows.states)
         search.run_all()
-        while not run.is_late() and search.widen_refuted(run.best(), data):
+        while not run.is_late() and search.widen_refuted(run.best(), table):
             pass
         return run.best()
 
@@ -596,8 +596,8 @@ class _Search:
                 options.append([(pair, part) for part in parts])
         return self.scores.p_value(pair, self.known(pair, tree), options) <= LEVEL
 
-    def widen_refuted(self, structure: Structure, data: Data) -> bool:
-        """Let a pair depend everywhere if the test of evidence contradicts its region most clearly.
+    def widen_refuted(self, structure: Structure, table: CountedRows) -> bool:
+        """Let the pair depend everywhere whose region the test contradicts most clearly.
 
         Return whether there was one.
         """
@@ -605,17 +605,11 @@ class _Search:
         partly += [pair for pair in self.pairs if not self.trees[pair] and self.trees.implied(pair)]
         if not partly:
             return False
-        names = data.domain.names
-        claims = judge(structure, data, pairs=partly, dependencies=False).claims
-        refuted = [
-            (claim.p, claim.pair)
-            for claim in claims
-            if claim.region and claim.p is not None
-            if claim.p <= LEVEL or claim.verdict == CONTRADICTED
-        ]
+        tested = evaluate_claims(structure, table, partly)
+        refuted = [(p, claim.pair) for claim, p in tested if claim.literals and p <= LEVEL]
         if not refuted:
             return False
-        first, second = (names.index(name) for name in min(refuted)[1])
+        first, second = min(refuted)[1]
         self.trees[first, second] = EVERYWHERE
         return True
 

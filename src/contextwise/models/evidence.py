@@ -1,8 +1,8 @@
 """`Evidence`: what rows say about each claim of a model.
 
-`contextwise.evidence.verdicts.judge` makes it, JSON files keep it, and everything that shows a
-claim shows it too. It belongs to the features that were tested: `Structure.evidence` returns it
-only while the fingerprint of the features is the same.
+`contextwise.evidence.claim_tests.judge_claims` makes it, JSON files keep it, and everything that
+shows a claim shows it too. It belongs to the features that were tested: `Structure.evidence`
+returns it only while the fingerprint of the features is the same.
 """
 
 from __future__ import annotations
@@ -163,8 +163,8 @@ class Evidence(Printed):
     correction: str = CORRECTION
     reading: Mapping[str, Any] = field(default_factory=dict)  # how the rows were read
     subject: str | None = None  # the column that says which rows belong together
-    regions_left_out: int = 0  # regions with fewer rows than the tested ones of their pair
-    pairs_left_out: int = 0  # pairs claimed independent that were not in the sample
+    regions_left_out: int = 0  # regions with fewer rows than the tested ones
+    pairs_left_out: int = 0  # pairs that were not in the sample
     unfinished: int = 0  # pairs that the time limit left out
 
     def __repr__(self) -> str:

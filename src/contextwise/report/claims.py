@@ -265,11 +265,13 @@ def _left_out(evidence: Evidence) -> Iterator[Part]:
         yield Note("untestable", f"Could not be tested: {listed}{more}.")
     if evidence.regions_left_out:
         left_out = plural(evidence.regions_left_out, "region")
-        yield Note("left out", f"{left_out} not tested: the pair has others with more rows.")
+        yield Note("left out", f"{left_out} not tested: others have more rows.")
     if evidence.pairs_left_out:
         left_out = plural(evidence.pairs_left_out, "pair")
-        text = f"{left_out} that the model claims to be independent not tested: of so many pairs, "
-        yield Note("sample", f"{text}those with the strongest association and a sample are.")
+        text = (
+            f"{left_out} not tested: of so many pairs, those with the strongest association and a "
+        )
+        yield Note("sample", f"{text}sample of claims of independence are.")
     if evidence.unfinished:
         late = f"{plural(evidence.unfinished, 'pair')} not tested within the time limit."
         yield Note("unfinished", late, warns=True)

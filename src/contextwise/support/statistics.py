@@ -1,4 +1,4 @@
-"""Holm's correction and Wilson's interval, which judge guesses and describe rows."""
+"""Corrections of p-values for their number, and Wilson's interval of a share."""
 
 from __future__ import annotations
 
@@ -24,6 +24,19 @@ def holm(p_values: Sequence[float]) -> list[float]:
     adjusted = np.empty(len(p_values))
     adjusted[order] = np.minimum(raised, 1.0)
     return [float(p) for p in adjusted]
+
+
+def benjamini_yekutieli(p_values: Sequence[float]) -> list[float]:
+    """Return p-values corrected for their number, under any dependence.
+
+    >>> benjamini_yekutieli([0.01, 0.5])  # times 2 · (1 + 1/2) / rank
+    [0.03, 0.75]
+    """
+    order, ranks = np.argsort(p_values), np.arange(1, len(p_values) + 1)
+    raised = np.array(p_values, dtype=np.float64)[order] * len(ranks) * (1 / ranks).sum() / ranks
+    adjusted = np.empty(len(ranks))
+    adjusted[order] = np.minimum.accumulate(raised[::-1])[::-1]
+    return [float(p) for p in np.minimum(adjusted, 1.0)]
 
 
 def wilson_interval(part: float, whole: float) -> tuple[float, float]:

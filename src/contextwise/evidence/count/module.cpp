@@ -61,13 +61,6 @@ NB_MODULE(_count, module) {
       "maximal_cliques",
       [](const Array<bool>& graph) { return Cliques(graph.data(), graph.shape(0)).find(); },
       "graph"_a, "Return the maximal cliques of two or more nodes.");
-  module.def(
-      "sum_of_tables",
-      [](const Array<double>& margins, double top, std::size_t grid, double tilt) {
-        return array_of(sum_of_tables({margins.data(), margins.size()}, top, grid, tilt));
-      },
-      "margins"_a, "top"_a, "grid"_a, "tilt"_a,
-      "Return the distribution of a sum of X² on a grid, and the probability beyond it.");
   nb::class_<ContextGraphs>(module, "ContextGraphs")
       .def("delete_edges", &delete_edges, "size"_a, "threads"_a, "watcher"_a)
       .def("graphs", [](const ContextGraphs& self) {

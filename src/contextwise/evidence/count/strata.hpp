@@ -1,4 +1,4 @@
-// Tables of two variables in groups of rows, and sums of X² over 2 x 2 tables: see p_values.py.
+// Tables of two variables in groups of rows: see blanket_tests.py.
 #pragma once
 
 #include <algorithm>
@@ -71,58 +71,6 @@ inline std::vector<double> tables_within(const Rows& rows, std::span<const i64> 
   cells.resize(kept);
   cells.push_back(occupied);
   return cells;
-}
-
-// The distribution of the sum of X² over tables with these margins (sum, second row, second
-// column), if the log odds ratio is `tilt`: `grid` steps below `top`, then the probability beyond.
-inline std::vector<double> sum_of_tables(std::span<const double> margins, double top,
-                                         std::size_t grid, double tilt) {
-  std::vector<double> below(grid, 0.0), whole(2 * grid + 1), chances, step(grid + 2);
-  below[0] = 1;
-  double beyond = 0;
-  std::size_t used = 1;  // the places from here on are 0
-  for (std::size_t k = 0; k < margins.size(); k += 3) {
-    const double n = margins[k], row = margins[k + 1], column = margins[k + 2];
-    const double least = std::max(0.0, row + column - n), most = std::min(row, column);
-    chances.clear();
-    double log_chance = 0, largest = 0;
-    // The ratio of the probabilities of neighbouring cells.
-    for (double cell = least; cell <= most; ++cell) {
-      chances.push_back(log_chance);
-      largest = std::max(largest, log_chance);
-      if (cell < most)
-        log_chance += tilt + std::log((row - cell) * (column - cell) /
-                                      ((cell + 1) * (n - row - column + cell + 1)));
-    }
-    double total = 0;
-    for (double& chance : chances) total += chance = std::exp(chance - largest);
-    std::ranges::fill(step, 0.0);
-    const double scale = n / (row * (n - row) * column * (n - column)) *
-                         (static_cast<double>(grid) / top * (1 + 1e-9));
-    for (std::size_t c = 0; c < chances.size(); ++c) {
-      const double far = (least + static_cast<double>(c)) * n - row * column;
-      const double exact = std::min(far * far * scale, static_cast<double>(grid));
-      const auto place = static_cast<std::size_t>(exact);
-      const double upper = exact - static_cast<double>(place), chance = chances[c] / total;
-      step[place] += chance * (1 - upper);
-      step[place + 1] += chance * upper;
-    }
-    std::ranges::fill(whole, 0.0);
-    double inside = 0;
-    for (std::size_t g = 0; g < used; ++g) inside += below[g];
-    beyond += (step[grid] + step[grid + 1]) * inside;
-    std::size_t reached = 1;
-    for (std::size_t place = 0; place < grid; ++place)
-      if (const double chance = step[place]; chance > 0) {
-        for (std::size_t g = 0; g < used; ++g) whole[place + g] += chance * below[g];
-        reached = place + used;
-      }
-    for (std::size_t g = grid; g < reached; ++g) beyond += whole[g];
-    used = std::min(reached, grid);
-    std::copy_n(whole.begin(), grid, below.begin());
-  }
-  below.push_back(beyond);
-  return below;
 }
 
 }  // namespace contextwise::count
