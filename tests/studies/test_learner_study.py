@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,12 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 
-from contextwise import Structure, compare, compare_groups, examples, sample, study, write
+from contextwise import Structure, compare, compare_groups, examples, read, sample, study, write
 from contextwise.cli import contextwise
 from contextwise.convert import by_values
 from contextwise.errors import ContextwiseError
 from contextwise.learning import ChowLiu, Trees
-from contextwise.models.structure import LogLinear
+from contextwise.models.structure import LogLinear, numbers_of
 from contextwise.report.studies import study_figure, study_parts, verdict
 from contextwise.studies.learner_study import ChangedStudy, Study
 from contextwise.studies.summary import ALL, paired_tests, summaries
@@ -248,9 +249,19 @@ def test_a_truth_by_values_keeps_its_tables(tmp_path: Path) -> None:
     plain, by_numbers = (study(network, "mpl", **small, by_values=v) for v in (None, 0.0))
     seen = [result.results[0] for result in (plain, by_numbers)]
     assert seen[0]["features"] == seen[1]["features"]  # the same rows
-    write(by_values(LogLinear(*_parts(network))), tmp_path / "claims.json")
+    # a file of claims keeps the numbers, so its rows are drawn from them, not from random weights
+    path = tmp_path / "claims.json"
+    write(by_values(LogLinear(*_parts(network))), path)
+    kept = numbers_of(read(path))
+    assert kept == LogLinear(*_parts(network))
+    again = study(read(path), "mpl", **small).results[0]
+    assert again == {**seen[1], "seconds": again["seconds"]}
+    document = json.loads(path.read_text())
+    assert len(document["numbers"]["weights"]) == len(document["numbers"]["features"])
+    del document["numbers"]
+    path.write_text(json.dumps(document))
     with pytest.raises(ContextwiseError, match="claims were read from numbers that the file does"):
-        study(str(tmp_path / "claims.json"), "mpl", **small)
+        study(str(path), "mpl", **small)
 
 
 def _parts(model: Any) -> tuple[Structure, Any]:

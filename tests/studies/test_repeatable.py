@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from contextwise import Structure, study
 from contextwise.learning import Pgmpy, PyAgrum, Trees
-from contextwise.studies.learner_study import ChangedStudy
+from contextwise.studies.learner_study import ChangedStudy, UnsentLearner
 
 # At these sizes two hash seeds give two results of PC if it runs without a fixed one.
 STUDY: dict[str, Any] = {"truths": "bnlearn-asia", "rows": [100, 300], "repeats": 1}
@@ -22,6 +23,7 @@ LEARNERS = {"pc": Pgmpy(method="pc"), "miic": PyAgrum(method="miic"), "trees": T
 
 SCRIPT = """
 import sys
+import threading
 from contextwise.learning import Pgmpy, PyAgrum, Trees
 from contextwise import study
 learners = {"pc": Pgmpy(method="pc"), "miic": PyAgrum(method="miic"), "trees": Trees(penalty=5.0)}
@@ -146,3 +148,48 @@ def test_learners_of_a_notebook_run_in_processes() -> None:
     assert done.stdout.splitlines()[0] == str(["done"] * 4)
     assert "it cannot be sent to another process: " in done.stdout
     assert "no way to send this" in done.stdout
+
+
+def test_a_changed_helper_of_a_learner_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The helper goes to the workers, too, which cannot import it."""
+    helper = tmp_path / "helper_of_mylib.py"
+    (tmp_path / "mylib_with_helper.py").write_text(
+        "import contextwise as cw\nfrom helper_of_mylib import features\n\n"
+        "def mine(frame):\n    return cw.Structure({'A': 2, 'B': 2}, features())\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    truth = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
+    run: dict[str, Any] = {"rows": 50, "repeats": 2, "out": tmp_path / "run", "n_jobs": 2}
+    distances: list[list[int]] = []
+    for body in ("[]", "['A=1 & B=1']"):
+        helper.write_text(f"def features():\n    return {body}\n")
+        for name in ("mylib_with_helper", "helper_of_mylib"):
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        from mylib_with_helper import mine  # type: ignore[import-not-found]
+
+        if distances:
+            with pytest.warns(ChangedStudy, match="mine: its source has changed: 2 units of 2 are"):
+                result = study(truth, {"mine": mine}, **run)
+        else:
+            result = study(truth, {"mine": mine}, **run)
+        distances.append([record["distance"] for record in result.results])
+    assert distances == [[1, 1], [0, 0]]
+
+
+def test_a_learner_that_cannot_be_sent_is_said_to_run_here(tmp_path: Path) -> None:
+    lock = threading.Lock()
+
+    def mine(frame: Any) -> Structure:
+        with lock:
+            return Structure({name: ["0", "1"] for name in frame})
+
+    truth = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
+    results = []
+    for jobs in (1, 2):
+        with pytest.warns(UnsentLearner, match=r"mine cannot be pickled \(cannot pickle '_thread"):
+            found = study(truth, {"mine": mine, "mpl": "mpl"}, rows=50, repeats=2, n_jobs=jobs)
+        results.append([{**record, "seconds": 0} for record in found.results])
+    assert results[0] == results[1]
+    assert {record["status"] for record in results[0]} == {"done"}

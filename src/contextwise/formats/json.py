@@ -45,6 +45,12 @@ def read(source: Source) -> Model:
     directions = None
     if "directions" in document:
         directions = _directions(source, domain, document["directions"])
+    if "numbers" in document:
+        inner = _literals(source, domain, document["numbers"]["features"])
+        path = ("numbers", "weights")
+        own_weights = _weights(source, document["numbers"]["weights"], len(inner[0]), path)
+        numbers = model_of(domain, *inner, own_weights, source, directions=directions)
+        about = replace(about, numbers=numbers if isinstance(numbers, LogLinear) else None)
     if "claims" in document:
         file = ModelFile(name=source.name, format="json", lines=source.text.count("\n"))
         kept = {"origin": replace(about, file=file), "directions": directions}
@@ -75,8 +81,11 @@ def write(model: Model) -> bytes:
     else:
         parts["features"] = _lines(_feature_texts(structure))
     if isinstance(model, LogLinear):
-        weights = model.weights.tolist()
-        parts["weights"] = _lines(f'"{w}"' if math.isinf(w) else repr(w) for w in weights)
+        parts["weights"] = _weight_texts(model)
+    numbers = structure.origin.numbers
+    if numbers is not None and numbers is not model:
+        features = _lines(_feature_texts(numbers.structure))
+        parts["numbers"] = f'{{"features": {features},\n "weights": {_weight_texts(numbers)}}}'
     if evidence:
         parts["evidence"] = _evidence_text(evidence)
     text = f'{{"format": "contextwise", "version": {VERSION}'
@@ -101,6 +110,10 @@ def _feature_texts(structure: Structure) -> Iterator[str]:
 
     for literals in structure.features.literals():
         yield "{" + ", ".join(text_of(*literal) for literal in literals) + "}"
+
+
+def _weight_texts(model: LogLinear) -> str:
+    return _lines(f'"{w}"' if math.isinf(w) else repr(w) for w in model.weights.tolist())
 
 
 def _claim_texts(claims: Claims) -> Iterator[str]:
@@ -302,6 +315,7 @@ _DOCUMENT = {
     "features?": (list,),
     "claims?": [{"pair": [_TEXT], "where": Any}],
     "weights?": (list,),
+    "numbers?": {"features": (list,), "weights": (list,)},
     "evidence?": _EVIDENCE_KIND,
 }
 """The kind of each value, as `contextwise.formats.schema` describes kinds."""
@@ -469,7 +483,7 @@ def _weights(
     source: Source, weights: Any, count: int, path: Path = ("weights",)
 ) -> npt.NDArray[np.float64]:
     """Return a list of numbers; ``count`` is the number of features, or of cells of a table."""
-    of_features = path == ("weights",)
+    of_features = path[-1] == "weights"
     if len(weights) != count:
         wanted = f"weights for {count} features" if of_features else f"numbers, expected {count}"
         raise _error(source, f"{len(weights)} {wanted}", path)

@@ -1,8 +1,9 @@
 """Identify what a result depends on: source, package versions and parameters.
 
 A study computes again what has another identity than before, and tells which part of it changed.
-The source of a module is its file. The source of a function or class of a notebook or a script is
-its compiled code, with that of the functions and classes that it uses.
+The source of a module is its file, with those that it imports from its own package or folder. The
+source of a function or class of a notebook or a script is its compiled code, with that of the
+functions, classes and modules of the user's that it uses.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from contextwise.learning.base import FromFunction, Learner, learner_configuration
+from contextwise.learning.source_files import hash_of_files, source_files
 
 HASH = 8
 """The length of a hash in hexadecimal digits."""
@@ -37,9 +39,14 @@ def defined_by(learner: Learner) -> Any:
 
 def user_modules(learners: Sequence[Learner]) -> list[ModuleType]:
     """Return the modules of the user's own learners, which other processes may not have."""
-    definitions = map(defined_by, learners)
-    modules = [module_of(definition) for definition in definitions if is_of_user(definition)]
-    return [module for module in dict.fromkeys(modules) if module is not None]
+    found: dict[ModuleType, None] = {}
+    for definition in map(defined_by, learners):
+        module = module_of(definition)
+        if module is not None and is_of_user(definition):
+            names = source_files(module, installed=False) if _file(module) else {}
+            imported = (sys.modules.get(name) for name in names)
+            found |= dict.fromkeys([module, *(each for each in imported if each is not None)])
+    return list(found)
 
 
 def identity_of_learner(learner: Learner) -> dict[str, Any]:
@@ -105,6 +112,8 @@ def module_of(thing: Any) -> ModuleType | None:
     """Return the module that defines a function, a class or an object's class."""
     if isinstance(thing, partial):
         return module_of(thing.func)
+    if isinstance(thing, ModuleType):
+        return thing
     home = _home(thing) or _home(type(thing))
     return sys.modules.get(home)
 
@@ -123,15 +132,26 @@ def is_of_user(thing: Any) -> bool:
     )
 
 
+def _is_of_file(thing: Any) -> bool:
+    """Check for something that a file of the user's defines, and no script."""
+    module = module_of(thing)
+    is_script = module is None or module.__name__ == "__main__"
+    return not is_script and is_of_user(thing) and _file(module)
+
+
 def source_hash(thing: Any) -> str:
     """Return a hash of the source of a function, a class or an object's class."""
     if isinstance(thing, partial):
         thing = thing.func  # its arguments are parameters
     module = module_of(thing)
-    file = getattr(module, "__file__", None)
-    if module is not None and module.__name__ != "__main__" and file and Path(file).is_file():
-        return short_hash(Path(file).read_bytes())
+    if module is not None and module.__name__ != "__main__" and _file(module):
+        return short_hash(hash_of_files(source_files(module, installed=not is_of_user(thing))))
     return short_hash("\n".join(_parts(thing, set())).encode())
+
+
+def _file(module: ModuleType | None) -> bool:
+    """Check for a module that is a file."""
+    return Path(getattr(module, "__file__", None) or "").is_file()
 
 
 def _parts(thing: Any, seen: set[int]) -> Iterator[str]:
@@ -142,12 +162,7 @@ def _parts(thing: Any, seen: set[int]) -> Iterator[str]:
     if isinstance(thing, partial):
         yield from _parts((thing.func, *thing.args, sorted(thing.keywords.items())), seen)
     elif isinstance(thing, FunctionType):
-        yield from _parts(thing.__code__, seen)
-        cells = [cell.cell_contents for cell in thing.__closure__ or ()]
-        used = [thing.__globals__.get(name) for name in _names(thing.__code__)]
-        mine = [each for each in used if _home(each) == thing.__module__]
-        for part in (*cells, *(thing.__defaults__ or ()), *mine):
-            yield from _parts(part, seen)
+        yield from _parts_of_function(thing, seen)
     elif isinstance(thing, CodeType):
         yield thing.co_code.hex() + repr(thing.co_names)
         for constant in thing.co_consts:
@@ -166,6 +181,19 @@ def _parts(thing: Any, seen: set[int]) -> Iterator[str]:
         yield repr(thing)
     else:
         yield type(thing).__qualname__
+
+
+def _parts_of_function(function: FunctionType, seen: set[int]) -> Iterator[str]:
+    """Yield the code of a function, and what it uses of its notebook and of files of the user's."""
+    yield from _parts(function.__code__, seen)
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    used = [function.__globals__.get(name) for name in _names(function.__code__)]
+    for each in used:
+        if isinstance(each, ModuleType | FunctionType | type) and _is_of_file(each):
+            yield source_hash(each)
+    mine = (each for each in used if _home(each) == function.__module__)
+    for part in (*cells, *(function.__defaults__ or ()), *mine):
+        yield from _parts(part, seen)
 
 
 def _names(code: CodeType) -> Iterator[str]:

@@ -63,6 +63,10 @@ class ChangedStudy(UserWarning):
     """Something that results in the folder depend on has changed."""
 
 
+class UnsentLearner(UserWarning):
+    """A learner cannot run in a process of its own."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Study(Printed):
     """The results of a study.
@@ -275,6 +279,15 @@ def study(
     if out is not None:
         require("matplotlib", "studies")  # now, not after the work
     plan.check()
+    for source in plan.sources:
+        if isinstance(source, Learned) and source.unsent:
+            warnings.warn(
+                f"{source.label} cannot be pickled ({source.unsent}): it runs in this process, "
+                "where only the learner itself can keep a time limit, and what it learns may "
+                "depend on PYTHONHASHSEED",
+                UnsentLearner,
+                stacklevel=2,
+            )
     drawing = plan.draws(planted)
     with ExitStack() as stack:
         stack.enter_context(sent_by_value(user_modules(list(chosen.values()))))
@@ -283,7 +296,11 @@ def study(
         _run(store, drawing, draw_structures, effort)
         plan = plan.with_planted(store, drawing)
         plan.tell_changes(store)
-        _run(store, plan.units, compute, effort)
+        parts: dict[bool, list[Unit]] = {True: [], False: []}
+        for unit in plan.units:
+            parts[bool(getattr(unit.parameters.source, "unsent", ""))].append(unit)
+        _run(store, parts[False], compute, effort)
+        _run(store, parts[True], compute, replace(effort, n_jobs=1, cluster=None))
         records = list(store.records(plan.keys))
     result = plan.result(records, command)
     if out is not None:

@@ -273,12 +273,15 @@ class Learned:
     learner: Learner
     elsewhere: bool = field(default=False)
     """Whether it runs in a process with a fixed hash seed, as code of others may depend on it."""
+    unsent: str = ""
+    """Why it cannot be sent to another process; empty if it can."""
 
     @classmethod
     def of(cls, label: str, learner: Learner) -> Learned:
         """Choose where a learner runs; one that cannot be pickled runs in this process."""
         ours = getattr(defined_by(learner), "__module__", "").startswith("contextwise.")
-        return cls(label, learner, not ours and can_be_sent(learner))
+        problem = "" if ours else why_unsent(learner)
+        return cls(label, learner, not ours and not problem, problem)
 
     @property
     def key(self) -> str:
@@ -332,10 +335,10 @@ class _Fit:
         return fitted.structure_ if weighted is None else weighted, fitted.finished_
 
 
-def can_be_sent(learner: Learner) -> bool:
-    """Check whether a learner can be pickled."""
+def why_unsent(learner: Learner) -> str:
+    """Return why a learner cannot be pickled; empty if it can."""
     try:
         dumps(learner)
-    except Exception:
-        return False
-    return True
+    except Exception as problem:
+        return str(problem) or type(problem).__name__
+    return ""
