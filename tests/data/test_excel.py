@@ -82,7 +82,7 @@ def test_formulas_without_results_are_refused() -> None:
 
 def test_a_title_page_in_front_of_the_table_is_left_out() -> None:
     about = [["About", ""], ["Made by", "somebody"], ["Date", "2020"]]
-    table: list[list[object]] = [["a", "b", "c"], *([k % 2, k % 3, k % 4] for k in range(24))]
+    table: list[Sequence[object]] = [["a", "b", "c"], *([k % 2, k % 3, k % 4] for k in range(24))]
     _, content = workbook(about, table)
     data = parse_data(content(), "rows.xlsx")
     assert data.domain.names == ("a", "b", "c")

@@ -2,18 +2,14 @@
 
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, sparse
 
-from contextwise.cli import contextwise
-from contextwise.data.rows import format_rows
 from contextwise.distributions import conditionals, fit, logistic_loss, proximal_newton
 from contextwise.distributions.conditionals import Conditionals
 from contextwise.distributions.logistic_loss import LogisticLoss, PackedMatrix, gram
@@ -24,12 +20,10 @@ from contextwise.distributions.proximal_newton import (
     descend_in_python,
     minimise,
 )
-from contextwise.formats import read, write
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.support.arrays import FloatArray, IntArray
 from contextwise.testing import domains, log_linear_models
-from drawn_rows import sample
 
 compiled = pytest.mark.skipif(
     not proximal_newton.available(), reason="the compiled twin was not built"
@@ -310,23 +304,3 @@ def test_no_passes_of_no_size() -> None:
         tolerance=1e-9,
     )
     assert found.tolist() == [2.0, 0.0]
-
-
-def test_the_command_says_how_near_it_is(tmp_path: Path) -> None:
-    domain = Domain({f"X{i}": 2 for i in range(4)})
-    structure = Structure(domain, [f"X{i}=1 & X{j}=1" for i in range(4) for j in range(i)])
-    rows = sample(LogLinear(Structure(domain, ["X0=1 & X1=1"]), [2.0]), 500, seed=1)
-    (tmp_path / "rows.csv").write_text(format_rows(rows, domain.names))
-    write(structure, tmp_path / "all.json")
-    arguments = ["fit", "all.json", "rows.csv", "--out", "sparse.json", "--l1", "30", "--l2", "0"]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path)
-        done = CliRunner().invoke(contextwise, arguments, catch_exceptions=False)
-    found = fit(structure, rows, l1=30, l2=0)
-    assert done.exit_code == 0
-    assert f"objective {found.objective:,.2f}, at most {found.gap:.1e} (relative)" in done.stderr
-    kept = len(found.model)
-    assert 0 < kept < 6
-    assert f"dropped {6 - kept} weights that became exactly 0; {kept} remain" in done.stderr
-    assert read(tmp_path / "sparse.json") == found.model
-    assert fit(tmp_path / "all.json", tmp_path / "rows.csv", l1=30, l2=0).model == found.model

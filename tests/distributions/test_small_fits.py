@@ -5,11 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise import Domain, Structure
+from contextwise import Structure
 from contextwise.distributions import fit
 from contextwise.distributions.inference import probabilities
-from contextwise.distributions.small_fits import basis_of, fit_table, is_small
-from contextwise.testing import domains, structures
+from contextwise.distributions.small_fits import (
+    basis_of,
+    fit_table,
+    is_small,
+)
+from contextwise.models.domain import Domain
+from contextwise.testing import domains, random_structure, structures
 from drawn_rows import some_positions
 
 
@@ -49,3 +54,15 @@ def test_redundant_features_leave_the_basis() -> None:
 def test_what_is_small() -> None:
     assert is_small(Domain.of_cardinalities([2] * 10))
     assert not is_small(Domain.of_cardinalities([2] * 11))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_table_is_fitted_as_the_general_fit_does(seed: int) -> None:
+    domain = Domain.of_cardinalities([2, 3, 1, 2])
+    structure = random_structure(domain, features=5, set_literals=0.4, seed=seed)
+    rows = np.random.default_rng(seed).integers(0, domain.cardinalities, (60, 4))
+    places = np.ravel_multi_index(tuple(rows.T), domain.cardinalities)
+    shares = np.bincount(places, minlength=12) / 60
+    logs = fit_table(structure, shares, 0.3 / 60)
+    other = fit(structure, rows, method="likelihood", l2=0.3, tolerance=1e-10).model
+    assert np.exp(logs) == pytest.approx(probabilities(other).ravel(), abs=1e-5)

@@ -202,7 +202,7 @@ def test_hidden_variables_and_columns_that_are_not_in_the_graph(rows: pandas.Dat
     text = "dag { U [latent] U -> smoke; U -> low; age -> smoke; low -> ht }"
     latent = cw.check(text, rows)
     absent = cw.check(text.replace("[latent]", ""), rows)
-    with pytest.warns(FormatWarning, match="smoke <-> low: read as hidden common causes"):
+    with pytest.warns(FormatWarning, match="smoke <-> low: read as a hidden common cause"):
         two_heads = cw.check("dag { smoke <-> low; age -> smoke; low -> ht }", rows)
     assert verdicts(latent) == verdicts(absent) == verdicts(two_heads)
     pairs = {frozenset(claim.pair) for claim in latent.claims}

@@ -23,11 +23,7 @@ from contextwise.independence.separation import open_trail
 from contextwise.models.directions import bayesian_network
 from drawn_rows import sample
 from hard import LATE, hard_pair
-
-CHAIN = Structure(
-    Domain.of_cardinalities([2] * 5), ["v0=1 & v1=1", "v1=1 & v2=1", "v2=1 & v3=1 & v4=1", "v3=1"]
-)
-TRUTH = LogLinear(CHAIN, [1.5, -1.5, 2.0, -0.5])
+from known_weights import CHAIN, TRUTH
 
 
 def test_calibrated_on_rows_of_the_model() -> None:
@@ -154,47 +150,6 @@ def test_the_time_limit_bounds_everything(overall: int) -> None:
         assert "The overall test did not finish: 0 of at least 19" in found.verdict
 
 
-def test_command(tmp_path: Path) -> None:
-    write(Structure(CHAIN.domain, ["v1=1 & v2=1"]), tmp_path / "model.json")
-    rows = sample(TRUTH, 2_000, seed=0, method="exact")
-    text = "\n".join(",".join(map(str, row)) for row in np.asarray(rows).tolist())
-    (tmp_path / "rows.csv").write_text(text + "\n")
-    words = ["check", str(tmp_path / "model.json"), str(tmp_path / "rows.csv")]
-    shown = CliRunner().invoke(contextwise, [*words, "--exit-code"])
-    assert shown.exit_code == 1, shown.output
-    assert "Contradicted by the rows" in shown.output
-    assert "v0–v1" in shown.output
-    record = json.loads(CliRunner().invoke(contextwise, [*words, "--json"]).output)
-    assert record["rows"] == 2_000
-    first = next(c for c in record["claims"] if (c["first"], c["second"]) == ("v0", "v1"))
-    assert first["verdict"] == "contradicted"
-    table = CliRunner().invoke(contextwise, [*words, "--csv"]).output.splitlines()
-    assert table[0].startswith("first,second,claim,when,verdict")
-    assert len(table) == 1 + len(record["claims"])
-    out = str(tmp_path / "tested.json")
-    assert CliRunner().invoke(contextwise, [*words, "--out", out]).exit_code == 0
-    evidence = cw.read(out).evidence
-    assert evidence is not None
-    assert [claim.record() for claim in evidence.claims] == record["claims"]
-    for more, message in (
-        (["--out", "x.mn"], "only .json files hold evidence"),
-        (["--out", out, "--pairs", "v0,v1"], "--pairs leaves out claims"),
-    ):
-        refused = CliRunner().invoke(contextwise, [*words, *more])
-        assert refused.exit_code == 2
-        assert message in refused.output
-
-
-def test_a_check_without_time_is_reported_as_that(tmp_path: Path) -> None:
-    write(CHAIN, tmp_path / "model.json")
-    (tmp_path / "rows.csv").write_text("v0,v1,v2,v3,v4\n0,1,0,1,0\n1,0,0,1,1\n")
-    words = ["check", str(tmp_path / "model.json"), str(tmp_path / "rows.csv")]
-    shown = CliRunner().invoke(contextwise, [*words, "--time-limit", "0"])
-    assert shown.exit_code == 3
-    assert "The time limit ended the check: 10 pairs not tested." in shown.output
-    assert "information" not in shown.output
-
-
 def test_rows_that_the_model_was_learned_from_are_noticed(tmp_path: Path) -> None:
     rows = [[0, 0], [1, 1], [0, 1]] * 30
     learned = learn(rows, "chow-liu")
@@ -236,9 +191,6 @@ def test_rows_that_do_not_fit(rows: list[dict[str, float]], message: str) -> Non
         check(
             model, cw.read_data(rows, model.domain, **({"counts": "n"} if "n" in rows[0] else {}))
         )
-
-
-# -- networks --------------------------------------------------------------------------------------
 
 
 def random_network(rng: np.random.Generator, count: int = 5) -> LogLinear:

@@ -99,7 +99,7 @@ def test_the_ends_of_an_edge_as_dot_draws_them() -> None:
     ]
     with pytest.raises(ParseError, match="has a circle"):
         drawn("odot", "normal")
-    with pytest.warns(FormatWarning, match="age <-> ill: read as hidden common causes"):
+    with pytest.warns(FormatWarning, match="age <-> ill: read as a hidden common cause"):
         assert drawn("normal", "normal").directions.confounded == {(0, 1)}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,40 @@ def test_the_claims_without_tables_are_those_with_tables(seed: int) -> None:
     from_pairs = from_ldag([(names[p], names[c]) for p, c in model.directions.arcs], model.domain)
     assert from_pairs.pairs() == bare.pairs()
     assert set(from_pairs.directions.arcs) == set(model.directions.arcs)  # type: ignore[union-attr]
+
+
+def every_dag(count: int) -> list[tuple[frozenset[tuple[int, ...]], tuple[tuple[int, ...], ...]]]:
+    """Return the arcs and the parents of all DAGs."""
+    pairs = list(combinations(range(count), 2))
+    dags = []
+    for directions in product((0, 1, -1), repeat=len(pairs)):
+        arcs = frozenset(pair[::side] for pair, side in zip(pairs, directions, strict=True) if side)
+        parents = tuple(tuple(sorted(p for p, c in arcs if c == v)) for v in range(count))
+        try:
+            TopologicalSorter(dict(enumerate(parents))).prepare()
+        except CycleError:
+            continue
+        dags.append((arcs, parents))
+    return dags
+
+
+def test_compelled_arcs_are_those_of_all_dags_with_the_same_separations() -> None:
+    """By the theorem of Verma and Pearl: the same edges, and the same colliders without an edge."""
+    classes: dict[Any, list[Any]] = {}
+    for arcs, parents in every_dag(4):
+        edges = frozenset(frozenset(arc) for arc in arcs)
+        colliders = frozenset(
+            (frozenset(two), child)
+            for child, above in enumerate(parents)
+            for two in combinations(above, 2)
+            if frozenset(two) not in edges
+        )
+        classes.setdefault((edges, colliders), []).append((arcs, parents))
+    assert len(classes) == 185  # of 543 DAGs (Gillispie and Perlman 2002)
+    for members in classes.values():
+        everywhere = frozenset.intersection(*(arcs for arcs, _ in members))
+        for _, parents in members:
+            assert Directions(parents, (None,) * 4).compelled == everywhere
 
 
 def test_topological_order() -> None:

@@ -12,22 +12,17 @@ from click.testing import CliRunner
 
 from contextwise import Structure, compare, examples, study
 from contextwise.cli import contextwise
-from contextwise.distributions import cmll, fit, kl_divergence, mean_log_likelihood, probabilities
-from contextwise.distributions.small_fits import MOST_STATES_OF_A_TABLE, fit_table
+from contextwise.distributions.small_fits import MOST_STATES_OF_A_TABLE
 from contextwise.errors import ContextwiseError, TooLargeError
-from contextwise.learning.base import as_learner
 from contextwise.models.domain import Domain
-from contextwise.models.structure import LogLinear, numbers_of, structure_of
-from contextwise.report.planted_errors import planted_figure, planted_parts
-from contextwise.studies.kl import HELD_OUT, Divergence
+from contextwise.models.structure import LogLinear, structure_of
+from contextwise.studies.kl import Divergence
 from contextwise.studies.planted import LABELS, effects, percentage
-from contextwise.studies.units import DataSet
-from contextwise.testing import random_structure
-from contextwise.truths import named
-from contextwise.truths.planted import plant
 
 ROOT = Path(__file__).parents[2]
+
 SIX = structure_of(examples.load("six"))
+
 SMALL: dict[str, Any] = {"rows": [50, 200], "repeats": 1, "columns": [Divergence()]}
 
 
@@ -50,52 +45,6 @@ def test_structures_have_errors_of_one_kind_spread_over_the_possible_numbers() -
     assert percentage(fn[-1]) == 100 * fn[-1]["fn"] / 160
 
 
-def test_the_columns_of_kl_are_what_the_public_functions_compute() -> None:
-    columns = Divergence(l2=0.5)
-    truth = named.truth("six")
-    result = study("six", ["mpl", "chow-liu"], rows=200, repeats=1, columns=[columns], seed=4)
-    data = DataSet("six", truth, 0, 200, 0, 4)
-    for record in result.results:
-        learned = as_learner(record["learner"]).fit(data.rows, domain=truth.domain).structure_
-        fitted = fit(learned, data.rows, method="likelihood", l2=0.5, tolerance=1e-10).model
-        new = data.held_out(HELD_OUT)
-        assert record["kl"] == pytest.approx(float(kl_divergence(truth, fitted)), rel=1e-4)
-        assert record["cmll"] == pytest.approx(float(cmll(fitted, new, groups=4)), rel=1e-5)
-        assert record["log_likelihood"] == pytest.approx(mean_log_likelihood(fitted, new), rel=1e-5)
-
-
-def test_both_ways_to_fit_give_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = study("survey", "mpl", **SMALL)
-    monkeypatch.setattr("contextwise.studies.kl.is_small", lambda domain: False)
-    there = study("survey", "mpl", **SMALL)
-    for a, b in zip(here.results, there.results, strict=True):
-        assert a["distance"] == b["distance"]
-        for key in Divergence.keys:
-            assert a[key] == pytest.approx(b[key], rel=2e-3)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_a_table_is_fitted_as_the_general_fit_does(seed: int) -> None:
-    domain = Domain.of_cardinalities([2, 3, 1, 2])
-    structure = random_structure(domain, features=5, set_literals=0.4, seed=seed)
-    rows = np.random.default_rng(seed).integers(0, domain.cardinalities, (60, 4))
-    places = np.ravel_multi_index(tuple(rows.T), domain.cardinalities)
-    shares = np.bincount(places, minlength=12) / 60
-    logs = fit_table(structure, shares, 0.3 / 60)
-    other = fit(structure, rows, method="likelihood", l2=0.3, tolerance=1e-10).model
-    assert np.exp(logs) == pytest.approx(probabilities(other).ravel(), abs=1e-5)
-
-
-def test_false_positives_do_not_show_when_fitted_to_the_exact_distribution() -> None:
-    numbers = numbers_of(named.truth("six"))
-    assert numbers is not None
-    truth = probabilities(numbers).ravel()
-    for errors in (8, 24, 48, 80):
-        structure, _ = plant(SIX, "fp", errors, np.random.default_rng(errors))
-        fitted = fit_table(structure, truth, 0.0)
-        assert float((truth * (np.log(truth) - fitted)).sum()) < 1e-8
-
-
 def test_planted_errors_are_the_same_over_processes_and_resume(tmp_path: Path) -> None:
     here = study("six", "mpl", planted=6, **SMALL)
     assert len(here.results) == 2 * (1 + 2 * 6)
@@ -113,9 +62,6 @@ def test_the_facts_of_the_paper() -> None:
     assert float(fp10000["slope"]) < 0.02 * float(fp50["slope"])
     assert float(fn10000["slope"]) > 0.5 * float(fn50["slope"])
     assert float(fp10000["rank"]) > 0.7
-    text = str(planted_parts(result)[0])
-    assert "six, 10,000 rows: a percent of false positives costs" in text
-    assert len(planted_figure(result).axes) == 4
 
 
 def test_the_stored_effects_are_those_of_the_paper() -> None:

@@ -373,7 +373,8 @@ class Judge:
         if self.how.columns or self.left_out:
             kept = {c.name for c in self.table.columns} | {self.counts.name if self.counts else ""}
             out = [n for n in self.all.names if n not in kept]
-            self.notes.append(Note(f"left out: {', '.join(repr(n) for n in out)}", "dropped"))
+            if out:
+                self.notes.append(Note(f"left out: {', '.join(map(repr, out))}", "dropped"))
         dropped = [n for n in self.all.names if self.decisions.get(n) == "dropped"]
         asked = [*self.left_out, *self.bins]
         self.notes += [self._repeats_note(name) for name in asked if self._repeats(name)]

@@ -91,7 +91,8 @@ class MarkedGraph:
         if confounded:
             pairs = ", ".join(f"{names[a]} <-> {names[b]}" for a, b in confounded[:5])
             more = ", …" if len(confounded) > 5 else ""
-            source.warn(f"{pairs}{more}: read as hidden common causes, which claim nothing")
+            what = "a hidden common cause" if len(confounded) == 1 else "hidden common causes"
+            source.warn(f"{pairs}{more}: read as {what}, so the pair may be related")
             if edges:
                 raise source.error(
                     "the graph has edges with two heads and edges without; orient the latter"
