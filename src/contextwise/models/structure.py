@@ -281,7 +281,7 @@ class Structure:
     ) -> Structure:
         """Rename some variables and states; see `Domain.renamed`."""
         domain = self.domain.renamed(names, states=states)
-        return self._realigned(alignment(self.domain, domain, align="position"))[0]
+        return self._realigned(alignment(self.domain, domain, align="position"))
 
     def aligned_to(self, domain: Domain, *, align: Align = "names") -> Structure:
         """Return the same structure over another domain.
@@ -302,8 +302,7 @@ class Structure:
         if domain == self.domain and align == "names":
             return self
         known = self.with_states_of(domain, align=align)
-        over = alignment(known.domain, domain, align=align)
-        return known._realigned(over)[0]
+        return known._realigned(alignment(known.domain, domain, align=align))
 
     def with_states_of(self, domain: Domain, *, align: Align = "names") -> Structure:
         """Give the graph of a file without states those of another domain's variables.
@@ -325,13 +324,13 @@ class Structure:
         features = tables(renamed, sorted(self.features.scopes())).features
         return Structure(renamed, features, origin=origin, directions=self.directions)
 
-    def _realigned(self, over: Alignment) -> tuple[Structure, IntArray]:
-        features, places = realigned(self.features, over)
+    def _realigned(self, over: Alignment) -> Structure:
+        features = realigned(self.features, over)
         directions = self.directions and self.directions.aligned(over)
         origin = self.origin
         if origin.numbers is not None:
             origin = replace(origin, numbers=origin.numbers._realigned(over))
-        return type(self)(over.target, features, origin=origin, directions=directions), places
+        return type(self)(over.target, features, origin=origin, directions=directions)
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -442,10 +441,7 @@ class LogLinear:
         return self._realigned(alignment(self.domain, domain, align=align))
 
     def _realigned(self, over: Alignment) -> LogLinear:
-        structure, places = self.structure._realigned(over)
-        weights = np.empty(len(self))
-        weights[places] = self.weights
-        return LogLinear(structure, weights)
+        return LogLinear(self.structure._realigned(over), self.weights)
 
     def restrict(self, context: Assignment | Box) -> LogLinear:
         """Return the model in a context; see `Structure.restrict`.
@@ -637,11 +633,11 @@ def _by_position(source: Domain, target: Domain) -> Alignment:
     return Alignment(target, places, tuple(tuple(range(c)) for c in source.cardinalities))
 
 
-def realigned(features: Features, over: Alignment) -> tuple[Features, IntArray]:
-    """Move features from the source to the target of an alignment; return their new indices too."""
+def realigned(features: Features, over: Alignment) -> Features:
+    """Move features from the source to the target of an alignment; they keep their order."""
     stays = (over.variables, *over.states)
     if all(places == tuple(range(len(places))) for places in stays):
-        return features, np.arange(len(features))
+        return features
     variables = np.array(over.variables, dtype=np.int64)[features.variables]
     values = np.zeros_like(features.values)
     for variable, places in enumerate(over.states):
@@ -650,6 +646,7 @@ def realigned(features: Features, over: Alignment) -> tuple[Features, IntArray]:
     pairs = features.pairs
     if pairs is not None:
         pairs = np.sort(np.array(over.variables, dtype=np.int32)[pairs], axis=1)
-    return normalized(
+    moved, _ = normalized(
         over.target.cardinalities, features.owners, variables, values, len(features), pairs
     )
+    return moved
