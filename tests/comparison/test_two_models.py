@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 
 from contextwise import Comparison, Domain, LogLinear, Structure, compare, distance
 from contextwise.comparison.confusion import RATES, Confusion
+from contextwise.comparison.question import pose
+from contextwise.counting import native
 from contextwise.errors import ContextwiseError, DomainError, EngineError
 from contextwise.testing import brute_force, families
+from hard import hard_models
 
 DOMAIN = Domain({"X0": 2, "X1": 2, "X2": 3})
 TRUE = Structure(DOMAIN, ["X0=0 & X1=1 & X2=1"])
@@ -226,6 +229,23 @@ def test_variables_of_some_pairs_count_the_assertions_of_these() -> None:
     found = compare("six", "six-guess", pairs=[("X0", "X1"), ("X1", "X2")])
     assertions = {variable.variable: variable.assertions for variable in found.variables()}
     assert assertions == {"X0": 16, "X1": 32, "X2": 16, "X3": 0, "X4": 0, "X5": 0}
+
+
+@pytest.mark.skipif(native.missing() is not None, reason="only the kernel has a budget")
+def test_the_bounds_of_the_distance_are_the_sum_of_those_of_the_pairs() -> None:
+    """`confusion_bounds` gives the narrowest intervals, so neither sum may be wider."""
+    models = hard_models(30, 75)
+    question = pose(models)
+    (a, b), pairs = [model.features for model in models], question.active_pairs()
+    for budget in (0, 1, 16):
+        unions = native.count_pairs(a, b, pairs, node_budget=budget)
+        found = Comparison(question, pairs, unions)
+        bounds = [found.pair_bounds(*pair).distance for pair in found.pair_names()]
+        low, high = found.distance_bounds
+        assert (low, high) == (sum(b[0] for b in bounds), sum(b[1] for b in bounds))
+        assert low <= distance(*models) <= high
+        places = unions.open_places  # their errors are fewer than the contexts in either model
+        assert (found.distances_at(places)[1] < unions.high[places, 2]).any()
 
 
 def test_ties_between_pairs_are_cut_by_the_errors_of_their_variables() -> None:

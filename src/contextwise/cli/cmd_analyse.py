@@ -232,7 +232,7 @@ def study(
     The folder gets results.csv, study.html, study.png, and study.json with the command, the seed,
     parameters and versions. Repeat the command to resume an interrupted study, or to add truths,
     learners, rows and repeats. Equal commands give equal results, whatever the number of processes.
-    What belongs to a changed learner is computed again, and the command says so.
+    The results of a changed learner are computed again, with a message.
 
     Exit codes: 0 done, 2 error, such as no learner that finished.
 

@@ -178,7 +178,7 @@ COUNTED = ("engine", "threads", "peers")
 
 
 class Counting(NamedTuple):
-    """How to count a comparison, as keywords of `contextwise.compare`."""
+    """The keywords of `contextwise.compare` that choose how to count."""
 
     engine: str = "auto"
     threads: int | None = None

@@ -583,7 +583,7 @@ class Judge:
         return None
 
     def _cut(self, column: Column) -> None:
-        """Cut a measurement into bins if the user says how."""
+        """Cut a measurement into the bins that the user gives."""
         name = column.name
         if name in self.bins and not column.is_numeric:
             raise DomainError(f"bins: column {name!r} is not made of numbers")

@@ -88,7 +88,7 @@ def names_people(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """What the rules may look at: a column, and what is known of its table and from the user."""
+    """The input of the rules: a column, facts about its table, and what the user decided."""
 
     column: Column
     rows: int
@@ -181,7 +181,7 @@ class Profile:
 
 
 class Rule(NamedTuple):
-    """A kind of column, when it is that, and what to do; no reason if it is used as it is."""
+    """A kind of column, the test for it, and the remedies; without a reason, it is usable."""
 
     kind: str
     when: str

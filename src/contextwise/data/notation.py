@@ -2,7 +2,7 @@
 
 ``2.674`` may be a decimal number or 2674. `decimal_sign` decides by the other values of a column:
 ``1.75`` can only have a decimal point, ``1.234.567`` only points between thousands. If no value
-decides, the column is unclear, and nobody guesses: see ``Column.is_unclear``.
+decides, the column is unclear, and the user must decide: see ``Column.is_unclear``.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _WITHOUT = {
 
 
 def _value(text: str, decimal: str) -> float:
-    """Return the number that a text stands for with this decimal sign; NaN if it is none."""
+    """Read a text as a number with this decimal sign; return NaN if it is not a number."""
     if text.isascii() and text.isdecimal():
         return float(text) if len(text) < _LONG else np.nan
     other = COMMA if decimal == POINT else POINT
@@ -102,7 +102,7 @@ def _unit(label: str) -> str:
 
 
 def numbers_of(labels: Sequence[str], decimal: str = "") -> FloatArray:
-    """Return the number that each label of a column stands for; NaN if it is none.
+    """Read each label of a column as a number; NaN where it is not a number.
 
     Without a decimal sign, use the one that the labels show, and a point if they show none. All
     labels but zeros have the same currency or percent sign, or those that have one are no numbers.

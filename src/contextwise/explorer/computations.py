@@ -158,8 +158,8 @@ class Recipe:
     """How to learn: the rows, how they are read, the learner, and its settings as written.
 
     With ``halves``, the learner also learns from that many random halves of the rows. ``counting``
-    are the columns that were chosen to say how often a row occurs. ``outcome`` is the variable in
-    question, empty for none.
+    are the columns that were chosen to say how often a row occurs. ``outcome`` is the outcome,
+    or empty.
     """
 
     rows: Upload

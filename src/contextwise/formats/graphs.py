@@ -41,7 +41,7 @@ class MarkedGraph:
     marks: dict[PairIndex, set[str]] = field(default_factory=dict)
     """The heads of the edges of each pair (a, b) with a < b: ``>`` at b, ``<`` at a, or none."""
     hidden: set[str] = field(default_factory=set)
-    """Nodes that nobody observes; the model is that of the others."""
+    """Unobserved nodes; the model is that of the other nodes."""
 
     def node(self, name: str, line: int | None = None) -> int:
         if not name:

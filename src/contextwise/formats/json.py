@@ -224,7 +224,7 @@ _RANGES = {
 
 
 def _plain_fields(record: type[Any]) -> dict[str, Kind]:
-    """Return the fields of a record that a file holds as they are, and the kind of each."""
+    """Return the fields of a record that a file holds unchanged, and the kind of each."""
     of_record = {field.name: field.type for field in fields(record)}
     kinds = {name: _TYPES[kind] for name, kind in of_record.items() if kind in _TYPES}
     return {
@@ -322,7 +322,7 @@ _DOCUMENT = {
 
 
 def _check(source: Source, value: Any, kind: Kind, path: Path) -> None:
-    """Raise if a value is not of a kind; say how to use the features if it is evidence."""
+    """Raise if a value is not of a kind; for evidence, explain how to load the features."""
     problem = first_problem(value, kind, path)
     if problem is not None:
         message, place = problem

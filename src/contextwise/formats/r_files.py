@@ -27,7 +27,7 @@ STARTS = (b"RDX", b"RDA", b"X\n", b"A\n", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
 TEXT_BYTES, MOST_TIMES = 400, 4
 """The memory for each text of a file, and for each byte that it may unpack to."""
 _TEXT, _TEXT_OF_ASCII = b"\x00\x04\x00\x09", b"\n262153\n"
-"""How a text starts in R's formats."""
+"""The first bytes of a text in R's formats."""
 
 
 class RArray(NamedTuple):

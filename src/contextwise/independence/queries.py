@@ -105,7 +105,7 @@ Token = tuple[str, str]
 
 
 def _split(parts: list[Token], text: str) -> list[list[Token]]:
-    """Return what is left of the bar and, if there is a bar, what is right of it."""
+    """Split tokens at the bar; without a bar, return all of them."""
     bars = [at for at, (kind, _) in enumerate(parts) if kind == "|"]
     if len(bars) > 1:
         raise ParseError(f"the query {text!r} has a second bar; {_HOW}")
@@ -275,7 +275,7 @@ class Answer:
 
     @property
     def equation_5(self) -> str:
-        """Where the paper's Eq. 5, read literally, differs from the answer; empty if it agrees."""
+        """The difference to the paper's Eq. 5, read literally; empty if the answers agree."""
         if self.by_equation_5 in (None, self.independent):
             return ""
         some, word = ("no", "independent") if self.by_equation_5 else ("a", "dependent")

@@ -63,7 +63,7 @@ FORMS = 12
 REFITS = 3
 """Trees that are refitted in each step of the search for a pair's tree."""
 ENOUGH = 0.8
-"""Rao's gain of what is there counts this much less, since it is approximate."""
+"""Rao's gain of blocks in the model counts this much less, since it is approximate."""
 SLACK = 3.0
 """Changes are refitted if they are this much worse, in nats, by what needs no fit."""
 COMMON = 8

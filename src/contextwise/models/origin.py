@@ -1,4 +1,4 @@
-"""`Origin`: where a structure comes from, as facts; whoever shows it makes the words.
+"""`Origin`: where a structure comes from, as facts. The code that shows it makes the words.
 
 A structure keeps its origin through renaming and reordering, and `.json` files store it, but for
 the facts about the file itself. It is no part of the claims, so ``==`` ignores it.
@@ -20,7 +20,7 @@ ROUNDING = 1e-9
 
 
 class ModelFile(NamedTuple):
-    """What a file of a model held; None is what its format does not count."""
+    """The contents of a model file; None for numbers that its format does not have."""
 
     name: str = ""  # empty if the model was not read from a file
     format: str = ""
@@ -56,7 +56,7 @@ class LearnedBy(NamedTuple):
 
 
 class ByValues(NamedTuple):
-    """How claims were read from numbers; see `contextwise.convert.by_values`."""
+    """The way in which claims were read from numbers; see `contextwise.convert.by_values`."""
 
     tolerance: float
     zeros: bool  # some numbers are 0
@@ -70,7 +70,7 @@ class ByValues(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """Where a structure comes from.
+    """The file, learner or numbers that a structure comes from.
 
     Attributes
     ----------

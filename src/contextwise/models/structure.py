@@ -382,7 +382,7 @@ class LogLinear:
 
     @property
     def origin(self) -> Origin:
-        """Where the structure comes from; ignored by ``==``."""
+        """The origin of the structure; ignored by ``==``."""
         return self.structure.origin
 
     @property

@@ -85,7 +85,7 @@ def h_tp(true: Iterable[Feature], guess: Sequence[Feature], pair: Pair) -> list[
 def h_fn(
     true: Sequence[Feature], guess: Sequence[Feature], pair: Pair, domain: Variables
 ) -> list[Feature]:
-    """Return H^FN: what is left of the true features without those of the guess (Eq. 41, Lemma 2).
+    """Return H^FN: the true features minus those of the guess (Eq. 41, Lemma 2).
 
     >>> V = {"A": 2, "B": 2, "C": 2}
     >>> h_fn([Feature("<A=1, B=1>")], [Feature("<A=1, B=1, C=1>")], ("A", "B"), V)

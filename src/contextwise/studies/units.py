@@ -181,7 +181,7 @@ class Strong:
 
 
 class MadeGuess(NamedTuple):
-    """A guess and what is known about how it was made; without a model, why there is none."""
+    """A guess with the record of how it was made; without a model, the record has the reason."""
 
     record: Mapping[str, Any]
     model: Model | None = None
@@ -202,7 +202,7 @@ class GuessSource(Protocol):
 
     @property
     def identity(self) -> Identity:
-        """What its guesses depend on."""
+        """The parameters and versions that its guesses depend on."""
 
     def guesses(self, data: DataSet, time_limit: float | None) -> Iterator[MadeGuess]:
         """Yield the guesses of one data set."""
@@ -272,7 +272,7 @@ class Learned:
     label: str
     learner: Learner
     elsewhere: bool = field(default=False)
-    """Whether it runs in a process with a fixed hash seed, as code of others may depend on it."""
+    """True to run it in a process with a fixed hash seed, on which code of others may depend."""
     unsent: str = ""
     """Why it cannot be sent to another process; empty if it can."""
 

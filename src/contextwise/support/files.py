@@ -73,7 +73,7 @@ def too_large(name: str, most: int) -> ParseError:
 
 
 def read_up_to(file: IO[bytes], most: int, name: str) -> bytes:
-    """Return what a packed file holds; raise as soon as it is too much."""
+    """Unpack a file; raise as soon as its contents exceed the limit."""
     plain = io.BytesIO()
     while chunk := file.read(CHUNK_BYTES):
         if plain.tell() + len(chunk) > most:

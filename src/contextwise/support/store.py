@@ -174,7 +174,7 @@ class Store:
             db.execute("INSERT OR REPLACE INTO about (key, value) VALUES (?, ?)", row)
 
     def remembered(self, key: str) -> Any:
-        """Return the value that was kept under a name; None if there is none."""
+        """Return the value kept under a name, or None."""
         with _explained(self.path):
             query = "SELECT value FROM about WHERE key = ?"
             row = self._db.execute(query, (f"note {key}",)).fetchone()

@@ -500,7 +500,7 @@ class Logit {
           size_(logit.cells_.first(to_) - first_),
           own_(size_, logit.size()),
           variance_(size_) {
-      // The factor lets this block adapt, too. Its part of the inverse says how much that is.
+      // The factor lets this block adapt, too. Its part of the inverse is the size of that effect.
       for (std::size_t k = 0; k < size_; ++k) own_.at(k, first_ + k) = 1.0;
       logit.factor_.solve_lower(own_, first_);
       variance_.subtract(own_, own_, first_);

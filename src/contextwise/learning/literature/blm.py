@@ -7,7 +7,7 @@ the model if it improves the score, which is the pseudo-log-likelihood minus a p
 This goes over all rows until nothing is added. The model starts with all single literals.
 
 The paper leaves open, or does otherwise: here the score of a candidate is its **gain**, by its best
-weight with all other weights as they are; after each pass over the rows all weights are fitted
+weight while all other weights stay fixed; after each pass over the rows all weights are fitted
 again, and features of weight 0 are dropped. The price of a literal is ``penalty`` · ln(rows)/2.
 Rows are taken by how often they occur, and nearness is the number of literals of the feature that
 hold. It is readable, not fast: use it up to about 30 variables and some thousand distinct rows.
