@@ -24,8 +24,9 @@ from contextwise.analysis.groups_of_rows import GroupsOfColumns, for_groups, gro
 from contextwise.analysis.resampling import Repeats
 from contextwise.comparison.question import Pair
 from contextwise.data.columns import DataSummary
+from contextwise.data.draws import split_rows
 from contextwise.data.options import RowOptions, row_options
-from contextwise.data.rows import Data, DataLike, as_advised, split_rows
+from contextwise.data.rows import Data, DataLike, as_advised
 from contextwise.errors import DomainError, OpenResult, TooLargeError
 from contextwise.evidence.claim_tests import judge_claims
 from contextwise.evidence.pair_records import Interaction, PairsTested, Settings

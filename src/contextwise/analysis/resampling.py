@@ -19,7 +19,8 @@ from contextwise.comparison.matrix import DistanceMatrix, matrix_of
 from contextwise.comparison.question import Pair, pose
 from contextwise.comparison.two_models import Comparison, compare
 from contextwise.counting.extraction import CoverSource, covered_pairs
-from contextwise.data.rows import Data, DataLike, DomainLike, draw_data, read_once
+from contextwise.data.draws import draw_data, read_once
+from contextwise.data.rows import Data, DataLike, DomainLike
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation.ensembles import Ensemble
 from contextwise.evidence.claim_tests import judge_claims

@@ -11,7 +11,7 @@ the advice is ``--subject id``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from contextwise.data.table import Column
+from contextwise.support.arrays import FloatArray, IntArray
 
 FEWEST_ROWS_TO_JUDGE = 5
 """From this number of rows on, values that all differ or number the rows are not a category."""
@@ -66,6 +67,8 @@ _LARGE_NUMBER = re.compile(r"(number|code|no|nr|key)\.?$", re.I)
 
 Remedies = tuple[tuple[str, str], ...]
 """Options and their values, such as ``("drop", "id")``; the first is the advice."""
+Problem = tuple[str, Remedies]
+"""A reason why a column cannot be used, and what can be done."""
 
 
 def names_people(name: str) -> str:
@@ -86,12 +89,22 @@ def names_people(name: str) -> str:
     return "set" if _SETS.fullmatch(last) else "id" if has_id else ""
 
 
+def is_in_order(column: Column, rows: int) -> bool:
+    """Check for 1..n or 0..n-1 in order."""
+    if rows < FEWEST_ROWS_TO_JUDGE or len(column.labels) != rows:
+        return False
+    numbers = column.numbers[column.codes]
+    return numbers[0] in (0, 1) and bool((np.diff(numbers) == 1).all())
+
+
 @dataclass(frozen=True, eq=False)
 class Profile:
     """The input of the rules: a column, facts about its table, and what the user decided."""
 
     column: Column
     rows: int
+    use: str = ""  #: a kind that the user, the source or a table of counts gives it
+    is_index: bool = False  #: the labels of the rows, by its name and its values
     counted: bool = False  #: another column tells how often each row occurs
     in_file: bool = False  #: the table is a file, not a frame
     is_array: bool = False  #: the cells have no names and no file
@@ -100,6 +113,11 @@ class Profile:
     cut: bool = False  #: the user says how to cut it
     insisted: bool = False  #: a category, says the user
     has_subjects: bool = False  #: another column has the subjects
+    counts: FloatArray | None = None  #: how often each row occurs
+    asks_about_missing: bool = False  #: the user has not decided about missing values
+    tokens: Sequence[str] = ()  #: what stood in the empty cells
+    lines: IntArray | None = None  #: the line of each row in the file
+    kind: str = ""  #: by the rules
 
     @property
     def name(self) -> str:
@@ -120,11 +138,7 @@ class Profile:
 
     @cached_property
     def is_in_order(self) -> bool:
-        """True for 1..n or 0..n-1 in order."""
-        if self.rows < FEWEST_ROWS_TO_JUDGE or self.values != self.rows:
-            return False
-        numbers = self.column.numbers[self.column.codes]
-        return numbers[0] in (0, 1) and bool((np.diff(numbers) == 1).all())
+        return is_in_order(self.column, self.rows)
 
     @cached_property
     def repeats(self) -> bool:
@@ -223,7 +237,31 @@ def _bins(p: Profile) -> Remedies:
     return (("bins", f"{p.name}={BINS}"), *((("category", p.name),) if may_be_codes else ()))
 
 
+def _counts(p: Profile) -> Remedies:
+    many = p.values > MOST_WHOLE
+    other = ("bins", f"{p.name}={BINS}") if many else ("category", p.name)
+    return ("counts", p.name), other
+
+
 RULES = (
+    Rule("counts", "`--counts` names it", lambda p: p.use == "counts"),
+    Rule("subject", "`--subject` names it", lambda p: p.use == "subject"),
+    Rule("weights", "`--row-weights` names it", lambda p: p.use == "weights"),
+    Rule("left out", "`--drop` names it, or `--columns` does not", lambda p: p.use == "left out"),
+    Rule(
+        "row numbers",
+        "a first column without a name, or called rownames or index, whose values all differ "
+        "(dropped)",
+        lambda p: p.is_index,
+    ),
+    Rule(
+        "counts",
+        "whole numbers next to categories whose combinations never repeat, see below",
+        lambda p: p.use == "asked",
+        lambda _: "looks like counts of the other columns",
+        _counts,
+    ),
+    Rule("counts", "one of several such columns", lambda p: p.use == "wide"),
     Rule("empty", "no values", lambda p: not p.values, lambda _: "no values"),
     Rule("measurement", "`--bins` names it", lambda p: p.cut),
     Rule("category", "`--category` names it", lambda p: p.insisted),

@@ -24,29 +24,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from hashlib import sha256
-from itertools import pairwise
 from pkgutil import get_data
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.data.columns import (
-    COUNT_NAMES,
-    Bins,
-    ColumnSummary,
-    DataSummary,
-    Decisions,
-    Judge,
-    UnclearData,
-    check_counts,
-    unclear_decimals,
-    without_missing,
-)
+from contextwise.data.bins import MISSING_STATE, binned, edges_note, upper_edges
+from contextwise.data.columns import ColumnSummary, DataSummary, Decisions, UnclearData, judge
 from contextwise.data.containers import container_table
+from contextwise.data.counted import COUNT_NAMES, check_counts
+from contextwise.data.missing import without_missing
 from contextwise.data.notation import SIGNS, numbers_of
 from contextwise.data.options import RowOptions, find_name, find_values, row_options
-from contextwise.data.table import Column, Note, Sheet, label_of, python_table, with_decimals
+from contextwise.data.questions import unclear_decimals
+from contextwise.data.table import Column, Note, Sheet, python_table, with_decimals
 from contextwise.data.text import text_table
 from contextwise.errors import ContextwiseError, DomainError, ParseError, TooLargeError, require
 from contextwise.formats import FORMATS
@@ -68,11 +60,8 @@ BUNDLED = {"berkeley": "Freq", "titanic": None, "women-math": None}
 
 LARGEST_CODE = 9_999
 """The largest code of a column without a name; larger numbers are measurements."""
-MISSING_STATE = "missing"
 MOST_EXPANDED = 50_000_000
 """The most cells into which counted rows are expanded."""
-MOST_DRAWN, MOST_EXACT = 2**20, 10**9
-"""More observations are drawn by their counts, and beyond the second each by itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,7 +284,7 @@ def as_advised(
     if isinstance(data, Data):
         return data, how, None
     table = _raw_table(data, how)  # once: a stream ends, and a LazyFrame is computed
-    summary = Judge(_settled(table, how), how).decide()[0]
+    summary = judge(_settled(table, how), how)[0]
     if summary.obstacle or any(map(_needs_an_answer, summary.unclear)):
         raise UnclearData(summary)
     advised = summary.remedy
@@ -343,7 +332,7 @@ def summarize_data(data: DataLike, options: RowOptions | None = None) -> DataSum
     'Try: contextwise learn people.csv --bins age=4'
     """
     how = options or RowOptions()
-    return Judge(_source_table(data, how), how).decide()[0]
+    return judge(_source_table(data, how), how)[0]
 
 
 def infer_domain(data: DataLike) -> Domain:
@@ -459,6 +448,9 @@ def _file_table(content: bytes, name: str, how: RowOptions) -> Sheet:
         raise
 
 
+_WORDS = {sign: word for word, sign in SIGNS.items() if len(word) > 1}
+
+
 def _decimals(columns: Sequence[Column]) -> list[str]:
     """Return the decimal signs that other rows need to be read in the same way."""
     chosen = [column for column in columns if column.decimal and column.has_two_readings]
@@ -492,12 +484,12 @@ def _read(table: Sheet, how: RowOptions) -> Data:
     if decisions.counts is not None:
         counts = check_counts(decisions.counts, table)
         sheet, counts = sheet.take(counts > 0), counts[counts > 0]
-    binned: dict[str, list[float]] = {}
+    edges: dict[str, list[float]] = {}
     for k, column in enumerate(sheet.columns):
         name, bins = column.name, decisions.bins.get(column.name)
         if bins is not None:
-            sheet.columns[k], binned[name] = _binned(column, bins, counts)
-            text = _edges_note(name, binned[name])
+            sheet.columns[k], edges[name] = binned(column, bins, counts)
+            text = edges_note(name, edges[name])
             notes.append(Note(text, "decision", name, f"--bins {name}=N"))
     sheet.columns.extend(c for c in (subject, weights) if c is not None)  # rows drop from all
     if decisions.missing == "drop" and any(column.missing for column in sheet.columns):
@@ -518,7 +510,7 @@ def _read(table: Sheet, how: RowOptions) -> Data:
         notes += _added_note(sheet, domain)
         stored = {
             "dropped": decisions.dropped,
-            "bins": binned,
+            "bins": edges,
             "missing": None if how.missing == "error" else how.missing,
             "na": list(how.na),
             "decimal": _decimals(decisions.columns),
@@ -594,7 +586,7 @@ def _ordered(texts: Sequence[str], domain: Domain) -> list[str]:
 
 
 def _decided(table: Sheet, how: RowOptions) -> Decisions:
-    summary, decisions = Judge(table, how).decide()
+    summary, decisions = judge(table, how)
     if summary.obstacle or summary.unclear:
         raise UnclearData(summary)
     return decisions
@@ -653,80 +645,6 @@ def _with_missing_state(column: Column) -> Column:
     codes = np.where(column.codes < 0, len(column.labels), column.codes)
     declared = None if column.declared is None else (*column.declared, MISSING_STATE)
     return replace(column, declared=declared).mapped(labels, codes)
-
-
-# -- bins ------------------------------------------------------------------------------------------
-
-_WORDS = {sign: word for word, sign in SIGNS.items() if len(word) > 1}
-_BIN = re.compile(r"(?:up to|.+ to) (\S+)|above (\S+)")
-
-
-def _edges_note(name: str, edges: Sequence[float]) -> str:
-    """Say where a column was cut."""
-    if not edges:
-        return f"{name!r} has one bin: most of its values are equal"
-    bins = f"{len(edges) + 1} bins"
-    return f"{name!r} cut at {', '.join(map(label_of, edges))} into {bins} (--bins)"
-
-
-def _binned(column: Column, bins: Bins, counts: IntArray | None) -> tuple[Column, list[float]]:
-    """Cut numbers at points, or into bins with equally many observations; return upper edges."""
-    edges = list(bins) if isinstance(bins, tuple) else _even_edges(column, bins, counts)
-    states = bin_labels(edges, bool((column.numbers % 1 == 0).all()))
-    places = np.searchsorted(edges, column.numbers)
-    labels = [states[k] for k in places.tolist()]
-    return replace(column.mapped(labels), declared=tuple(states)), edges
-
-
-def _even_edges(column: Column, bins: int, counts: IntArray | None) -> list[float]:
-    """Return upper edges of bins with about equally many observations."""
-    present = column.codes >= 0
-    weights = np.bincount(
-        column.codes[present],
-        None if counts is None else counts[present],
-        minlength=len(column.labels),
-    )
-    order = np.argsort(column.numbers)
-    values, running = column.numbers[order], np.cumsum(weights[order])
-    wanted = running[-1] * np.arange(1, bins) / bins
-    # Rounding must not move an edge to the next value.
-    places = np.unique(np.searchsorted(running, wanted * (1 - 1e-12)))
-    # An edge above the largest value would make an empty bin.
-    places = places[places < len(values) - 1]
-    return [_short_edge(values[k], values[k + 1]) for k in places.tolist()]
-
-
-def _short_edge(value: float, following: float) -> float:
-    """Return the shortest decimal number from a value to just below the next one."""
-    if value % 1 == 0:
-        return float(value)
-    for digits in range(1, 17):
-        edge = float(f"{value:.{digits}g}")
-        if value <= edge < following:
-            return edge
-    return float(value)
-
-
-def bin_labels(edges: Sequence[float], whole: bool) -> list[str]:
-    """Return the labels of bins: ``up to 25``, ``26 to 40``, ``above 40``."""
-    if not edges:
-        return ["all"]
-    inner = [
-        f"{label_of(low // 1 + 1 if whole else low)} to {label_of(high)}"
-        for low, high in pairwise(edges)
-    ]
-    return [f"up to {label_of(edges[0])}", *inner, f"above {label_of(edges[-1])}"]
-
-
-def _upper_edges(states: Sequence[str]) -> npt.NDArray[np.float64] | None:
-    """Return the upper edges of states that are bins, else None."""
-    matches = [_BIN.fullmatch(state) for state in states if state != MISSING_STATE]
-    if len(matches) < 2 or not all(matches):
-        return None
-    edges = numbers_of([match[1] or "" for match in matches[:-1] if match])
-    last = matches[-1]
-    is_last = last is not None and last[2] is not None
-    return edges if is_last and not np.isnan(edges).any() and (np.diff(edges) > 0).all() else None
 
 
 # -- from columns to positions of states -----------------------------------------------------------
@@ -794,7 +712,7 @@ def _encoded(sheet: Sheet, domain: Domain) -> IntArray:
     rows = np.empty((count, len(domain)), dtype=np.int64)
     for variable, column in enumerate(sheet.columns):
         states = domain.states[variable]
-        known, edges = domain.state_positions[variable], _upper_edges(states)
+        known, edges = domain.state_positions[variable], upper_edges(states)
         if edges is not None and column.is_unclear:
             reason, *ways = unclear_decimals(column)
             options = ", or ".join(row_options(decimal=text).command() for _, text in ways)
@@ -864,81 +782,6 @@ def format_rows(rows: npt.NDArray[Any], names: Sequence[str] | None = None) -> s
         writer.writerow(names)
     writer.writerows(rows.tolist())
     return text.getvalue()
-
-
-def read_once(data: DataLike, domain: DomainLike | None) -> tuple[DataLike, Data]:
-    """Return data in their own form, which a user's learner may need, and as `Data`."""
-    keeps_its_form = hasattr(data, "iloc") or isinstance(data, Data | np.ndarray | list)
-    raw = data if keeps_its_form else as_data(data, domain)
-    return raw, as_data(raw, domain)
-
-
-def take_rows(data: DataLike, rows: IntArray) -> DataLike:
-    """Return some rows of a frame, an array, a list or `Data`, in the same form."""
-    if isinstance(data, Data):
-        return data.take(rows)
-    if hasattr(data, "iloc"):
-        return data.iloc[rows]
-    return data[rows] if hasattr(data, "shape") else [data[row] for row in rows.tolist()]
-
-
-def draw_data(data: DataLike, rows: Data, share: float | None, seed: Any) -> DataLike:
-    """Draw a share of the rows without replacement, or as many with it for None.
-
-    ``rows`` are the same data as `Data`. Very many counted rows are drawn by their counts.
-    """
-    rng = np.random.default_rng(seed)
-    if isinstance(data, Data) and data.multiplicity is not None and len(data) > MOST_DRAWN:
-        if share is None:
-            counts = rng.multinomial(len(data), data.multiplicity / len(data))
-        else:
-            counts = _draw_counts(data.multiplicity, round(share * len(data)), rng)
-        return data.with_counts(counts)
-    return take_rows(data, draw_rows(len(rows), rows.subjects, share, rng))
-
-
-def split_rows(data: Data, share: float, seed: Any) -> tuple[Data, Data]:
-    """Draw a share of the rows, or all rows of a share of the subjects; return it and the rest."""
-    rng = np.random.default_rng(seed)
-    if data.multiplicity is not None and len(data) > MOST_DRAWN:
-        counts = _draw_counts(data.multiplicity, round(share * len(data)), rng)
-        return data.with_counts(counts), data.with_counts(data.multiplicity - counts)
-    units = units_of(len(data), data.subjects)
-    count = int(units.max(initial=-1)) + 1
-    chosen = np.zeros(count, dtype=bool)
-    chosen[rng.permutation(count)[: round(share * count)]] = True
-    mask = chosen[units]
-    return data.take(mask), data.take(~mask)
-
-
-def _draw_counts(counts: IntArray, number: int, rng: np.random.Generator) -> IntArray:
-    """Draw a number of observations of counted rows without replacement."""
-    if counts.sum() < MOST_EXACT:
-        return rng.multivariate_hypergeometric(counts, number, method="marginals")
-    return rng.binomial(counts, number / int(counts.sum()))  # each by itself: the same but for 1e-5
-
-
-def units_of(count: int, subjects: IntArray | None) -> IntArray:
-    """Return the unit that each row is drawn with: itself, or its subject."""
-    if subjects is None:
-        return np.arange(count)
-    return np.asarray(np.unique(subjects, return_inverse=True)[1])
-
-
-def draw_rows(
-    count: int, subjects: IntArray | None, share: float | None, rng: np.random.Generator
-) -> IntArray:
-    """Draw a share of the rows without replacement, or as many with it for None; return numbers.
-
-    If rows belong to subjects, draw whole subjects.
-    """
-    units = units_of(count, subjects)
-    number = int(units.max()) + 1
-    if share is None:
-        drawn = rng.integers(number, size=number)
-    else:
-        drawn = rng.choice(number, min(number, max(1, round(share * number))), replace=False)
-    return np.repeat(np.arange(count), np.bincount(drawn, minlength=number)[units])
 
 
 def by_position(model: M) -> M:

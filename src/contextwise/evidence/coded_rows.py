@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from contextwise.data.rows import MISSING_STATE, Data
+from contextwise.data.bins import MISSING_STATE
+from contextwise.data.rows import Data
 from contextwise.errors import DomainError
 from contextwise.evidence.pair_records import Folded
 from contextwise.models.domain import Domain
