@@ -25,8 +25,9 @@ from contextwise.support.arrays import FloatArray, IntArray, WordArray
 Scope = TypeVar("Scope", bound=Sequence[int])
 T = TypeVar("T", bound=np.generic)
 
-LITERALS = 2**23
-"""The most literals (cells times variables) of all tables that are made at once."""
+LITERALS, WORDS = 2**23, 2**25
+"""The most literals (cells times variables) of all tables that are made at once, and the most words
+of their value sets."""
 
 AXES = 30
 """The most variables of one table; NumPy allows 32 axes."""
@@ -46,16 +47,16 @@ def check_scopes(domain: Domain, scopes: Iterable[Scope], advice: str = "") -> l
     The message ends with ``advice``.
     """
     taken: list[Scope] = []
-    total = 0
+    total, most = 0, min(LITERALS, WORDS // words_of(domain.cardinalities))
     for scope in scopes:
         cells = prod(domain.cardinalities[v] for v in scope)
         total += cells * len(scope)
         taken.append(scope)
-        if cells * len(scope) > LITERALS or len(scope) > AXES:
+        if cells * len(scope) > most or len(scope) > AXES:
             names = listed((domain.names[v] for v in scope), 3)
             reason = f"a table over {names} has {readable(cells)} cells, which is too large"
-        elif total > LITERALS:
-            reason = f"the tables have over {LITERALS:,} literals, which is too many"
+        elif total > most:
+            reason = f"the tables have over {most:,} literals, which is too many"
         else:
             continue
         raise TooLargeError(f"{reason}; {advice}" if advice else reason)
