@@ -95,7 +95,7 @@ NOT_YET = {
     *("report/analysis_contrasts", "report/analysis_drawings", "report/analysis_notes"),
     *("report/analysis_parts", "report/claims", "report/differences", "report/evaluations"),
     *("report/groups_of_rows", "report/html"),
-    "report/words",
+    "support/words",
 }
 
 

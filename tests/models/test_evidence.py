@@ -76,9 +76,9 @@ def test_evidence_of_other_features_is_refused() -> None:
 def test_words() -> None:
     supported, untestable, weak = CLAIMS
     assert supported.sentence == "A–B depend when C=x"
-    assert supported.finding == "p = 0.001, odds ratio above 3"
+    assert supported.finding == "p = 0.001, odds ratio above 3.0"
     assert untestable.finding == "no row carries information"
-    assert weak.finding == "p = 0.4 (1 corrected), V 0.2 (0 to 0.6), differs between groups"
+    assert weak.finding == "p = 0.4 (1 corrected), V 0.20 (0.00 to 0.60), differs between groups"
     assert EVIDENCE.about("B", "A") == [supported]
     assert EVIDENCE.summary == (
         "The 10 rows that the learner saw support 1 of 2 claims of dependence. "

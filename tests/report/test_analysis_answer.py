@@ -24,7 +24,7 @@ from contextwise.report.analysis_answer import (
     verdict_note,
 )
 from contextwise.report.analysis_contrasts import contrast_of, effect_by_state
-from contextwise.report.words import Name, Phrase, p_text, percent, points, ratio
+from contextwise.support.words import Name, Phrase, p_text, percent, points, ratio
 
 
 def effect(kind: str, at: str, reference: str, estimate: float, **more: Any) -> PairEffect:

@@ -7,7 +7,6 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property, partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -31,9 +30,10 @@ from contextwise.models.domain import Domain, literals_of
 from contextwise.models.evidence import ClaimEvidence, Evidence
 from contextwise.models.structure import Structure, features_of, structure_of
 from contextwise.support.effort import NEVER, Deadline, Effort, OutOfTime, Progress
-from contextwise.support.formatting import Printed, percent
+from contextwise.support.formatting import Printed
 from contextwise.support.other_process import sent_by_value
 from contextwise.support.store import Store, Unit, run_units
+from contextwise.support.words import exact_percent
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
@@ -174,7 +174,7 @@ class Stability(Printed):
             return "The structure of all rows has no dependencies."
         new = [ratio(c.fp, c.tp + c.fp) for c in self._comparisons if c.tp + c.fp]
         rows = "a resample" if self.how == "bootstrap" else f"{100 * self.share:g} % of the rows"
-        finds, adds = (percent(Fraction(x), 1) for x in (again, fmean(new) if new else 0.0))
+        finds, adds = (exact_percent(x) for x in (again, fmean(new) if new else 0.0))
         return (
             f"Learning again from {rows} finds {finds} of the dependencies again; {adds} of the "
             "dependencies it finds are new."
@@ -277,7 +277,7 @@ def stability(
     (0.0, 1.0, 6)
     >>> print(result.claims(dependent=True)[0])
     v0–v1 depend in every context: in 6 of 6 resamples;
-    rows: supported, p = 2.1e-27, V 1 (0.96 to 1)
+    rows: supported, p < 0.001, V 1.00 (0.96 to 1.00)
     """
     if resamples < 2:
         raise ContextwiseError(f"resamples must be >= 2, got {resamples}")

@@ -13,6 +13,7 @@ from contextwise.cli.inputs import load, load_data, only_one_from_stdin, time_le
 from contextwise.errors import ContextwiseError
 from contextwise.support import files
 from contextwise.support.formatting import plural
+from contextwise.support.words import p_is
 
 if TYPE_CHECKING:
     from contextwise.data.options import RowOptions
@@ -88,7 +89,7 @@ def _goodness(fitted: GoodnessOfFit) -> str:
     head = f"without a penalty: log-likelihood {fitted.log_likelihood:,.2f}"
     if fitted.parameters is None:
         return f"{head}; the number of free parameters is unknown"
-    p_value = "" if fitted.p_value is None else f" (p = {fitted.p_value:.2g})"
+    p_value = "" if fitted.p_value is None else f" ({p_is(fitted.p_value)})"
     return (
         f"{head}, {plural(fitted.parameters, 'free parameter')}, AIC {fitted.aic:,.2f}, "
         f"BIC {fitted.bic:,.2f}, G² {fitted.g_squared:,.2f} on {fitted.degrees_of_freedom:,} "

@@ -33,7 +33,8 @@ from contextwise.models.notation import Literal as ValueLiteral
 from contextwise.models.notation import between, write_literals
 from contextwise.support.arrays import IntArray
 from contextwise.support.effort import QUIET, Deadline, Effort, Progress
-from contextwise.support.formatting import Printed, percent
+from contextwise.support.formatting import Printed
+from contextwise.support.words import exact_percent
 
 if TYPE_CHECKING:
     from contextwise.comparison.tolerances import AtTolerance
@@ -90,7 +91,7 @@ class PairExplanation(Printed):
         return [{"first": first, "second": second, **r.record()} for r in self.regions]
 
     def __repr__(self) -> str:
-        errors = percent(self.errors, self.contexts) if self.contexts else "0 %"
+        errors = exact_percent(self.errors, self.contexts) if self.contexts else "0 %"
         return f"PairExplanation({between(self.pair)}, {errors}, {len(self.regions)} regions)"
 
     def record(self) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from contextwise.errors import ContextwiseError, require
 from contextwise.support.arrays import FloatArray
 from contextwise.support.formatting import Printed, listed, rate
 from contextwise.support.statistics import holm
+from contextwise.support.words import p_is
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
@@ -177,7 +178,7 @@ class GroupComparison(Printed):
             p_value = self.difference(best, other).adjusted
             if p_value is not None:
                 verdict = better if p_value <= self.level else alike
-                verdict.append(f"{other} (p = {p_value:.2g})")
+                verdict.append(f"{other} ({p_is(p_value)})")
         corrected = " after Holm's correction" if len(self.differences) > 1 else ""
         clauses = []
         if better:

@@ -31,6 +31,7 @@ from contextwise.models.structure import Structure
 from contextwise.support.arrays import IntArray, WordArray
 from contextwise.support.effort import Deadline, Effort, Progress
 from contextwise.support.formatting import Printed, number
+from contextwise.support.words import p_is
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
@@ -120,7 +121,7 @@ class Chance(Printed):
         return f"{subject} {self._judge(self.p_value)}."
 
     def _judge(self, p_value: float) -> str:
-        p = f"(p = {p_value:.2g})"
+        p = f"({p_is(p_value)})"
         if p_value <= ALPHA:
             return f"better than chance {p}"
         if (1 + self.draws) * ALPHA < 1:

@@ -40,6 +40,7 @@ from contextwise.models.structure import (
 )
 from contextwise.support.effort import Deadline, Effort, Progress
 from contextwise.support.formatting import Printed, plural
+from contextwise.support.words import p_is
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
@@ -98,7 +99,7 @@ class Check(Printed):
                 f"{len(self.overall.simulated)} of at least {needed} simulated data sets."
             )
         contradict = "contradict" if p_value <= self.evidence.level else "do not contradict"
-        start = f"Overall, the rows {contradict} the structure (p = {p_value:.2g})."
+        start = f"Overall, the rows {contradict} the structure ({p_is(p_value)})."
         return f"{start} {self.evidence.summary}"
 
     @property

@@ -14,8 +14,10 @@ from math import inf
 from typing import Any, Literal
 
 from contextwise.models.notation import Literal as NamedLiteral
-from contextwise.models.notation import between, quoted, where, write_literals
+from contextwise.models.notation import between as between_names
+from contextwise.models.notation import quoted, where, write_literals
 from contextwise.support.formatting import Printed, listed, plural
+from contextwise.support.words import between, p_is, p_text, ratio, strength
 
 Kind = Literal["independent", "dependent", "d-separated"]
 """The kind of a claim; each is a family of tests with a correction of its own."""
@@ -44,27 +46,32 @@ class Effect:
     differs: bool = False  # the odds ratio differs between the groups of rows
 
     @property
-    def short(self) -> str:
-        """The value alone: ``odds ratio 1.9``, or ``odds ratio above 27`` at a zero cell."""
+    def is_known(self) -> bool:
+        """False if the rows leave every value open."""
+        return not (self.low == 0 and self.high == inf)
+
+    @property
+    def number(self) -> str:
+        """The value alone: ``1.9``, or ``above 27`` at a zero cell, where an odds ratio is inf."""
+        if self.measure == "V":
+            return strength(self.value)
         if self.value == inf:
-            return f"{self.measure} above {two_digits(self.low)}"
-        if self.value == 0 and self.measure == "odds ratio":
-            return f"{self.measure} below {two_digits(self.high)}"
-        return f"{self.measure} {two_digits(self.value)}"
+            return f"above {ratio(self.low)}"
+        return f"below {ratio(self.high)}" if self.value == 0 else ratio(self.value)
+
+    @property
+    def text(self) -> str:
+        """The value with its interval: ``1.9 (1.6 to 2.3)``."""
+        if not self.is_known:
+            return "unknown"
+        if self.measure == "odds ratio" and self.value in (0, inf):
+            return self.number
+        written = strength if self.measure == "V" else ratio
+        return f"{self.number} ({between(self.low, self.high, written)})"
 
     def __str__(self) -> str:
-        is_limit = self.measure == "odds ratio" and self.value in (0, inf)
-        text = (
-            self.short
-            if is_limit
-            else f"{self.short} ({two_digits(self.low)} to {two_digits(self.high)})"
-        )
-        return f"{text}, differs between groups" if self.differs else text
-
-
-def two_digits(value: float) -> str:
-    """Write a number with two digits: ``0.021``, ``1.9``, ``470``."""
-    return f"{float(f'{value:.2g}'):,.0f}" if 100 <= value < inf else f"{value:.2g}"
+        differs = ", differs between groups" if self.differs else ""
+        return f"{self.measure} {self.text}{differs}"
 
 
 @dataclass(frozen=True)
@@ -107,19 +114,19 @@ class ClaimEvidence:
         """The claim in words, such as ``"A–B depend when C=yes"``."""
         depend = "depend" if self.dependent else "are independent"
         given = f" given {', '.join(map(quoted, self.given))}" if self.claim == KINDS[2] else ""
-        return f"{between(self.pair)} {depend}{given} {where(self.region)}"
+        return f"{between_names(self.pair)} {depend}{given} {where(self.region)}"
 
     @property
     def finding(self) -> str:
-        """The result of the test: ``"p = 8e-16, odds ratio 1.9 (1.6 to 2.3)"``.
+        """The result of the test: ``"p < 0.001, odds ratio 1.9 (1.6 to 2.3)"``.
 
         If p is not significant, the corrected p follows it: ``"p = 0.02 (0.13 corrected), V 0.1"``.
         """
         if self.p is None:
             return self.reason
-        p = p_text(self.p)
-        if self.verdict not in (CONTRADICTED, SUPPORTED) and p != p_text(self.adjusted or 0.0):
-            p += f" ({self.adjusted:.2g} corrected)"
+        p = p_is(self.p)
+        if self.verdict not in (CONTRADICTED, SUPPORTED) and p != p_is(self.adjusted):
+            p += f" ({p_text(self.adjusted)} corrected)"
         differs = f"differs by {self.context}" if self.context else ""
         return ", ".join([p, *map(str, filter(None, (self.effect, differs, self.reason)))])
 
@@ -246,11 +253,6 @@ class Evidence(Printed):
             late = plural(self.unfinished, "pair")
             text = f"{text} The time limit ended the check: {late} not tested.".lstrip()
         return text
-
-
-def p_text(p: float) -> str:
-    """Write a p-value: ``p = 0.023``, ``p < 1e-300``."""
-    return "p < 1e-300" if p < 1e-300 else f"p = {p:.2g}"
 
 
 def _counted(claims: Iterable[ClaimEvidence], noun: str, verdict: str, verb: str) -> str:

@@ -12,7 +12,8 @@ from contextwise.analysis.conclusions import Analysis
 from contextwise.analysis.pair_rows import to_hide
 from contextwise.evidence.pair_records import Interaction, PairEffect, PairEvidence, StateEffects
 from contextwise.report.analysis_contrasts import Contrast, contrast_of
-from contextwise.report.words import (
+from contextwise.support.formatting import plural
+from contextwise.support.words import (
     MOST_NAMED,
     Name,
     Phrase,
@@ -25,7 +26,6 @@ from contextwise.report.words import (
     ratio,
     strength,
 )
-from contextwise.support.formatting import plural
 
 NOT_ON_AVERAGE = "associated, not on average"
 CLEARLY_LESS = 1.5

@@ -13,7 +13,7 @@ from contextwise.analysis.conclusions import Analysis
 from contextwise.evidence.pair_records import PairEvidence
 from contextwise.report.html import Markup, Point, line, static, svg_picture, tag, tip
 from contextwise.report.parts import Spread
-from contextwise.report.words import percent, strength
+from contextwise.support.words import percent, strength
 
 ROW = 26.0
 WIDTH = 300.0

@@ -12,8 +12,8 @@ from contextwise.report.analysis_answer import (
     questions,
     shown_pairs,
 )
-from contextwise.report.words import joined_names, p_text, percent, strength
 from contextwise.support.formatting import listed, plural
+from contextwise.support.words import joined_names, p_text, percent, strength
 
 SAME, CLOSE = 0.97, 0.8
 """Cramér's V from which two variables are nearly the same, or go together very closely."""

@@ -55,9 +55,9 @@ from contextwise.report.html import (
     verdict_line,
 )
 from contextwise.report.parts import Card, Cell, Spread, Table
-from contextwise.report.words import points, strength
 from contextwise.support.formatting import name as short
 from contextwise.support.formatting import plural
+from contextwise.support.words import points, strength
 
 MOST_SQUARES = 60
 MOST_IN_LIST, MOST_OPEN, MOST_BESIDE = 30, 12, 6

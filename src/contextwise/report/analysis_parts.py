@@ -67,8 +67,8 @@ from contextwise.report.parts import (
     Verdicts,
     table,
 )
-from contextwise.report.words import Name, Phrase, p_text, percent, points
 from contextwise.support.formatting import listed, plural
+from contextwise.support.words import Name, Phrase, p_text, percent, points
 
 MOST_CARDS = 3
 """Cards that a page shows open; the others are folded."""

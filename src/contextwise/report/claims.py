@@ -280,7 +280,7 @@ def _left_out(evidence: Evidence) -> Iterator[Part]:
 def claims_table(title: str, claims: Sequence[ClaimEvidence], top: int = TOP) -> Table:
     """Show the first ``top`` claims with their tests, one row each."""
     columns: dict[str, Style] = {"pair": "text", "when": "text", "given": "text"}
-    columns |= {"rows": "text", "p": "text", "effect": "text", "could show": "text"}
+    columns |= {"rows": "text", "p": "p", "effect": "text", "could show": "mean"}
     has_regions = any(claim.region for claim in claims)
     if not has_regions:
         del columns["when"]
@@ -290,9 +290,9 @@ def claims_table(title: str, claims: Sequence[ClaimEvidence], top: int = TOP) ->
             *([name(in_words(claim.region), 48) or "always"] if has_regions else ()),
             name(", ".join(map(quoted, claim.given)), 32) + ("*" if claim.smaller_blanket else ""),
             f"{claim.rows:,}",
-            "–" if claim.p is None else f"{claim.p:.2g}",
+            claim.p,
             _effect(claim),
-            "–" if claim.could_show is None else f"{claim.could_show:.2g}",
+            claim.could_show,
         )
         for claim in claims[:top]
     )

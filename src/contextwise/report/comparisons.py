@@ -47,7 +47,8 @@ from contextwise.report.parts import (
     Table,
     table,
 )
-from contextwise.support.formatting import listed, name, number, percent, plural, rate
+from contextwise.support.formatting import listed, name, number, plural, rate
+from contextwise.support.words import exact_percent
 
 if TYPE_CHECKING:
     from contextwise.comparison.error_regions import Explanation
@@ -177,7 +178,7 @@ def summary(comparison: Comparison, chance: Chance | None = None) -> str:
     """
     unfinished, pair_count = len(comparison.unions.open_places), comparison.question.pair_count
     if unfinished:
-        low, high = (percent(bound, comparison.total) for bound in comparison.distance_bounds)
+        low, high = (exact_percent(bound, comparison.total) for bound in comparison.distance_bounds)
         return (
             f"{low} to {high} of all assertions differ.\n"
             f"{unfinished:,} of {pair_count:,} pairs are unfinished; these are proven bounds."
@@ -198,9 +199,9 @@ def _errors_text(comparison: Comparison) -> str:
     c, words = comparison.confusion, comparison.roles.errors
     counts = f" ({number(c.distance)} of {number(c.total)})" if c.total < SHORT else ""
     kinds = sorted([(c.fp, words["fp"]), (c.fn, words["fn"])], key=lambda kind: -kind[0])
-    shares = ", ".join(f"{percent(count, c.total)} {kind}" for count, kind in kinds)
+    shares = ", ".join(f"{exact_percent(count, c.total)} {kind}" for count, kind in kinds)
     split = f": {shares}" if c.fp and c.fn else f", all of them {kinds[0][1]}"
-    return f"{percent(c.distance, c.total)} of all assertions differ{counts}{split}."
+    return f"{exact_percent(c.distance, c.total)} of all assertions differ{counts}{split}."
 
 
 def _kappa_text(confusion: Confusion) -> str:
@@ -313,7 +314,7 @@ def _between(low: Number, high: Number, total: Number) -> Cell:
 
 
 def _between_text(ends: tuple[Number, Number], total: Number) -> str:
-    return " to ".join(dict.fromkeys(percent(end, total) for end in ends))
+    return " to ".join(dict.fromkeys(exact_percent(end, total) for end in ends))
 
 
 def guesses_parts(guesses: Sequence[Guess]) -> list[Part]:
@@ -337,13 +338,13 @@ def nearest_text(guesses: Sequence[Guess]) -> str:
     if least == most:
         every = f"All {len(guesses)} {'models' if roles.peers else 'guesses'}"
         near = f"equally near to {roles.first}" if roles.peers else "equally near"
-        return f"{every} are {near}: {percent(least, 1)} of all assertions differ."
+        return f"{every} are {near}: {exact_percent(least)} of all assertions differ."
     lines = []
     for extreme, text in ((least, f"nearest to {roles.first}"), (most, "farthest")):
         titles = [g.title for g, share in zip(guesses, shares, strict=True) if share == extreme]
         verb = "are" if titles[1:] else "is"
         differ = " of all assertions differ" if extreme == least else ""
-        lines.append(f"{listed(titles)} {verb} {text}: {percent(extreme, 1)}{differ}.")
+        lines.append(f"{listed(titles)} {verb} {text}: {exact_percent(extreme)}{differ}.")
     return "\n".join(lines)
 
 
@@ -586,11 +587,11 @@ def _extremes(matrix: DistanceMatrix, labels: Sequence[str]) -> str:
     pairs = {(i, j): distances[i][j] for i, j in combinations(range(len(labels)), 2)}
     text = []
     if len(set(pairs.values())) == 1:
-        share = percent(distances[0][1], matrix.total)
+        share = exact_percent(distances[0][1], matrix.total)
         return f"All pairs of models are equally far apart: {share} of all assertions differ."
     for kind, choose in (("nearest", min), ("farthest", max)):
         i, j = choose(pairs, key=pairs.__getitem__)
-        share = percent(pairs[i, j], matrix.total)
+        share = exact_percent(pairs[i, j], matrix.total)
         ties = sum(distance == pairs[i, j] for distance in pairs.values()) - 1
         more = f" (tied with {plural(ties, 'other pair')})" if ties else ""
         text.append(

@@ -20,7 +20,8 @@ from contextwise.report.parts import (
     Style,
     table,
 )
-from contextwise.support.formatting import listed, name, percent, plural, rate
+from contextwise.support.formatting import listed, name, plural, rate
+from contextwise.support.words import exact_percent, p_text
 
 if TYPE_CHECKING:
     from contextwise.analysis.resampling import PairSupport, Stability
@@ -44,7 +45,7 @@ OF_DISTANCE: tuple[Wanted, ...] = (
     ("skill", "skill", "rate", "1 - distance / expected: 1 is perfect, 0 is as good as chance."),
     ("draws_nearer", "nearer draws", "count", "Random guesses nearer to the true model."),
     ("draws_as_near", "draws as near", "count", "Random guesses exactly as near as the guess."),
-    ("p_value", "p", "probability", "Share of random guesses that are at least as near."),
+    ("p_value", "p", "p", "Share of random guesses that are at least as near."),
 )
 OF_CONTEXTS: tuple[Wanted, ...] = (
     (
@@ -123,7 +124,7 @@ def _resamples(stability: Stability) -> str:
     share = "half" if stability.share == 0.5 else f"{100 * stability.share:g} %"
     rows = f"{stability.evidence.count:,} rows"
     drawn = f"{rows} with replacement" if stability.how == "bootstrap" else f"{share} of the {rows}"
-    differ = percent(Fraction(stability.instability), 1)
+    differ = exact_percent(stability.instability)
     return (
         f"{plural(stability.resamples, 'resample')} of {drawn}; two of them differ in {differ} of "
         "all assertions on average. This shows what the learner finds again, which need not be "
@@ -216,7 +217,7 @@ def guess_groups_parts(found: GroupComparison, *, top: int = TOP) -> list[Part]:
     if best is not None:
         columns[f"minus {name(best)}"] = "text"
         if found.training_share is None:
-            columns["p after Holm" if len(found.differences) > 1 else "p"] = "probability"
+            columns["p after Holm" if len(found.differences) > 1 else "p"] = "p"
     rows = [tuple(_group_cells(found, group, best)) for group in found.groups]
     title = f"Means of the groups, with 95 % intervals of the {found.label}"
     return [
@@ -274,7 +275,7 @@ def _group_notes(found: GroupComparison) -> Iterator[str]:
     attainable = max((each.attainable or 0.0 for each in found.differences), default=0.0)
     if attainable > found.level:
         count = min(each.value.count for each in found.differences)
-        yield f"With {plural(count, 'replicate')} no p-value can be below {attainable:.2g}."
+        yield f"With {plural(count, 'replicate')} no p-value can be below {p_text(attainable)}."
     undefined = sum(
         group.replicates - mean.count for group in found.groups for mean in group.means.values()
     )

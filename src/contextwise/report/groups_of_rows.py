@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from contextwise.analysis.groups_of_rows import GroupPair, Groups, GroupsOfColumns
 from contextwise.evidence.pair_records import PairEffect
-from contextwise.models.evidence import Effect, p_text
+from contextwise.models.evidence import Effect
 from contextwise.report.html import Markup, label, line, svg_picture, tag, tip
 from contextwise.report.parts import (
     TOP,
@@ -23,6 +23,7 @@ from contextwise.report.parts import (
     table,
 )
 from contextwise.support.formatting import capitalized, listed, name, plural
+from contextwise.support.words import p_is
 
 NOT_SHOWN = (
     "A difference shows that the groups differ in how strongly two variables go together, not why. "
@@ -50,7 +51,7 @@ def groups_verdict(found: Groups) -> str:
         if count
     ]
     if not differing:
-        smallest = p_text(found.p_value).removeprefix("p ")
+        smallest = p_is(found.p_value).removeprefix("p ")
         corrected = f" after correction over {len(found.pairs):,} pairs" if found.pairs[1:] else ""
         lead = f"No association is shown to differ between the groups of {by} (smallest p "
         return f"{lead}{smallest}{corrected}). {_sentence(listed(rest))}"
@@ -67,23 +68,12 @@ def _sentence(text: str) -> str:
 
 def _difference(found: Groups, pair: GroupPair) -> str:
     text = f"The association of {name(pair.first)} and {name(pair.second)} differs between the "
-    text += f"groups of {name(found.by)} ({p_text(pair.adjusted)})"
+    text += f"groups of {name(found.by)} ({p_is(pair.adjusted)})"
     extremes = _extremes(found, pair.odds)
     if extremes is not None:
         (largest, first), (smallest, last) = extremes
-        text += f": {largest.short} at {first}, {_number(smallest)} at {last}"
+        text += f": odds ratio {largest.number} at {first}, {smallest.number} at {last}"
     return f"{text}. {_only_in(found, pair)}".rstrip()
-
-
-def ratio_text(effect: Effect) -> str:
-    """Write an odds ratio with its interval: ``14 (10 to 19)``, ``above 27``, ``unknown``."""
-    if effect.low == 0 and effect.high == float("inf"):
-        return "unknown"
-    return str(effect).removeprefix("odds ratio ")
-
-
-def _number(effect: Effect) -> str:
-    return effect.short.removeprefix("odds ratio ")
 
 
 def _extremes(
@@ -93,7 +83,7 @@ def _extremes(
     known = [
         (effect, name(group.name))
         for effect, group in zip(odds, found.groups, strict=True)
-        if ratio_text(effect) != "unknown"
+        if effect.is_known
     ]
     if not known:
         return None
@@ -134,16 +124,16 @@ def _pairs_table(found: Groups, top: int) -> Table:
     columns: dict[str, Style] = {"pair": "name", "verdict": "text"}
     few = len(found.groups) <= 4
     last: dict[str, Style] = {"ratio": "text"} if len(found.groups) == 2 else {}
-    last |= {"p": "probability", "corrected p": "probability", "held fixed": "text"}
+    last |= {"p": "p", "corrected p": "p", "held fixed": "text"}
     columns |= _group_columns(found, *columns, *last) if few else {"range": "text"}
     columns |= last
     rows: list[list[Cell]] = []
     for pair in found.pairs[:top]:
-        odds = [ratio_text(effect) for effect in pair.odds]
+        odds = [effect.text for effect in pair.odds]
         if not few:
             ordered = sorted(pair.odds, key=lambda effect: effect.value)
-            odds = [f"{ratio_text(ordered[0])} … {ratio_text(ordered[-1])}"]
-        ratio = [ratio_text(pair.ratio) if pair.ratio else None] if len(found.groups) == 2 else []
+            odds = [f"{ordered[0].text} … {ordered[-1].text}"]
+        ratio = [pair.ratio.text if pair.ratio else None] if len(found.groups) == 2 else []
         given = ", ".join(pair.given) or "nothing"
         missing = f" (not {', '.join(pair.left_out)})" if pair.left_out else ""
         numbers: list[Cell] = [pair.p_value, pair.adjusted]
@@ -154,7 +144,7 @@ def _pairs_table(found: Groups, top: int) -> Table:
 
 
 def _between_table(pair: GroupPair, level: float) -> Table:
-    columns: dict[str, Style] = {"groups": "text", "corrected p": "probability"}
+    columns: dict[str, Style] = {"groups": "text", "corrected p": "p"}
     clear = [(one, other, p) for one, other, p in pair.between if p <= level]
     rows: list[list[Cell]] = [[f"{one} – {other}", p] for one, other, p in clear]
     title = (
@@ -169,7 +159,7 @@ def _notes(found: Groups) -> Iterator[str]:
     for pair in found.pairs:
         if pair.trend is not None and pair.trend <= found.level:
             text = "the association changes steadily from each group to the next"
-            yield f"{PairName(*pair.pair)}: {text} ({p_text(pair.trend)}, not corrected)."
+            yield f"{PairName(*pair.pair)}: {text} ({p_is(pair.trend)}, not corrected)."
     for pair in (found.differing or found.pairs)[:3]:
         if pair.compared is not None:
             text = f"{PairName(*pair.pair)}: the odds ratios {_compared(pair.compared)}"
@@ -238,7 +228,7 @@ def groups_parts(found: Groups, *, top: int = TOP) -> list[Part]:
 def columns_parts(found: GroupsOfColumns, *, top: int = TOP) -> list[Part]:
     """Show which columns differ, and the parts of each column."""
     columns: dict[str, Style] = {"column": "name", "groups": "count", "pairs that differ": "count"}
-    columns |= {"p": "probability", "p after Holm": "probability"}
+    columns |= {"p": "p", "p after Holm": "p"}
     rows = [
         (each.by, len(each.groups), len(each.differing), each.p_value, each.adjusted)
         for each in found
@@ -296,8 +286,7 @@ def forest_of(found: Groups) -> Forest:
 
     def placed(group: str, effect: Effect) -> ForestLine:
         value = place(effect.value) if 0 < effect.value < float("inf") else None
-        text = ratio_text(effect)
-        return ForestLine(group, text, value, place(effect.low), place(effect.high))
+        return ForestLine(group, effect.text, value, place(effect.low), place(effect.high))
 
     pairs = []
     for pair in shown:

@@ -32,8 +32,8 @@ from contextwise.report.parts import (
     cell_text,
     exact_digits,
 )
-from contextwise.report.words import Name, Phrase
 from contextwise.support.formatting import printable
+from contextwise.support.words import Name, Phrase
 
 KEYS = (
     "Arrow keys move from cell to cell, plus and minus zoom, 0 shows everything, N and P go to the "

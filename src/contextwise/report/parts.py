@@ -15,8 +15,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from contextwise.comparison.roles import Agreement
-from contextwise.report import words
-from contextwise.support.formatting import is_readable, name, number, percent, rate
+from contextwise.support import words
+from contextwise.support.formatting import is_readable, name, number, rate
+from contextwise.support.words import exact_percent
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Estimate
@@ -24,11 +25,9 @@ if TYPE_CHECKING:
     from contextwise.report.html import Markup
 
 Number = int | Fraction
-Style = Literal[
-    "name", "text", "count", "rate", "share", "counted", "mean", "score", "probability", "p", "plot"
-]
+Style = Literal["name", "text", "count", "rate", "share", "counted", "mean", "score", "p", "plot"]
 """Content of a column or measure: a name, plain words, an exact count, a rate, a share of contexts
-without or with its counts, a mean of counts, a score of any size, a probability, a p-value as
+without or with its counts, a mean of counts, a score of any size, a p-value as
 `words.p_text` writes it, or a picture of a `Spread`, which only pages show."""
 UNKNOWN = "–"
 LONGEST_TIP = 400  # digits
@@ -309,7 +308,7 @@ def cell_text(cell: Cell, style: Style) -> str:
             ends = (cell.low,) if cell.low == cell.high else (cell.low, cell.high)
             return " to ".join(cell_text(end, style) for end in ends)
         case Share():
-            share = percent(cell.part, cell.whole) if cell.whole else "0 %"
+            share = exact_percent(cell.part, cell.whole) if cell.whole else "0 %"
             with_counts = style == "counted" and cell.whole < SHORT
             return f"{share} ({cell})" if with_counts else share
         case Marked() | PairName() | Spread() | Judged():
@@ -324,15 +323,13 @@ def cell_text(cell: Cell, style: Style) -> str:
         case "rate":
             return rate(float(value))
         case "share" | "counted":
-            return percent(Fraction(value), 1)
+            return exact_percent(value)
         case "mean":
             return f"{float(value):.2f}"
         case "score":
             return f"{float(value):.6g}"
         case "p":
             return words.p_text(float(value))
-        case "probability":
-            return f"{float(value):.2g}" if value else "<1e-300"
     return number(value if isinstance(value, int) else Fraction(value))
 
 

@@ -18,7 +18,6 @@ from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 from zlib import compress
@@ -46,8 +45,9 @@ from contextwise.report.parts import (
     Picture,
 )
 from contextwise.support.arrays import FloatArray, IntArray
-from contextwise.support.formatting import capitalized, percent
+from contextwise.support.formatting import capitalized
 from contextwise.support.formatting import name as short
+from contextwise.support.words import exact_percent
 
 SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
 LARGEST = float(np.nextafter(np.float32(1), np.float32(0)))
@@ -90,7 +90,7 @@ class Edge(NamedTuple):
     @property
     def text(self) -> str:
         kinds = (
-            f"{self.roles.only[kind]} in {percent(Fraction(share), 1)} of contexts"
+            f"{self.roles.only[kind]} in {exact_percent(share)} of contexts"
             for kind, share in self.kinds()
         )
         return f"{' – '.join(map(short, self.pair))}: {', '.join(kinds)}"

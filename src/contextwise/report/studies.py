@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,8 @@ from contextwise.report.text import as_latex
 from contextwise.studies.summary import ALL, GRAPH_DISTANCES, paired_tests, summaries
 from contextwise.studies.summary import COLUMNS as SUMMARY
 from contextwise.support.files import write_bytes
-from contextwise.support.formatting import as_csv, as_json, listed, percent, plural
+from contextwise.support.formatting import as_csv, as_json, listed, plural
+from contextwise.support.words import exact_percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -156,7 +156,7 @@ def verdict(study: Study) -> str:
 
 
 def _share(value: float) -> str:
-    return percent(Fraction(value), 1)
+    return exact_percent(value)
 
 
 def _means(rows: Sequence[Mapping[str, Any]]) -> Part:
@@ -197,7 +197,7 @@ def _graph_distances(rows: Sequence[Mapping[str, Any]]) -> Part:
 
 def _tests(study: Study) -> list[Part]:
     heads: dict[str, Style] = {"rows": "count", "learners": "text", "difference": "text"}
-    heads |= {"95 % interval": "text", "p": "probability", "p after Holm": "probability"}
+    heads |= {"95 % interval": "text", "p": "p", "p after Holm": "p"}
     cells: list[list[Cell]] = []
     for row in paired_tests(study.learned):
         if row["difference"] is not None:

@@ -115,22 +115,6 @@ def rate(value: float) -> str:
     return {"1.0000": ">0.9999", "-1.0000": "<-0.9999"}.get(text, text)
 
 
-def percent(part: Number, whole: Number) -> str:
-    """Format a share as a percentage with three digits; 0 and 100 only if it is exactly that.
-
-    >>> percent(1, 8), percent(1, 3), percent(1, 10**9), percent(4095, 4096), percent(5, 5)
-    ('12.5 %', '33.3 %', '<0.01 %', '99.98 %', '100 %')
-    """
-    share = Fraction(100 * part) / whole
-    if 0 < share < Fraction(1, 100):
-        return "<0.01 %"
-    if Fraction(9999, 100) < share < 100:
-        return ">99.99 %"
-    # Three digits would round the shares from 99.95 % on to 100 %.
-    digits = 4 if Fraction(9995, 100) <= share < 100 else 3
-    return f"{float(share):.{digits}g} %"
-
-
 def name(text: str, most: int = 40) -> str:
     """Format a name or path on one line; a long one loses its middle.
 

@@ -2,11 +2,14 @@
 
 >>> percent(0.654), points(-0.056), p_text(0.00002), p_text(0.0504), ratio(2.139), strength(0.208)
 ('65 %', '−6', '< 0.001', '0.0504', '2.1', '0.21')
+
+Estimated shares have no decimals. Counts of contexts are exact; `exact_percent` writes them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 
 LEVEL = 0.05
 MOST_NAMED = 4
@@ -62,6 +65,22 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
+def exact_percent(part: float | Fraction, whole: float | Fraction = 1) -> str:
+    """Write an exact share with three digits; 0 and 100 only if it is exactly that.
+
+    >>> exact_percent(1, 8), exact_percent(1, 10**9), exact_percent(4095, 4096), exact_percent(1.0)
+    ('12.5 %', '<0.01 %', '99.98 %', '100 %')
+    """
+    share = 100 * Fraction(part) / Fraction(whole)
+    if 0 < share < Fraction(1, 100):
+        return "<0.01 %"
+    if Fraction(9999, 100) < share < 100:
+        return ">99.99 %"
+    # Three digits would round the shares from 99.95 % on to 100 %.
+    digits = 4 if Fraction(9995, 100) <= share < 100 else 3
+    return f"{float(share):.{digits}g} %"
+
+
 def points(difference: float) -> str:
     """Write a difference of shares in percentage points, with its sign."""
     rounded = round(100 * difference)
@@ -82,6 +101,12 @@ def p_text(p: float | None) -> str:
         return "1"
     two = f"{p:.2g}"
     return f"{p:.3g}" if float(two) == LEVEL and p != LEVEL else two
+
+
+def p_is(p: float | None) -> str:
+    """Write a p-value in a sentence: ``p = 0.023`` or ``p < 0.001``."""
+    text = p_text(p)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def ratio(value: float) -> str:
