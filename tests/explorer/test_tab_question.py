@@ -31,7 +31,7 @@ def test_without_a_readable_question_the_first_two_variables_are_picked() -> Non
 
 
 def test_too_many_variables_are_a_sentence() -> None:
-    many = Domain.of_cardinalities([2] * (tab_question.MOST_LISTED + 1))
+    many = Domain.of_cardinalities([2] * (tab_question.MOST_VARIABLES_LISTED + 1))
     assert "3,001 variables are too many" in str(tab_question.panel(many, ""))
 
 

@@ -169,7 +169,7 @@ def test_a_cluster_that_goes_away_is_one_line(cluster: Cluster) -> None:
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "no address at all"])
 def test_no_scheduler_is_one_line(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contextwise.support.maps.PATIENCE", 0.5)
+    monkeypatch.setattr("contextwise.support.maps.SECONDS_FOR_A_CLUSTER", 0.5)
     with pytest.raises(ContextwiseError, match=f"no Dask scheduler answers at '{address}'"):
         next(choose_map(cluster=address)(slow_square, [1]))
 

@@ -52,7 +52,7 @@ def test_a_line_every_ten_seconds_where_there_is_no_terminal(
 def test_a_bar_on_a_terminal_that_is_gone_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(effort, "PATIENCE", 0.0)
+    monkeypatch.setattr(effort, "SECONDS_BEFORE_A_BAR", 0.0)
     with progress_of(True, "work") as tell:
         assert tell is not None
         tell(500, 2000)

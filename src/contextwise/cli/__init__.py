@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 import click
 
 import contextwise as cw
+from contextwise.__main__ import INTERRUPTED
 from contextwise.cli.commands import SuggestingGroup
 from contextwise.errors import ContextwiseError, OpenResult
 
@@ -58,8 +59,6 @@ UNDECIDED = 3
 """Exit code if the time limit left something unfinished."""
 READER_LEFT = 141
 """Exit code if the reader of standard output has closed it, as shells report SIGPIPE."""
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells report SIGINT."""
 
 
 class Commands(SuggestingGroup):

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from contextwise.models.structure import Model
 
 MOST_STATES_LISTED = 6
-MOST_FEATURES = 100
+MOST_FEATURES_LISTED = 100
 """Models with more features are summarized without listing them."""
-MOST_ARCS = 100
+MOST_ARCS_LISTED = 100
 """Networks with more arcs are summarized without listing them."""
 OF_THE_FILE = ("lines", "raw_features", "duplicates", "contradictory")
 LABELS = {
@@ -212,12 +212,12 @@ def _one_model(record: Mapping[str, object], model: Model) -> str:
     description = printable(model.origin.words)
     blocks = [click.wrap_text(description, 78)] if description else []
     blocks.append(columns(rows, "<<"))
-    if model.directions is not None and 0 < len(model.directions.arcs) <= MOST_ARCS:
+    if model.directions is not None and 0 < len(model.directions.arcs) <= MOST_ARCS_LISTED:
         unknown = len(model.directions.undirected)
         title = plural(len(model.directions.arcs) - unknown, "arc")
         title += f", {plural(unknown, 'edge')} without a direction" if unknown else ""
         blocks.append(f"{title}:\n{_arc_lines(model)}")
-    if len(model) <= MOST_FEATURES:
+    if len(model) <= MOST_FEATURES_LISTED:
         domain = model.domain
         states = [cw.models.domain.listed(labels, MOST_STATES_LISTED) for labels in domain.states]
         variables = columns(zip(domain.names, states, strict=True), "<<")

@@ -23,9 +23,8 @@ from contextwise.counting.pair_counts import PairShares
 from contextwise.errors import ContextwiseError, enough_memory
 from contextwise.models.structure import Structure
 from contextwise.support.formatting import number
+from contextwise.support.statistics import CONFIDENCE
 
-CONFIDENCE = 0.95
-"""How often an interval has the number that it estimates."""
 CONTEXTS_DRAWN = 2**14
 ASSERTIONS = 2**18
 """Default number of drawn assertions: an error of about 0.002."""

@@ -29,6 +29,7 @@ from contextwise.models.factors import log_odds_ratio
 from contextwise.models.structure import LogLinear
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray, WordArray
 from contextwise.support.formatting import Shown
+from contextwise.support.statistics import CONFIDENCE
 
 if TYPE_CHECKING:
     from contextwise.comparison.two_models import Comparison
@@ -38,10 +39,9 @@ MOST_ASSERTIONS_MEASURED = 1024
 WANTED = 200
 """Dependencies to draw of each kind."""
 FIRST_DRAWS = 512  # the first draws; then four times as many
-MOST = 2**14
+MOST_CONTEXTS_DRAWN = 2**14
 """Most contexts to draw for one kind."""
-MOST_VARIABLES = 3_000
-CONFIDENCE = 0.95
+MOST_VARIABLES_DRAWN = 3_000
 
 
 @dataclass(frozen=True)
@@ -145,12 +145,12 @@ def strengths_of(comparison: Comparison) -> Strengths | None:
     """Measure the strengths of the dependencies of each kind: of all, or of some drawn at random.
 
     Returns None if no model has weights, if pairs are open, if contexts are canonical or observed
-    rows, or if there are more than `MOST_VARIABLES`: a draw has a state of each variable.
+    rows, or if there are more than `MOST_VARIABLES_DRAWN`: a draw has a state of each variable.
     """
     question = comparison.question
     if not any(question.weighted) or question.space.canonical or question.rows is not None:
         return None
-    if len(question.domain) > MOST_VARIABLES or len(comparison.unions.open_places):
+    if len(question.domain) > MOST_VARIABLES_DRAWN or len(comparison.unions.open_places):
         return None
     samples: dict[Kind, StrengthSample] = {}
     cubes: dict[int, PairShares] = {}
@@ -214,9 +214,9 @@ def _draw(
     chosen_states = [np.zeros((0, len(question.domain)), np.int64)]
     kept = 0
     draws, tried = FIRST_DRAWS, 0
-    while len(pairs) and tried < MOST:
+    while len(pairs) and tried < MOST_CONTEXTS_DRAWN:
         batch = draw_union(cubes, question.structures[1 - place].features, pairs, sizes, draws, rng)
-        tried, draws = tried + draws, min(4 * draws, MOST)
+        tried, draws = tried + draws, min(4 * draws, MOST_CONTEXTS_DRAWN)
         if not len(batch.pair):
             break
         mask = batch.first & batch.in_other if kind == "found" else batch.hits

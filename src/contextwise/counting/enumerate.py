@@ -15,7 +15,7 @@ from contextwise.errors import TooLargeError
 from contextwise.support.effort import NEVER, Deadline
 
 MOST_CELLS_VISITED = 2**28
-CELLS_AT_ONCE = 2**16
+CELLS_VISITED_AT_ONCE = 2**16
 
 
 def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
@@ -31,15 +31,15 @@ def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
     # No sum of weights exceeds the total, so machine integers are exact below this.
     exact_in_words = cover.total // cover.scale < 2**62
     counted = 0
-    for first in range(0, cells, CELLS_AT_ONCE):
+    for first in range(0, cells, CELLS_VISITED_AT_ONCE):
         deadline.check()
         # NumPy cannot unravel places of an empty shape, which has one cell.
         cell = (
-            np.unravel_index(np.arange(first, min(first + CELLS_AT_ONCE, cells)), shape)
+            np.unravel_index(np.arange(first, min(first + CELLS_VISITED_AT_ONCE, cells)), shape)
             if shape
             else ()
         )
-        covered = np.zeros(min(CELLS_AT_ONCE, cells - first), dtype=bool)
+        covered = np.zeros(min(CELLS_VISITED_AT_ONCE, cells - first), dtype=bool)
         for cube in allowed:
             inside = np.ones(len(covered), dtype=bool)
             for variable, classes in cube:

@@ -33,7 +33,7 @@ from contextwise.counting.branch import bits, minimal
 from contextwise.counting.cover import ClassSpace, Cover, Cube
 from contextwise.support.effort import NEVER, Deadline
 
-BOXES = 20_000
+MOST_BOXES_OF_A_COVER = 20_000
 BASE = 3.0
 """A cube weighs this much less for each variable it tests when a variable is chosen to split."""
 
@@ -86,7 +86,7 @@ def difference(
     inside: Iterable[Cube],
     outside: Iterable[Cube],
     *,
-    boxes: int = BOXES,
+    boxes: int = MOST_BOXES_OF_A_COVER,
     deadline: Deadline = NEVER,
     most: int | None = None,
     size: Callable[[Literals], int] | None = None,

@@ -32,7 +32,7 @@ from contextwise.formats.r_files import RArray, r_objects
 from contextwise.support.files import most_unpacked, read_up_to, too_large, unpacked
 
 EXTRA = "containers"
-ROWS_AT_ONCE = 2**14
+SPSS_ROWS_AT_ONCE = 2**14
 """The rows of a Parquet file that are unpacked before its size is checked again."""
 
 
@@ -204,7 +204,7 @@ def _arrow(content: bytes, name: str, _: RowOptions) -> Sheet:
             groups = map(described.row_group, range(described.num_row_groups))
             if sum(group.total_byte_size for group in groups) > most:
                 raise too_large(name, most)
-            parts = file.iter_batches(batch_size=ROWS_AT_ONCE)
+            parts = file.iter_batches(batch_size=SPSS_ROWS_AT_ONCE)
         else:
             file = require("pyarrow.ipc", EXTRA).open_file(source)
             schema = file.schema

@@ -58,7 +58,7 @@ DataLike = Any
 BUNDLED = {"berkeley": "Freq", "titanic": None, "women-math": None}
 """The bundled data sets, with the column of counts; their sources are in the README here."""
 
-LARGEST_CODE = 9_999
+LARGEST_STATE_CODE = 9_999
 """The largest code of a column without a name; larger numbers are measurements."""
 MOST_EXPANDED = 50_000_000
 """The most cells into which counted rows are expanded."""
@@ -678,11 +678,11 @@ def _codes(column: Column, stated: Sequence[str]) -> list[str]:
     if not stated or not all(re.fullmatch(r"-?(0|[1-9]\d*)", label) for label in stated):
         return _sorted(stated)
     codes = numbers_of(stated)
-    if codes.min() < 0 or codes.max() > LARGEST_CODE:
+    if codes.min() < 0 or codes.max() > LARGEST_STATE_CODE:
         bad = codes.min() if codes.min() < 0 else codes.max()
         raise DomainError(
-            f"{bad:.0f} is not a code of {column.name!r} (codes are 0 to {LARGEST_CODE:,}); pass "
-            "the domain, or bin the values first"
+            f"{bad:.0f} is not a code of {column.name!r} (codes are 0 to {LARGEST_STATE_CODE:,}); "
+            "pass the domain, or bin the values first"
         )
     return list(map(str, range(int(codes.max()) + 1)))
 

@@ -34,7 +34,7 @@ from contextwise.models.features import Features
 from contextwise.models.structure import LogLinear
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
-LITERAL_CELLS_IN_MEMORY = 2**24
+TURNED_CELLS_IN_MEMORY = 2**24
 """Largest number of (literal, row) cells in memory."""
 DENSE, MANY = 0.1, 2**22
 """With a larger share of ones, and more of them, packed bits are faster than a sparse matrix."""
@@ -134,7 +134,7 @@ def _turned(bits: Bytes, count: int) -> Bytes:
     """Transpose packed bits."""
     turned = np.zeros((count, (len(bits) + 7) // 8), dtype=np.uint8)
     # A multiple of 8, so that every block starts at a byte.
-    step = max(8, LITERAL_CELLS_IN_MEMORY // max(1, len(bits)) // 8 * 8)
+    step = max(8, TURNED_CELLS_IN_MEMORY // max(1, len(bits)) // 8 * 8)
     for first in range(0, count, step):
         block = np.unpackbits(bits[:, first // 8 : (first + step) // 8], axis=1)
         by_row = np.ascontiguousarray(block[:, : count - first].T)

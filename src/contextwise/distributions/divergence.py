@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 
 from contextwise.distributions.inference import (
-    STATES,
+    MOST_STATES_VISITED,
     exact_inference,
     log_potential_blocks,
     log_sum_exp,
@@ -58,7 +58,7 @@ def kl_divergence(p: ModelLike, q: ModelLike, *, seed: Seed = 0) -> Estimate:
     p, q = as_log_linear(p), as_log_linear(q)
     with named(p.origin.file.name, q.origin.file.name):
         q = q.aligned_to(p.domain)
-    if prod(p.domain.cardinalities) <= STATES:
+    if prod(p.domain.cardinalities) <= MOST_STATES_VISITED:
         return Estimate(_enumerated(p, q))
     return _exact_kl(p, q) or _sampled(p, q, np.random.default_rng(seed))
 

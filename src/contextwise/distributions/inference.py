@@ -40,7 +40,7 @@ from contextwise.models.features import Features, members
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.support.arrays import FloatArray, IntArray
 
-STATES = 2**24
+MOST_STATES_VISITED = 2**24
 """Largest state space to enumerate."""
 MOST_STATES_IN_MEMORY = 2**20
 """Largest number of states in memory."""
@@ -219,10 +219,10 @@ def states(domain: Domain) -> IntArray:
 def state_count(domain: Domain) -> int:
     """Return the number of states, or raise if there are too many to visit."""
     count = prod(domain.cardinalities)
-    if count > STATES:
+    if count > MOST_STATES_VISITED:
         raise TooLargeError(
-            f"the {len(domain)} variables have {count:.3g} states, and at most {STATES:,} can be "
-            "visited"
+            f"the {len(domain)} variables have {count:.3g} states, and at most "
+            f"{MOST_STATES_VISITED:,} can be visited"
         )
     return count
 

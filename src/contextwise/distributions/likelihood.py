@@ -38,10 +38,10 @@ from contextwise.models.structure import LogLinear
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
 GROUP_STATES = 2**12
-CELLS_IN_MEMORY = 2**22
+SCORED_CELLS_IN_MEMORY = 2**22
 REPLICATES = 8
 SWEEPS = 50
-BURN_IN = 20
+SWEEPS_BEFORE_SCORING = 20
 SAMPLED_ROWS = 500
 
 
@@ -169,7 +169,7 @@ def _exactly(model: LogLinear, rows: IntArray, group: list[int]) -> FloatArray:
     cells[:, group] = inner
     holds_inside = (_failing(features, inside, cells) == 0).astype(np.float64)
     score = np.empty(len(rows))
-    step = max(1, CELLS_IN_MEMORY // max(len(cells), len(features), 1))
+    step = max(1, SCORED_CELLS_IN_MEMORY // max(len(cells), len(features), 1))
     for first in range(0, len(rows), step):
         block = rows[first : first + step]
         outside = _failing(features, ~inside, block) == 0
@@ -194,7 +194,9 @@ def _by_gibbs(
     """Estimate Σ log p(x_i | outside) of each row with each replicate: (replicates, rows)."""
     sampler = Gibbs.of(model, group)
     probabilities = np.zeros((REPLICATES, len(group), len(rows)))
-    step = max(1, CELLS_IN_MEMORY // (REPLICATES * max(1, len(model.structure.features.variables))))
+    step = max(
+        1, SCORED_CELLS_IN_MEMORY // (REPLICATES * max(1, len(model.structure.features.variables)))
+    )
     place = {variable: k for k, variable in enumerate(group)}
     cards = model.domain.cardinalities
     for first in range(0, len(rows), step):
@@ -205,10 +207,10 @@ def _by_gibbs(
         for variable in sampler.unrelated.tolist():
             # No feature mentions it, so its conditional is uniform in every draw.
             tally[place[variable]] = SWEEPS / cards[variable]
-        for sweep in range(BURN_IN + SWEEPS):
+        for sweep in range(SWEEPS_BEFORE_SCORING + SWEEPS):
             for colour in sampler.colours:
                 p = sampler.conditionals(chains, colour)
-                if sweep >= BURN_IN:
+                if sweep >= SWEEPS_BEFORE_SCORING:
                     for k, variable in enumerate(colour.variables.tolist()):
                         # Averaging conditional probabilities varies less than counting draws.
                         chosen = p[repeated[:, variable], k, np.arange(len(repeated))]

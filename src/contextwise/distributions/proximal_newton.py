@@ -44,7 +44,7 @@ try:
 except ImportError:  # built without a compiler
     _descent = None  # type: ignore[assignment]
 
-PASSES = 1000
+PASSES_PER_STEP = 1000
 """Largest number of passes of coordinate descent per step."""
 ALL_GROUPS = 10
 """Number of passes between two visits of all groups."""
@@ -237,7 +237,9 @@ def _step(
         from scipy.sparse import linalg as solver
 
         scale = sparse.diags_array(1.0 / np.maximum(model.diagonal(), 1e-12))
-        step[chosen], _ = solver.cg(model, -gradient[chosen], rtol=1e-3, maxiter=PASSES, M=scale)
+        step[chosen], _ = solver.cg(
+            model, -gradient[chosen], rtol=1e-3, maxiter=PASSES_PER_STEP, M=scale
+        )
         return step
     point = descend(
         model.tocsr(),
@@ -245,7 +247,7 @@ def _step(
         gradient[chosen],
         starts=np.concatenate([[0], np.cumsum(np.diff(penalty.starts)[groups])]),
         prices=penalty.prices[groups],
-        passes=PASSES,
+        passes=PASSES_PER_STEP,
         tolerance=PRECISION * float(penalty.norms(slope).max()),
     )
     step[chosen] = point - weights[chosen]

@@ -17,7 +17,7 @@ from contextwise.models.structure import Structure
 from contextwise.support.arrays import FloatArray
 
 MOST_STATES_OF_A_TABLE = 1024
-TOLERANCE = 1e-10
+TOLERANCE_IN_NATS = 1e-10
 MOST_STEPS = 200
 
 
@@ -77,7 +77,7 @@ def fit_table(structure: Structure, shares: FloatArray, ridge: float) -> FloatAr
         curvature = (basis * p[:, None]).T @ basis - np.outer(mean, mean)
         step = np.linalg.solve(curvature + floor, gradient)
         gain = float(gradient @ step)
-        if gain / 2 < TOLERANCE:
+        if gain / 2 < TOLERANCE_IN_NATS:
             return logs
         length = 1.0
         while (tried := _objective(basis, point + length * step, shares, ridge))[0] < (

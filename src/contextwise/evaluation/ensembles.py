@@ -37,7 +37,7 @@ from contextwise.support.formatting import number, plural
 __all__ = ["Ensemble", "EnsembleLike", "as_ensemble"]
 
 FORMAT = "contextwise ensemble"
-VERSION = 1
+ENSEMBLE_VERSION = 1
 OTHER_FILES = {".txt", ".csv", ".tsv"}
 """Suffixes that do not make a file of a folder a model."""
 EQUAL_WEIGHTS = Fraction(1, 10**6)
@@ -218,7 +218,7 @@ class Ensemble:
             model = json.loads(encode(structure, "json"))
             entries.append(json.dumps({**share, **count, "model": model}, ensure_ascii=False))
         text = ",\n  ".join(entries)
-        head = f'{{"format": "{FORMAT}", "version": {VERSION},\n'
+        head = f'{{"format": "{FORMAT}", "version": {ENSEMBLE_VERSION},\n'
         write_bytes(path, f'{head} "structures": [\n  {text}\n]}}\n'.encode())
 
     def __len__(self) -> int:
@@ -329,7 +329,7 @@ def _from_json(data: bytes, name: str) -> Ensemble:
         raise source.error(f"not JSON: {error}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise source.error(f'not an ensemble: "format" must be "{FORMAT}"')
-    if document.get("version") != VERSION:
+    if document.get("version") != ENSEMBLE_VERSION:
         raise source.error(f"version {document.get('version')!r} is unknown; update contextwise")
     json_format = next(known for known in FORMATS if known.name == "json")
     structures: list[ModelLike] = []

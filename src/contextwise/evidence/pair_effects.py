@@ -25,8 +25,8 @@ from contextwise.evidence.pair_records import EffectKind, PairEffect
 from contextwise.evidence.residual_products import sums_by_cluster
 from contextwise.evidence.variable_fits import Fits
 from contextwise.support.arrays import FloatArray
+from contextwise.support.statistics import Z
 
-Z = 1.959963984540054
 ENOUGH_ROWS = 300
 """Rows below which intervals are called approximate."""
 FEWEST_ROWS_QUOTED = 20

@@ -21,8 +21,8 @@ from contextwise.evidence.coded_rows import CodedRows
 from contextwise.evidence.logits import contrasts
 from contextwise.evidence.residual_products import Side, sums_by_cluster
 from contextwise.support.arrays import FloatArray
+from contextwise.support.statistics import Z
 
-Z = 1.959963984540054
 NORMAL_NODES = 40  # of the normal distribution that is integrated
 SEARCH_STEPS = 40  # of the search for a limit
 

@@ -30,8 +30,8 @@ from contextwise.report.pictures import Shares, neighbours
 from contextwise.support.formatting import Number, number, plural
 from contextwise.support.formatting import name as short
 
-TOP = 20  # regions of a pair
-SECONDS_PER_MODEL = 20.0  # seconds to find them
+MOST_REGIONS_SHOWN = 20  # regions of a pair
+SECONDS_PER_PAIR = 20.0  # seconds to find them
 MOST_NEIGHBOURS = 100
 KINDS: tuple[Agreement, ...] = ("tp", "fn", "fp")
 ALWAYS = "They depend in every context."
@@ -220,14 +220,14 @@ def _serve_pair(state: State) -> None:
     @reactive.effect
     def explain() -> None:
         guess, pair = key()
-        limits = (TOP, SECONDS_PER_MODEL)
+        limits = (MOST_REGIONS_SHOWN, SECONDS_PER_PAIR)
         if guess.one is None:
             explaining.start(
                 key(),
                 guess.comparison,
                 pair,
                 *limits,
-                seconds=2 * SECONDS_PER_MODEL + SECONDS_BEYOND_LIMIT,
+                seconds=2 * SECONDS_PER_PAIR + SECONDS_BEYOND_LIMIT,
             )
         elif not has_card():
             describing.start(
@@ -235,7 +235,7 @@ def _serve_pair(state: State) -> None:
                 state.true().model,
                 pair,
                 *limits,
-                seconds=2 * SECONDS_PER_MODEL + SECONDS_BEYOND_LIMIT,
+                seconds=2 * SECONDS_PER_PAIR + SECONDS_BEYOND_LIMIT,
             )
 
     async def where() -> TagChild:

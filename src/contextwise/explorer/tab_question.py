@@ -26,13 +26,13 @@ LEFT, RIGHT, GIVEN, WHEN = LISTS = [
 ]
 LABELS = ("Is", "independent of", "given any state of", "in the context")
 ASK = Input("ask", clicks)
-MOST_LISTED = 3_000
+MOST_VARIABLES_LISTED = 3_000
 """Browsers and Shiny take many seconds for lists of more variables."""
 
 
 def panel(domain: Domain, question: str) -> Tag:
     """Return the tab with a first question."""
-    if len(domain) > MOST_LISTED:
+    if len(domain) > MOST_VARIABLES_LISTED:
         return tags.p(f"{len(domain):,} variables are too many for lists; use contextwise query.")
     pickers = [
         ui.input_selectize(source.key, label, offered, selected=chosen, multiple=True, width="100%")
@@ -139,7 +139,7 @@ def serve(state: State) -> None:
         state.change(question=str(asked).replace("⫫", "_||_"))
 
     def offer_names(domain: Domain) -> None:
-        if len(domain) > MOST_LISTED:
+        if len(domain) > MOST_VARIABLES_LISTED:
             return
         for source, *known in zip(LISTS, choices(domain), picked(domain, ""), strict=True):
             ui.update_selectize(source.key, choices=known[0], selected=known[1])

@@ -42,7 +42,7 @@ from contextwise.support.formatting import name as short
 from contextwise.support.formatting import plural
 
 READING, LEARNING = 60.0, 900.0  # seconds for each kind of work
-MOST_COLUMNS = 200  # columns with their own controls
+MOST_COLUMNS_SHOWN = 200  # columns with their own controls
 USES = {
     "": "",
     "category": "as categories",
@@ -134,7 +134,7 @@ def columns(outcome: Outcome[DataSummary], rows: Upload | None) -> TagChild:
         tags.div(
             tags.table(
                 tags.thead(tags.tr(*(tags.th(text, scope="col") for text in heads))),
-                tags.tbody(*map(_column_row, summary.columns[:MOST_COLUMNS])),
+                tags.tbody(*map(_column_row, summary.columns[:MOST_COLUMNS_SHOWN])),
                 class_="table columns",
             ),
             class_="scroll",
@@ -142,8 +142,8 @@ def columns(outcome: Outcome[DataSummary], rows: Upload | None) -> TagChild:
             role="group",
             aria_label="Columns",
         ),
-        tags.p(f"The first {MOST_COLUMNS} columns are shown; the others follow the advice.")
-        if len(summary.columns) > MOST_COLUMNS
+        tags.p(f"The first {MOST_COLUMNS_SHOWN} columns are shown; the others follow the advice.")
+        if len(summary.columns) > MOST_COLUMNS_SHOWN
         else None,
         controls.parts(notes),
     )

@@ -23,7 +23,7 @@ from contextwise.models.features import Features, as_words
 from contextwise.support.arrays import IntArray
 from contextwise.support.effort import NEVER, Deadline
 
-BOXES = 1_000
+MOST_BOXES_OF_A_CLAIM = 1_000
 """Limit of the search for the regions of a pair; it finds large regions first."""
 AGREEMENT_BOXES = 2_000
 """Limit of the search for a context in which a structure disagrees with a claim."""
@@ -54,16 +54,16 @@ class ClaimSource:
     def claims(self, pair: tuple[int, int], deadline: Deadline = NEVER) -> Iterator[Claim]:
         """Yield the claims about a pair, largest regions of each kind first.
 
-        Regions beyond the limit `BOXES` are left out.
+        Regions beyond the limit `MOST_BOXES_OF_A_CLAIM` are left out.
         """
         cubes = self._covers.cubes(0, pair)
         if not all(cubes) or not cubes:  # a feature over the pair alone: it depends everywhere
             yield Claim(pair, bool(cubes), ())
             return
         space = self._covers.space(pair, cubes)
-        for region in complement(space, cubes, boxes=BOXES, deadline=deadline):
+        for region in complement(space, cubes, boxes=MOST_BOXES_OF_A_CLAIM, deadline=deadline):
             yield Claim(pair, False, region.literals)
-        for region in union(space, cubes, boxes=BOXES, deadline=deadline):
+        for region in union(space, cubes, boxes=MOST_BOXES_OF_A_CLAIM, deadline=deadline):
             yield Claim(pair, True, region.literals)
 
     def listed(self, pair: tuple[int, int], deadline: Deadline) -> list[Claim]:

@@ -28,7 +28,7 @@ from contextwise.comparison.error_regions import explain as explain_difference
 from contextwise.comparison.question import Pair, Question, pose
 from contextwise.comparison.two_models import Comparison, answer
 from contextwise.counting.extraction import CoverSource
-from contextwise.counting.regions import BOXES, Region, complement, union
+from contextwise.counting.regions import MOST_BOXES_OF_A_COVER, Region, complement, union
 from contextwise.errors import ContextwiseError
 from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.separation import minimal_d_separator, minimal_separator, network
@@ -96,8 +96,8 @@ class PairLister:
         """List where a pair is independent, with a separator for each region, and where not."""
         cubes = self.source.cubes(0, pair)
         space = self.source.space(pair, cubes)
-        depends = union(space, cubes, boxes=BOXES, deadline=self.deadline)
-        apart = complement(space, cubes, boxes=BOXES, deadline=self.deadline)
+        depends = union(space, cubes, boxes=MOST_BOXES_OF_A_COVER, deadline=self.deadline)
+        apart = complement(space, cubes, boxes=MOST_BOXES_OF_A_COVER, deadline=self.deadline)
         dependent = [self._claim(pair, "dependent", r) for r in depends.regions[: self.top]]
         independent: list[PairClaim] = []
         for region in apart.regions[: self.top]:

@@ -4,7 +4,7 @@ Both are good on different truths. `pair-blocks` stays unless all of these speak
 the cheapest first:
 
 1.  Its AIC is better: log-likelihood of the rows minus free parameters.
-2.  The rows contradict none of its independencies (Benjamini and Yekutieli, `LEVEL`).
+2.  The rows contradict none of its independencies (Benjamini and Yekutieli, `CONTRADICTION_LEVEL`).
 3.  Below `FEW` rows, it predicts unseen fifths of the rows better. They are drawn from the sorted
     rows, so that the order of the rows changes nothing.
 
@@ -36,7 +36,7 @@ from contextwise.support.statistics import benjamini_yekutieli
 MOST_CELLS_TO_COMPARE = 200_000
 """Cells of the table of all variables, above which likelihoods are not compared."""
 FEW, FOLDS = 500, 5
-LEVEL = 0.05
+CONTRADICTION_LEVEL = 0.05
 """The false discovery rate of the tests of the network's independencies."""
 
 
@@ -122,7 +122,7 @@ def _compared(
         return f"its AIC is better than that of acyclic-trees by {-gain:,.1f}", False
     plain = Structure(directed.domain, directed.structure.features)
     tested = evaluate_claims(plain, CountedRows.of(data), deadline=deadline)
-    if min(benjamini_yekutieli([p for _, p in tested]), default=1.0) <= LEVEL:
+    if min(benjamini_yekutieli([p for _, p in tested]), default=1.0) <= CONTRADICTION_LEVEL:
         return "the rows contradict an independence of acyclic-trees", False
     if len(data) < FEW and _advantage(trees, data, deadline) <= 0:
         return "acyclic-trees predicts unseen rows no better", False

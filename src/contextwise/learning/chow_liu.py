@@ -27,7 +27,7 @@ from contextwise.support.arrays import FloatArray, IntArray
 
 Edge = tuple[int, int]
 
-CELLS_IN_MEMORY = 2**24
+COUNTED_CELLS_IN_MEMORY = 2**24
 """The most cells of pairwise tables held at once."""
 ROWS_COUNTED_IN_FLOAT32 = 2**24
 """Below this number of rows, 32-bit floats count exactly."""
@@ -140,8 +140,8 @@ def mutual_information(data: Data, prior: float = 1.0) -> FloatArray:
 
 
 def _blocks(starts: IntArray) -> Iterator[Edge]:
-    """Yield ranges of variables whose tables with all others fit into `CELLS_IN_MEMORY`."""
-    first, most = 0, max(1, CELLS_IN_MEMORY // max(1, int(starts[-1])))
+    """Yield ranges of variables whose tables with all others fit into `COUNTED_CELLS_IN_MEMORY`."""
+    first, most = 0, max(1, COUNTED_CELLS_IN_MEMORY // max(1, int(starts[-1])))
     for last in range(1, len(starts)):
         if last + 1 == len(starts) or starts[last + 1] - starts[first] > most:
             yield first, last

@@ -37,7 +37,7 @@ Context = tuple[Literal, ...]
 Block = tuple[tuple[int, ...], Context]
 RIDGE = 0.02
 """Precision of the prior of each weight; it keeps weights finite where a state never occurs."""
-STATES = 10
+SATURATED_STATES = 10
 """States of a variable that are told apart; the rarest of more are treated as one."""
 FITS = 4000
 """Fits that are remembered."""
@@ -237,9 +237,9 @@ class NumberedRows:
             column = table.rows[:, v]
             often = np.bincount(column, weights=table.counts, minlength=card)
             seen = [s for s in np.argsort(-often, kind="stable").tolist() if often[s]]
-            own = [[s] for s in seen[: STATES - 1]]
-            if seen[STATES - 1 :]:
-                own.append(seen[STATES - 1 :])
+            own = [[s] for s in seen[: SATURATED_STATES - 1]]
+            if seen[SATURATED_STATES - 1 :]:
+                own.append(seen[SATURATED_STATES - 1 :])
             number = np.zeros(card, dtype=np.int64)
             for k, group in enumerate(own):
                 number[group] = k

@@ -24,7 +24,7 @@ from contextwise.learning.graphs import edges_of
 from contextwise.models.features import PairIndex
 from contextwise.support.arrays import BoolArray, IntArray
 
-LEAST = 1e-9
+LEAST_GAIN_IN_NATS = 1e-9
 """Gains up to this are rounding errors."""
 SMALLEST_CELL_WEIGHT = 1e-300
 """The smallest weight of a cell; there may be more cells than numbers of this size can count."""
@@ -53,7 +53,7 @@ def _best_blanket(
     while others and not run.is_late():
         changed = scores.changed(target, blanket, others)
         best = int(np.argmax(changed))
-        if changed[best] <= scores.of(target, blanket) + LEAST:
+        if changed[best] <= scores.of(target, blanket) + LEAST_GAIN_IN_NATS:
             break
         blanket ^= {others[best]}
     return blanket
@@ -73,7 +73,7 @@ def _improve(run: Run, graph: BoolArray, edges: Sequence[PairIndex], scores: Bla
     gains = {edge: gain(edge) for edge in edges}
     while gains and not run.is_late():
         a, b = max(gains, key=lambda edge: gains[edge])
-        if gains[a, b] <= LEAST:
+        if gains[a, b] <= LEAST_GAIN_IN_NATS:
             return
         graph[a, b] = graph[b, a] = not graph[a, b]
         gains |= {edge: gain(edge) for edge in edges if {a, b} & set(edge)}

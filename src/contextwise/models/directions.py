@@ -41,7 +41,7 @@ Parents = Sequence[Sequence[int]]
 Tables = Sequence[npt.ArrayLike | None]
 """P(v | parents) of each variable: one axis per parent, in their order, and v last."""
 
-NEAR = 0.02
+ROUNDING_OF_A_ROW = 0.02
 """The largest distance from 1 of the sum of a row: files have rounded digits."""
 EQUAL_SUMS = 1e-9
 """A row whose sum is this close to 1 is not rescaled."""
@@ -377,7 +377,7 @@ def _conditional(
     distance = np.abs(sums - 1)
     if (table < 0).any():
         raise TableError(f"{owner} has a negative number, {table.min():g}", child)
-    if (distance > NEAR).any():
+    if (distance > ROUNDING_OF_A_ROW).any():
         bad = float(sums.flat[int(np.nanargmax(distance))])
         raise TableError(f"a row of {owner} has the sum {bad:g}, not 1", child)
     if np.isnan(sums).any():

@@ -20,7 +20,7 @@ from contextwise.models.structure import require_features
 
 Pair = tuple[str, str]
 Variables = Domain | Mapping[str, Sequence[State] | int]
-MOST_LISTED = 10**6
+MOST_SETS_LISTED = 10**6
 """The most elements of a set that this room lists."""
 
 
@@ -100,9 +100,9 @@ def domain_of(variables: Variables) -> Domain:
 
 def refuse_more(count: int, what: str) -> None:
     """Raise unless a set is small enough to be listed."""
-    if count > MOST_LISTED:
+    if count > MOST_SETS_LISTED:
         raise ContextwiseError(
-            f"{what} has {count:,} elements, and at most {MOST_LISTED:,} are listed here; "
+            f"{what} has {count:,} elements, and at most {MOST_SETS_LISTED:,} are listed here; "
             "contextwise.compare counts without listing them"
         )
 

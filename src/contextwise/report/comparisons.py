@@ -272,7 +272,7 @@ def strength_parts(strengths: Strengths | None, *, top: int = TOP) -> list[Part]
         rows.append((label, len(sample), *quartiles, *([] if peers else [how])))
     title = "How strong the dependencies are: absolute log odds ratios"
     if not strengths.complete:
-        from contextwise.comparison.strengths import CONFIDENCE
+        from contextwise.support.statistics import CONFIDENCE
 
         title += f" of dependencies drawn at random, with {100 * CONFIDENCE:g} % intervals"
     return [table(title, columns, rows, "strengths")]

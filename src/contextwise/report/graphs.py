@@ -36,7 +36,7 @@ WIDEST, THINNEST = 5.0, 0.8  # widths in points of an edge for every context, an
 MANY = 40  # lines get thinner in graphs of more edges than this
 
 DISC = 2.2  # the radius of a node
-NEAR = 7.0  # labels farther from their node than this get a line to it
+NEAR_IN_PIXELS = 7.0  # labels farther from their node than this get a line to it
 LONGEST = 16  # the most characters of a name
 MOST_LAYOUT_STEPS = 100  # the most steps for many points; few points may take more
 SMALLEST_IMPROVEMENT = 1e-4  # stop when a step improves the stress by a smaller share
@@ -343,7 +343,7 @@ def arrange(
     assert middles is not None
     places = {name: (x, y) for name, (x, y) in zip(names, points.tolist(), strict=True)}
     nearest = np.clip(points, middles - sizes / 2, middles + sizes / 2)
-    far = np.hypot(*(nearest - points).T) > NEAR
+    far = np.hypot(*(nearest - points).T) > NEAR_IN_PIXELS
     labels = {
         name: Label(texts[k], (*middles[k].tolist(),), (*nearest[k].tolist(),) if far[k] else None)
         for k, name in enumerate(names)

@@ -26,7 +26,7 @@ from contextwise.support.arrays import FloatArray
 
 HELD_OUT = 1000
 """The number of new rows of each data set that likelihoods are computed on."""
-GROUPS = 4
+CMLL_GROUPS = 4
 """The number of groups of variables of CMLL."""
 
 
@@ -76,7 +76,7 @@ class Divergence:
             raise TooLargeError("the KL of this guess is beyond exact inference")
         return {
             "kl": float(divergence),
-            "cmll": float(cmll(fitted, new, groups=GROUPS)),
+            "cmll": float(cmll(fitted, new, groups=CMLL_GROUPS)),
             "log_likelihood": mean_log_likelihood(fitted, new),
         }
 
@@ -108,7 +108,7 @@ def _cmll(logs: FloatArray, shares: FloatArray) -> float:
     p = np.exp(logs)
     seen = shares.reshape(logs.shape)
     total = 0.0
-    for part in np.array_split(np.arange(logs.ndim), min(GROUPS, logs.ndim)):
+    for part in np.array_split(np.arange(logs.ndim), min(CMLL_GROUPS, logs.ndim)):
         group = tuple(part.tolist())
         outside = p.sum(axis=group, keepdims=True)
         for variable in group:

@@ -27,7 +27,7 @@ R = TypeVar("R")
 
 SOON = 1e-3
 """Seconds by which compiled code, which measures a limit on its own, may stop early."""
-LONGEST = 1e8
+LONGEST_LIMIT_IN_SECONDS = 1e8
 """Seconds, about three years, from which on a limit is ignored."""
 
 
@@ -59,7 +59,9 @@ class Deadline:
             raise ContextwiseError(f"time limit must be a number of seconds, got {seconds!r}")
         if not seconds >= 0:
             raise ContextwiseError(f"time limit must be >= 0 seconds, got {seconds}")
-        return NEVER if seconds >= LONGEST else cls(time.monotonic() + float(seconds))
+        return (
+            NEVER if seconds >= LONGEST_LIMIT_IN_SECONDS else cls(time.monotonic() + float(seconds))
+        )
 
     def left(self) -> float | None:
         """Return the seconds that are left, at least 0, or None if there is no limit."""
@@ -111,7 +113,7 @@ NEVER = Deadline()
 
 Progress = Callable[[int, int], None]
 """A function of (done, total)."""
-PATIENCE = 0.5  # seconds before the bar appears
+SECONDS_BEFORE_A_BAR = 0.5  # seconds before the bar appears
 INTERVAL = 0.1  # seconds between two drawings
 BETWEEN_LINES = 10.0  # seconds between two lines where there is no terminal
 CLEAR = "\r\x1b[K\x1b[?25h"  # an empty line, and the cursor that click hides
@@ -156,7 +158,7 @@ def _bar(label: str) -> Progress:
 
     # Click needs a length at once; the first call sets it.
     bar = click.progressbar(length=0, label=label, file=sys.stderr, show_pos=True)
-    due = time.monotonic() + PATIENCE
+    due = time.monotonic() + SECONDS_BEFORE_A_BAR
 
     def draw(done: int, total: int) -> None:
         nonlocal due

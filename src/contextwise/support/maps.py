@@ -26,12 +26,12 @@ from contextwise.support.machine import cores
 T = TypeVar("T")
 R = TypeVar("R")
 
-TRIES = 3
+TRIES_PER_ITEM = 3
 WINDOW = 4
 """The number of items per worker that are submitted ahead of time."""
 SECONDS_TO_END_ALONE = 1.0
 """Seconds after the deadline in which running items may end by themselves."""
-PATIENCE = 5.0
+SECONDS_FOR_A_CLUSTER = 5.0
 """Seconds to wait for a cluster to answer, and for its first worker."""
 
 
@@ -136,7 +136,7 @@ def _client_of(cluster: Any) -> Iterator[Any]:
         yield cluster
         return
     try:
-        client = distributed.Client(cluster, timeout=PATIENCE)
+        client = distributed.Client(cluster, timeout=SECONDS_FOR_A_CLUSTER)
     except (OSError, ValueError):
         raise ContextwiseError(
             f"no Dask scheduler answers at {cluster!r}; an address looks like tcp://host:8786"
@@ -150,7 +150,7 @@ def _workers_of(client: Any) -> int:
     from importlib.metadata import version
 
     try:
-        client.wait_for_workers(1, timeout=PATIENCE)
+        client.wait_for_workers(1, timeout=SECONDS_FOR_A_CLUSTER)
     except OSError:
         raise ContextwiseError(
             "the cluster has no workers; start one with: dask worker SCHEDULER_ADDRESS"
@@ -233,7 +233,7 @@ def _result(future: Future[Finished[T, R]], item: T, deaths: int) -> Finished[T,
         if why := _why_not_sent(problem):
             return Finished(item, error=f"it cannot be sent to another process: {why}")
         # Dask raises KilledWorker after several workers died over an item.
-        if deaths < TRIES and type(problem).__name__ != "KilledWorker":
+        if deaths < TRIES_PER_ITEM and type(problem).__name__ != "KilledWorker":
             return None
         what = f"{type(problem).__name__}: {problem}"
         return Finished(item, error=f"{deaths} workers died over it, the last by {what}")

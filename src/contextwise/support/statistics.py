@@ -7,6 +7,8 @@ from math import sqrt
 
 import numpy as np
 
+CONFIDENCE = 0.95
+"""The probability with which an interval contains what it estimates."""
 Z = 1.959963984540054
 """Standard errors to each side of an estimate that make a 95 % interval."""
 

@@ -48,7 +48,7 @@ GROUP = 5
 """The size of the largest group, as in the paper."""
 FEWEST, MOST, MOST_FLAGS = 6, 30, 3
 PARENTS = 3
-MOST_STATES_DRAWN = 5
+MOST_STATES_OF_A_VARIABLE = 5
 INTERACTION = (1.0, 3.0)
 """The range of the log-odds ratios of strong weights."""
 
@@ -179,7 +179,7 @@ def _table(values: int) -> list[tuple[int, int]]:
 
 def _states(count: int, rng: np.random.Generator) -> Model:
     """Draw a random tree of pairs and half as many pairs more, each a table of log-odds ratios."""
-    cards = rng.integers(2, MOST_STATES_DRAWN + 1, size=count).tolist()
+    cards = rng.integers(2, MOST_STATES_OF_A_VARIABLE + 1, size=count).tolist()
     pairs = {(int(rng.integers(v)), v) for v in range(1, count)}
     while len(pairs) < count - 1 + count // 2:
         first, second = sorted(rng.choice(count, size=2, replace=False).tolist())

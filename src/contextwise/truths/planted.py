@@ -30,7 +30,7 @@ Side = Literal["fp", "fn"]
 Literals = list[tuple[int, int]]
 CHAIN = 4096
 """The number of features drawn for a chain of false positives."""
-TRIES = 48
+DRAWS_OF_A_CHAIN = 48
 """The number of later features of a chain that are tried to come closer."""
 
 
@@ -133,7 +133,7 @@ def _closest(
     taken = list(range(low))
     best = chain.at(taken)
     reached = errors(best)
-    for step in range(low, min(low + TRIES, len(chain.steps))):
+    for step in range(low, min(low + DRAWS_OF_A_CHAIN, len(chain.steps))):
         if reached == target:
             break
         candidate = chain.at([*taken, step])

@@ -43,7 +43,12 @@ from contextwise.support.effort import progress_of
 if TYPE_CHECKING:
     from contextwise.evidence import _count
 
-from contextwise.learning.marginal_likelihood import LEAST, best_graph, configurations_of, scale_of
+from contextwise.learning.marginal_likelihood import (
+    LEAST_GAIN_IN_NATS,
+    best_graph,
+    configurations_of,
+    scale_of,
+)
 
 Context = dict[int, list[int]]
 """The allowed values of each variable it restricts."""
@@ -129,7 +134,7 @@ class ContextualMPL(Learner):
         with progress_of(run.show_progress, "finding contexts") as progress:
             while pairs and not run.is_late():
                 pair = max(pairs, key=lambda p: max(gains[p], default=0))
-                if max(gains[pair], default=0) <= LEAST * scale:
+                if max(gains[pair], default=0) <= LEAST_GAIN_IN_NATS * scale:
                     break
                 context = left[pair].pop(int(np.argmax(gains[pair])))
                 absent[pair].append(context)
