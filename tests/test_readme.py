@@ -5,6 +5,9 @@ of the block are its output; ``...`` stands for anything, and a command without 
 only work. Blocks with ``>>>`` are doctests that share their names. The examples of a page run in
 order, in one empty folder. Commands that are not ours (pip, R) are not run, except those that
 write or show files.
+
+Blocks ``sh`` name files that a reader would have. They run in a folder with such files
+(`files_of_readers`); `SMALLER` makes long ones short, and `NOT_RUN` has the reasons of the others.
 """
 
 from __future__ import annotations
@@ -21,8 +24,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import click
+import numpy as np
+import pandas
 import pytest
 
+import contextwise as cw
+from contextwise import sample, write
 from contextwise.cli import contextwise as contextwise_command
 
 ROOT = Path(__file__).parent.parent
@@ -94,6 +101,80 @@ def check(page: str, folder: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_page_shows_what_its_examples_print(page: Path, tmp_path: Path) -> None:
     check(page.read_text(encoding="utf-8"), tmp_path)
+
+
+NOT_RUN = {
+    "pip install": "installs the package, which is there",
+    "contextwise explore": "serves pages until Ctrl-C; tests/explorer starts it",
+    "--cluster tcp://scheduler:8786": "needs a Dask scheduler of that name",
+    "libra ": "another program",
+}
+"""Parts of commands of shell blocks that are not run, and why."""
+SMALLER = {
+    "--planted 1000": "--planted 2",
+    "--rows 50,100,1000,10000": "--rows 50",
+    "--weight-sets 10": "--weight-sets 1",
+    "--rows 200,1000,5000": "--rows 50",
+    "--repeats 2 --rows 1000,5000": "--repeats 1 --rows 60",
+    "random-8#1 states-6#1 ldag-10#1 cstree-8#1 bnlearn-asia bnlearn-survey": "",
+    "--resamples 200": "--resamples 2",
+}
+"""Parts of commands that take minutes, and what the test runs instead."""
+
+
+@pytest.fixture(scope="module")
+def files_of_readers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the files that shell blocks name."""
+    folder = tmp_path_factory.mktemp("reader")
+    lung, learned = (cw.formats.read_example(name) for name in ("lung", "lung-learned"))
+    for name, model in {"true": lung, "learned": learned, "other": lung}.items():
+        write(model, folder / f"{name}.json")
+        write(model, folder / f"{name}.mn")
+    network = cw.truths.named.truth("bnlearn-cancer")
+    for name in ("true", "learned", "alarm"):
+        write(network, folder / f"{name}.bif")
+    for group in ("t", "p", "trees", "chow-liu"):
+        (folder / group).mkdir()
+        for k in range(3):
+            for suffix in ("mn", "json"):
+                write(learned if k else lung, folder / group / f"{k}.{suffix}")
+    for name in ("a", "b"):
+        write(learned, folder / f"{name}.mn")
+    write(lung, folder / "truth.json")
+    rows = sample(lung, 300, seed=1)
+    for name in ("rows", "test", "train"):
+        rows.to_csv(folder / f"{name}.csv", index=False)
+    rng = np.random.default_rng(0)
+    survey = pandas.DataFrame(
+        {
+            "country": rng.choice(["A", "B"], 200),
+            "vote": rng.choice(["yes", "no"], 200),
+            "trust": rng.choice(["low", "mid", "high"], 200),
+            "weight": rng.choice([0.5, 1.0, 2.25, 1.75], 200),
+        }
+    )
+    survey.to_csv(folder / "survey.csv", index=False)
+    visits = survey[["vote", "trust"]].assign(patient=[f"p{k // 4}" for k in range(200)])
+    visits.to_csv(folder / "visits.csv", index=False)
+    return folder
+
+
+def lines_of_shell_blocks(page: str) -> list[str]:
+    """Return the commands of the ``sh`` blocks of a page."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    lines = "".join(blocks).replace("\\\n", " ").splitlines()
+    return [line for line in lines if line.strip() and not line.startswith("#")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_commands_of_shell_blocks_work(page: Path, files_of_readers: Path) -> None:
+    for line in lines_of_shell_blocks(page.read_text(encoding="utf-8")):
+        if not any(part in line for part in NOT_RUN):
+            for long, short in SMALLER.items():
+                line = line.replace(long, short)
+            done = run(line, files_of_readers)
+            assert done.returncode in (0, 1), f"$ {line}\n{done.stdout}"
+            assert "Traceback" not in done.stdout
 
 
 def commands_of_shell_blocks(page: str) -> list[list[str]]:
