@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from textwrap import fill
@@ -40,7 +41,14 @@ LATEX = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "–": "--",
+    "…": r"\ldots{}",
+    "−": "$-$",
+    "×": r"$\times$",
+    "→": r"$\to$",
+    "⫫": r"$\perp\!\!\!\perp$",
     "≠": r"$\neq$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
     "<": r"$<$",
     ">": r"$>$",
 }
@@ -112,6 +120,12 @@ def _latex_row(cells: Iterable[str]) -> str:
 
 
 def escaped(text: str) -> str:
+    """Return text as LaTeX reads it, with a minus in front of negative numbers.
+
+    >>> print(escaped("-7.1 % to 3 % for A_1"))
+    $-$7.1 \\% to 3 \\% for A\\_1
+    """
+    text = re.sub(r"(?<![\w.-])-(?=\d)", "−", text)
     return "".join(LATEX.get(sign, sign) for sign in text)
 
 
