@@ -29,7 +29,7 @@ def by_definition(cover: Cover) -> int:
 @given(covers(max_variables=4, max_states=4), st.sampled_from([1, 7, 2**16]))
 def test_blocks_of_any_size(cover: Cover, at_once: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(oracle, "CELLS_AT_ONCE", at_once)
+        patch.setattr(oracle, "CELLS_VISITED_AT_ONCE", at_once)
         assert oracle.count_union(cover) == by_definition(cover)
 
 

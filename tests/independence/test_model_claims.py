@@ -117,7 +117,7 @@ def test_a_limit_is_told() -> None:
 
     whole = listing(10**6)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(model_claims, "BOXES", 5)
+        patch.setattr(model_claims, "MOST_BOXES_OF_A_COVER", 5)
         part = listing(10**6)
     found, every = part.independent_contexts, whole.independent_contexts
     assert part.undecided > 0 == whole.undecided
@@ -165,7 +165,7 @@ def test_the_time_limit_bounds_the_whole_listing() -> None:
 
 
 def test_the_time_limit_bounds_one_pair(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_claims, "BOXES", 10**9)
+    monkeypatch.setattr(model_claims, "MOST_BOXES_OF_A_COVER", 10**9)
     start = time.perf_counter()
     explained = explain_model(hard_pair(), pairs=[("v0", "v1")], time_limit=1)
     assert time.perf_counter() - start < LATE
