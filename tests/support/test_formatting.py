@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import shutil
-import subprocess
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise.report.html import static
 from contextwise.support.formatting import (
     LARGEST_EXACT,
     as_csv,
@@ -24,7 +21,6 @@ from contextwise.support.formatting import (
     is_readable,
     name,
     number,
-    percent,
     plural,
     printable,
     rate,
@@ -38,7 +34,6 @@ def test_numbers_of_more_than_4300_digits() -> None:
     assert number(HUGE) == "2.818e4515"
     assert number(HUGE + Fraction(1, 3)) == "2.818e4515"
     assert plural(HUGE, "context") == "2.818e4515 contexts"
-    assert percent(HUGE, 4 * HUGE) == "25 %"
 
 
 def test_records_of_more_than_4300_digits() -> None:
@@ -69,9 +64,6 @@ def test_a_name_is_one_printable_line(text: str) -> None:
     assert name(text).isprintable()
     assert len(name(text)) <= 40
     assert printable(text).isprintable()
-
-
-# -- for other programs: a reader that keeps numbers as doubles reads what was meant ---------------
 
 
 def read_with_doubles(text: str) -> Any:
@@ -116,29 +108,3 @@ def test_csv_keeps_every_digit() -> None:
     found = list(csv.DictReader(io.StringIO(as_csv(records))))
     assert [int(row["square"]) for row in found] == [10**40 * k for k in range(3)]
     assert {row["open"] for row in found} == {""}
-
-
-@pytest.mark.parametrize("parts", range(1, 40))
-def test_only_all_is_100_percent_and_only_none_is_0(parts: int) -> None:
-    """Shares near 0 and 1, in Python and on the page."""
-    whole = 2**parts
-    shares = {part: percent(part, whole) for part in (0, 1, whole - 1, whole)}
-    assert [part for part, text in shares.items() if text == "100 %"] == [whole]
-    assert [part for part, text in shares.items() if text == "0 %"] == [0]
-
-
-def test_shares_below_all_have_as_many_digits_as_they_need() -> None:
-    assert percent(4095, 4096) == "99.98 %"
-    assert percent(9995, 10_000) == "99.95 %"
-    assert percent(9994, 10_000) == "99.9 %"
-    assert percent(9999, 10_000) == "99.99 %"
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
-def test_pages_format_shares_in_the_same_way() -> None:
-    script = static("heatmap.js")
-    function = script[script.index("function percent") :].split("\n}\n")[0] + "\n}"
-    shares = [k / 4099 for k in range(4100)] + [1e-5, 0.99995, 0.9996, 0.99951]
-    code = f"{function}; console.log(JSON.stringify({json.dumps(shares)}.map(percent)))"
-    shown = json.loads(subprocess.run(["node", "-e", code], capture_output=True, check=True).stdout)
-    assert shown == [percent(Fraction(share), 1) for share in shares]
