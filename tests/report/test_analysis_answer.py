@@ -173,7 +173,7 @@ def test_a_difference_is_told_by_its_ends() -> None:
 def test_groups_with_few_rows_are_not_told() -> None:
     each = interaction(0.1, 0.3)
     few = replace(each, states=tuple(replace(s, rows=19.0) for s in each.states))
-    assert told(few) == "The test shows that it differs; no single number says how."
+    assert "so no numbers are compared" in told(few)
     thin = replace(each.states[0].effects[0], rows=19.0)
     one = replace(each, states=(replace(each.states[0], effects=(thin,)), each.states[1]))
     assert effect_by_state(one) == []
@@ -235,3 +235,54 @@ def test_what_is_not_shown_has_no_chosen_number() -> None:
     for verdict, has_one in (("no association shown", False), ("suggestive", True)):
         found = contrast_of(evidence(verdict, effects=(*evidence().effects, *more)))  # type: ignore[arg-type]
         assert (found is not None) == has_one
+
+
+def test_an_odds_ratio_belongs_to_the_states_of_its_row() -> None:
+    """Of an ordered outcome, too, whose odds ratios are per step between two states."""
+    effects = (
+        *(effect("share", at, "", share) for at, share in zip("abc", (0.2, 0.3, 0.7), strict=True)),
+        effect("odds ratio per step", "b", "a", 0.5, state=""),
+        effect("odds ratio per step", "c", "a", 4.0, state=""),
+        effect("odds ratio", "b", "a", 0.6),
+        effect("odds ratio", "c", "a", 5.0),
+        effect("difference", "b", "a", 0.1),
+        effect("difference", "c", "a", 0.5),
+    )
+    found = contrast_of(evidence(effects=effects))
+    assert found is not None
+    assert found.odds is not None
+    assert (found.odds.at, found.odds.estimate) == (found.difference.at, 5.0)
+    step = effect("odds ratio per step", "", "", 1.3)
+    stepped = contrast_of(evidence(effects=(step, *evidence().effects[1:])))
+    assert stepped is not None
+    assert stepped.odds == step
+
+
+def test_one_state_of_an_outcome_is_preferred() -> None:
+    def shares(state: str, change: float) -> tuple[PairEffect, ...]:
+        both = (("young", 0.3), ("old", 0.3 + change))
+        told = (effect("share", at, "", share, state=state) for at, share in both)
+        return (*told, effect("difference", "old", "young", change, state=state))
+
+    effects = (*shares("low", 0.4), *shares("mid", 0.2), *shares("high", 0.1))
+    for options, state in (
+        ({"event": "mid"}, "mid"),
+        ({"ordered": ["ill"]}, "high"),  # the highest of an ordered outcome
+        ({}, "low"),
+    ):
+        found = contrast_of(evidence(effects=effects), **options)
+        assert found is not None
+        assert found.difference.state == state
+
+
+def test_a_variable_that_nearly_is_the_outcome_does_not_lead() -> None:
+    effects = tuple(replace(e, by="twin", estimate=e.estimate + 0.1) for e in evidence().effects)
+    near = replace(evidence(effects=effects, crude_v=0.99), pair=("ill", "twin"))
+    analysis = with_pairs(near, evidence())
+    assert "where age is old" in title_sentence(analysis)
+    assert any("say nearly the same" in each for each in next_sentences(analysis))
+
+
+def test_what_could_have_been_found_is_told_where_nothing_was() -> None:
+    told = next_sentences(with_pairs(evidence("no association shown", could_show=0.21)))
+    assert told[-1].endswith("an association above V = 0.21 would be found 4 times of 5.")

@@ -15,6 +15,7 @@ from contextwise.analysis.conclusions import Analysis, analyse
 from contextwise.data.rows import Data
 from contextwise.models.domain import Domain
 from contextwise.report import analysis_page
+from contextwise.report.analysis_answer import next_sentences
 from contextwise.report.analysis_notes import cautions, decisions, methods
 from contextwise.report.analysis_page import page_of_analysis
 from contextwise.report.html import notebook_html
@@ -145,7 +146,8 @@ def test_two_columns_that_say_the_same_are_named() -> None:
     rows = np.column_stack([data.rows, data.rows[:, 0]])
     domain = Domain({**dict.fromkeys(data.domain.names, 2), "twin": 2})
     for outcome, dropped in ((None, "twin"), ("twin", "v0"), ("v0", "twin")):
-        told = " ".join(cautions(analysed(Data(domain, rows), outcome=outcome)))
+        result = analysed(Data(domain, rows), outcome=outcome)
+        told = " ".join([*next_sentences(result), *cautions(result)])
         assert "v0 and twin say nearly the same" in told
         assert f"--drop {dropped}" in told
 

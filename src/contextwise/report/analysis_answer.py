@@ -20,6 +20,7 @@ from contextwise.support.words import (
     between,
     joined_names,
     listed_phrases,
+    p_is,
     p_text,
     percent,
     points,
@@ -28,6 +29,8 @@ from contextwise.support.words import (
 )
 
 NOT_ON_AVERAGE = "associated, not on average"
+SAME, CLOSE = 0.97, 0.8
+"""Cramér's V from which two variables are nearly the same, or go together very closely."""
 CLEARLY_LESS = 1.5
 """A crude difference that is larger by this factor, and by three points, is worth a sentence."""
 
@@ -38,10 +41,20 @@ def shown_pairs(analysis: Analysis) -> tuple[PairEvidence, ...]:
     return tested.of_outcome if analysis.outcome else tested.pairs
 
 
+def hidden_rows(analysis: Analysis) -> list[PairEvidence]:
+    """Return the pairs of the outcome that could not be tested, if a sentence names them better."""
+    untested = [e for e in analysis.pairs.of_outcome if e.verdict == "could not be tested"]
+    return untested if len(untested) > MOST_NAMED else []
+
+
 def contrasts(analysis: Analysis, pairs: Iterable[PairEvidence]) -> list[Contrast]:
     """Return the contrasts of pairs, the largest difference first."""
     ordered = [name for name, _ in analysis.settings.ordered]
-    found = (contrast_of(e, ordered, analysis.smallest_count) for e in pairs)
+    domain, event = analysis.data.domain, ""
+    if analysis.outcome is not None and analysis.outcome in domain.positions:
+        place = domain.position(analysis.outcome)
+        event = domain.states[place][int(analysis.data.counts()[place].argmax())]
+    found = (contrast_of(e, ordered, analysis.smallest_count, event) for e in pairs)
     return sorted((c for c in found if c), key=lambda c: -abs(c.difference.estimate))
 
 
@@ -60,7 +73,7 @@ def title_sentence(analysis: Analysis) -> Phrase:
     if analysis.outcome is None:
         return _title_of_all(analysis, pairs, worth)
     if worth:
-        return _title_of_contrast(analysis, worth[0])
+        return _title_of_contrast(analysis, _leading_last(analysis, worth)[0])
     outcome, count = Name(analysis.outcome), len(pairs)
     associated = [e for e in pairs if e.associated]
     if not associated:
@@ -73,6 +86,22 @@ def title_sentence(analysis: Analysis) -> Phrase:
     if any((e.v or 0) >= 0.1 for e in associated):
         return Phrase(outcome, " is associated with ", names, f"{_held(analysis)}.")
     return Phrase(outcome, " has only weak associations: with ", names, f"{_held(analysis)}.")
+
+
+def twin(analysis: Analysis) -> PairEvidence | None:
+    """Return the pair that goes together most closely, if it hides others; the outcome's first."""
+    if len(analysis.data.domain) < 3:
+        return None
+    for pairs in (shown_pairs(analysis), analysis.pairs.pairs):
+        close = [e for e in pairs if (e.crude_v or 0.0) >= CLOSE]
+        if close:
+            return max(close, key=lambda e: e.crude_v or 0.0)
+    return None
+
+
+def _leading_last(analysis: Analysis, worth: Sequence[Contrast]) -> list[Contrast]:
+    """Put the variables that say nearly the same as the outcome behind the others."""
+    return sorted(worth, key=lambda c: (c.evidence.crude_v or 0.0) >= CLOSE)
 
 
 def _held(analysis: Analysis) -> str:
@@ -148,8 +177,9 @@ def next_sentences(analysis: Analysis) -> list[Phrase]:
         strongest = sorted(worth, key=lambda c: -(c.evidence.v or 0.0))
         told += [_contrast_sentence(c) for c in strongest[:1]]
     else:
-        told += _also(worth)
-    told += _explained(worth)
+        worth = _leading_last(analysis, worth)
+        told += _also(worth) + _twin_sentence(analysis)
+    told += _explained(worth) + _power(analysis)
     differing = differences(analysis)
     if differing:
         told.append(_differs(differing, analysis.outcome))
@@ -201,6 +231,32 @@ def _also(worth: Sequence[Contrast]) -> list[Phrase]:
     return told + [_contrast_sentence(c) for c in rest[: MOST_NAMED - len(said)]]
 
 
+def _twin_sentence(analysis: Analysis) -> list[Phrase]:
+    """Warn of a variable that nearly is the outcome, and so hides what goes with it."""
+    close = twin(analysis)
+    if close is None or analysis.outcome not in close.pair:
+        return []
+    first, second = close.pair
+    same = "say nearly the same" if (close.crude_v or 0.0) >= SAME else "go together very closely"
+    return [
+        Phrase(
+            *(Name(first), " and ", Name(second), f" {same} (V {strength(close.crude_v)}), which "),
+            f"hides what else goes with {analysis.outcome}: leave it out with ",
+            f"--drop {other(close.pair, analysis.outcome)}.",
+        )
+    ]
+
+
+def _power(analysis: Analysis) -> list[Phrase]:
+    """Say what could have been shown, where nothing is."""
+    known = [e.could_show for e in shown_pairs(analysis) if e.could_show is not None]
+    if not known or any(e.associated for e in shown_pairs(analysis)):
+        return []
+    least, most = strength(min(known)), strength(max(known))
+    limit = f"V = {least}" if least == most else f"V = {least} to {most}, depending on the pair,"
+    return [Phrase(f"With these rows an association above {limit} would be found 4 times of 5.")]
+
+
 def _explained(worth: Sequence[Contrast]) -> list[Phrase]:
     """Tell the largest crude difference of which the other variables take a good part."""
     found = []
@@ -229,7 +285,7 @@ def _differs(found: Sequence[Interaction], outcome: str | None) -> Phrase:
     if outcome is None:
         first = found[0]
         names = Phrase(Name(first.pair[0]), " with ", Name(first.pair[1]))
-        more = f"; {len(found) - 1} more differences are below" if len(found) > 1 else ""
+        more = f"; {plural(len(found) - 1, 'more difference')} below" if len(found) > 1 else ""
         return Phrase("The association of ", names, " differs by ", Name(first.by), f"{more}.")
     said = [
         Phrase(Name(other(each.pair, outcome)), " by ", Name(each.by))
@@ -249,8 +305,8 @@ def _suggestive(pairs: Sequence[PairEvidence], outcome: str | None) -> Phrase:
             if outcome
             else Phrase(Name(each.pair[0]), " with ", Name(each.pair[1]))
         )
-        p = f"{p_text(uncorrected_p(each))}, {p_text(each.adjusted)} corrected"
-        said.append(Phrase(names, f" (p = {p})"))
+        p = f"{p_is(uncorrected_p(each))}, {p_text(each.adjusted)} corrected"
+        said.append(Phrase(names, f" ({p})"))
     if len(pairs) > MOST_NAMED:
         said.append(Phrase(f"{len(pairs) - MOST_NAMED} more"))
     return Phrase("Suggestive only: ", listed_phrases(said), ".")
@@ -267,7 +323,7 @@ def verdict_note(evidence: PairEvidence, differs_by: Sequence[str]) -> Phrase:
         case "associated, not on average" if evidence.context:
             return Phrase("changes with ", Name(evidence.context))
         case "suggestive":
-            return Phrase(f"p = {p_text(uncorrected_p(evidence))} before correction")
+            return Phrase(f"{p_is(uncorrected_p(evidence))} before correction")
         case "no association shown" if evidence.v_high is not None:
             return Phrase(f"V at most {strength(evidence.v_high)}")
         case "could not be tested":
@@ -291,12 +347,7 @@ def evidence_sentence(evidence: PairEvidence) -> Phrase:
     given = f" given {others} as coded" if count else ""
     if evidence.left_out:
         given = f" given {plural(count, 'other column')} as coded"
-    p = (
-        f"p {p_text(evidence.adjusted)}"
-        if (evidence.adjusted or 1) < 0.001
-        else (f"p = {p_text(evidence.adjusted)}")
-    )
-    corrected = f"{p}, corrected for {evidence.family}"
+    corrected = f"{p_is(evidence.adjusted)}, corrected for {evidence.family}"
     v = "" if evidence.v is None else f"; V {strength(evidence.v)}"
     if evidence.v_low is not None and evidence.v_high is not None and v:
         v += f", {between(evidence.v_low, evidence.v_high, strength)}"
@@ -309,7 +360,7 @@ def evidence_sentence(evidence: PairEvidence) -> Phrase:
             return Phrase("The relation of ", first, " and ", second, " differs by ", by, end)
         case "suggestive":
             after = f"{p_text(evidence.adjusted)} after correction"
-            return Phrase(f"Suggestive: p = {p_text(uncorrected_p(evidence))}, {after}{v}.")
+            return Phrase(f"Suggestive: {p_is(uncorrected_p(evidence))}, {after}{v}.")
         case "no association shown" if evidence.could_show is not None:
             found = f"an association above V = {strength(evidence.could_show)}"
             return Phrase(f"No clear relation: {found} would have been found with probability 0.8.")
@@ -325,7 +376,10 @@ def evidence_sentence(evidence: PairEvidence) -> Phrase:
 def interaction_sentence(groups: Sequence[tuple[StateEffects, PairEffect]], by: str) -> Phrase:
     """Say how an association differs between the two states where its effects differ most."""
     if not groups:
-        return Phrase("The test shows that it differs; no single number says how.")
+        return Phrase(
+            "The test shows that it differs. No two states have 20 rows in each of the same cells, "
+            "so no numbers are compared."
+        )
     ends = [f(groups, key=lambda one: one[1].estimate) for f in (min, max)]
     said: list[Phrase] = []
     for group, effect in sorted(ends, key=lambda one: not one[1].excludes_none):
@@ -343,7 +397,7 @@ def change_start(effect: PairEffect) -> Phrase:
     """Name what changes with what: ``From colour Black to White, the share of released = Yes``."""
     by, what = Name(effect.by), Phrase(Name(effect.of), f" = {effect.state}")
     if not effect.state:
-        what = Phrase("a higher ", Name(effect.of))
+        what = Phrase("the next higher state of ", Name(effect.of))
     if not effect.at:
         return Phrase("With each step of ", by, ", the odds of ", what)
     kind = "share" if effect.kind == "difference" else "odds"

@@ -2,7 +2,8 @@
 
 A pair of variables with many states has many effects. A table has room for one, and a sentence too:
 the *contrast*. Between the ends of an ordered variable, else between the reference and the state
-that differs most from it; of an outcome with several states, that of the largest difference.
+that differs most from it. Of an outcome with several states it is the highest, if they are ordered,
+or the most frequent one; another only where that one shows no difference.
 
 The largest of several differences is large by chance too, so its intervals pay for the choice: with
 five candidates they are 99 % intervals (Bonferroni), and cover the largest one 95 times of 100. A
@@ -59,9 +60,12 @@ def shares_of(effects: Iterable[PairEffect], state: str, least: int) -> list[Pai
 
 
 def contrast_of(
-    evidence: PairEvidence, ordered: Sequence[str] = (), least: int = 0
+    evidence: PairEvidence, ordered: Sequence[str] = (), least: int = 0, event: str = ""
 ) -> Contrast | None:
-    """Return the contrast of a pair, or None: states have few rows, or nothing is shown."""
+    """Return the contrast of a pair, or None: states have few rows, or nothing is shown.
+
+    ``event`` is the state of an unordered outcome to prefer.
+    """
     if evidence.verdict == "could not be tested":
         return None
     enough = max(least, FEWEST_ROWS_QUOTED)
@@ -81,12 +85,17 @@ def contrast_of(
         found = [each for each in found if each[0].at == end]
     if len(found) > 1 and evidence.verdict not in ("associated", "suggestive"):
         return None
+    if found[0][0].of in ordered:
+        event = list(shares)[-1][0]
     choices = [(paid(each, len(found)), first, last) for each, first, last in found]
-    difference, first, last = max(
-        choices, key=lambda each: (each[0].excludes_none, abs(each[0].estimate))
-    )
+
+    def key(choice: tuple[PairEffect, PairEffect, PairEffect]) -> tuple[bool, bool, float]:
+        each = choice[0]
+        return each.excludes_none, each.state == event, abs(each.estimate)
+
+    difference, first, last = max(choices, key=key)
     odds = odds_of(evidence, difference)
-    if odds is not None and odds.kind != "odds ratio per step":
+    if odds is not None and odds.at:
         odds = paid(odds, len(found))
     return Contrast(evidence, first, last, difference, odds, len(found))
 
@@ -109,21 +118,21 @@ def paid(effect: PairEffect, candidates: int) -> PairEffect:
 
 def odds_of(evidence: PairEvidence, difference: PairEffect) -> PairEffect | None:
     """Return the odds ratio that belongs to a difference: per step, or of its two states."""
-    ratios = [e for e in evidence.effects if e.kind.startswith("odds ratio")]
-    for each in ratios:
-        if each.kind == "odds ratio per step":
-            return each
-    for each in ratios:
-        same = each.state == difference.state and each.at == difference.at
-        if same and each.reference == difference.reference:
+    for each in evidence.effects:
+        ends = (each.at, each.reference) in (("", ""), (difference.at, difference.reference))
+        if each.kind.startswith("odds ratio") and each.state == difference.state and ends:
             return each
     return None
 
 
 # -- an association in each state of a third variable ----------------------------------------------
 
-KINDS = ("odds ratio per step", "difference", "odds ratio")
-"""The kinds of effects that are compared, the best first."""
+
+def _rank(effect: PairEffect) -> int:
+    """Rank the effects that can be compared: a number per step, then differences, then odds."""
+    if effect.kind == "odds ratio per step" and not effect.at:
+        return 2
+    return int(effect.kind == "difference")
 
 
 def effect_by_state(each: Interaction, least: int = 0) -> list[tuple[StateEffects, PairEffect]]:
@@ -133,18 +142,19 @@ def effect_by_state(each: Interaction, least: int = 0) -> list[tuple[StateEffect
     if no effect is known in two states.
     """
     enough = max(least, FEWEST_ROWS_QUOTED)
-    found: dict[tuple[str, ...], list[tuple[StateEffects, PairEffect]]] = defaultdict(list)
+    found: dict[tuple[int, str, str, str, str], list[tuple[StateEffects, PairEffect]]] = (
+        defaultdict(list)
+    )
     for group in each.states:
         rows = {e.at: e.rows for e in group.effects if e.kind == "share"}
         for e in group.effects:
             smallest = min(group.rows, e.rows, rows.get(e.reference, e.rows))
-            if e.kind in KINDS and smallest >= enough:
-                key = e.kind, e.of, e.state, e.by, e.at, e.reference, e.against
-                found[key].append((group, e))
+            if e.kind != "share" and smallest >= enough:
+                found[_rank(e), e.of, e.state, e.at, e.reference].append((group, e))
     known = [key for key in found if len(found[key]) > 1]
     if not known:
         return []
-    best = max(known, key=lambda key: (-KINDS.index(key[0]), len(found[key]), _apart(found[key])))
+    best = max(known, key=lambda key: (key[0], len(found[key]), _apart(found[key])))
     return found[best]
 
 

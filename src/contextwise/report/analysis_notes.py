@@ -6,17 +6,18 @@ from collections.abc import Iterator
 
 from contextwise.analysis.conclusions import Analysis
 from contextwise.report.analysis_answer import (
+    SAME,
     contrasts,
     differences,
+    hidden_rows,
     other,
     questions,
     shown_pairs,
+    twin,
 )
 from contextwise.support.formatting import listed, plural
 from contextwise.support.words import joined_names, p_text, percent, strength
 
-SAME, CLOSE = 0.97, 0.8
-"""Cramér's V from which two variables are nearly the same, or go together very closely."""
 MOST_TOLD = 6
 NEAR_LEVEL = 0.02
 CITE = (
@@ -110,7 +111,7 @@ def decisions(analysis: Analysis) -> list[Decision]:
         told = [f"{joined_names(same, MOST_TOLD)} ({reason})" for reason, same in names.items()]
         entries.append(("Ordered", f"{'; '.join(told)}.", f"--category {settings.ordered[0][0]}"))
     if settings.maybe_ordered:
-        named = listed(settings.maybe_ordered[:MOST_TOLD])
+        named = joined_names(settings.maybe_ordered, MOST_TOLD)
         text = f"{named}: numbers, taken as categories without an order. If they have one:"
         entries.append(("Not ordered", text, f"--ordered {settings.maybe_ordered[0]}"))
     for each in settings.folded:
@@ -190,23 +191,32 @@ def cautions(analysis: Analysis) -> list[str]:
     told = ["These are associations, not causes: what the file does not record can explain them."]
     if analysis.unfinished:
         told.insert(0, f"The analysis was stopped: {listed(analysis.unfinished)}.")
-    told += _twins(analysis) + _near_level(analysis) + _not_shown(analysis) + _dropped(analysis)
-    told += _small(analysis) + _untested(analysis)
+    told += _twins(analysis) + _unordered(analysis) + _near_level(analysis)
+    told += _not_shown(analysis) + _dropped(analysis) + _small(analysis) + _untested(analysis)
     return told[:5]
 
 
 def _twins(analysis: Analysis) -> list[str]:
     """Warn of the pair that goes together most closely: holding one fixed hides the other."""
-    close = [e for e in analysis.pairs if (e.crude_v or 0.0) >= CLOSE]
-    if not close or len(analysis.data.domain) < 3:
+    worst = twin(analysis)
+    if worst is None or analysis.outcome in worst.pair:  # the sentences after the title warn of it
         return []
-    worst = max(close, key=lambda e: e.crude_v or 0.0)
     first, second = worst.pair
-    drop = second if second != analysis.outcome else first
     same = "say nearly the same" if (worst.crude_v or 0) >= SAME else "go together very closely"
     return [
         f"{first} and {second} {same} (V {strength(worst.crude_v)}): holding one fixed hides what "
-        f"goes with the other. Leave one out and compare: `--drop {drop}`."
+        f"goes with the other. Leave one out and compare: `--drop {second}`."
+    ]
+
+
+def _unordered(analysis: Analysis) -> list[str]:
+    """Name numbers that were taken as categories."""
+    names = analysis.settings.maybe_ordered
+    if not names:
+        return []
+    options = " ".join(f"--ordered {name}" for name in names[:MOST_TOLD])
+    return [
+        f"Taken without an order: {joined_names(names, MOST_TOLD)}. If they have one: `{options}`."
     ]
 
 
@@ -275,6 +285,17 @@ def _untested(analysis: Analysis) -> list[str]:
         f"{count} of {plural(len(pairs), 'pair')} could not be tested: fewer columns "
         "(`--columns A,B,…`) leave more variation in each."
     ]
+
+
+def untested(analysis: Analysis) -> str:
+    """Name the variables that could not be tested, if they are too many for rows of the table."""
+    pairs = hidden_rows(analysis)
+    if not pairs:
+        return ""
+    names = listed([other(e.pair, analysis.outcome) for e in pairs])
+    known = [e.could_show for e in pairs if e.could_show is not None]
+    why = f": only V above {strength(min(known))} would show" if known else ""
+    return f"Could not be tested{why}: {names}."
 
 
 # -- methods ---------------------------------------------------------------------------------------

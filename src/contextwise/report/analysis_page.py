@@ -166,7 +166,8 @@ def _answer_table(analysis: Analysis) -> Markup:
         return section("Pair by pair", key, drawn, note(notes.pairs_note(analysis)))
     table = outcome_table(analysis)
     drawn = drawn_table(table, "Difference in points", points)
-    return section(table.title, key, drawn, note(notes.table_note(analysis)))
+    hidden = note(notes.untested(analysis)) if notes.untested(analysis) else None
+    return section(table.title, key, drawn, hidden, note(notes.table_note(analysis)))
 
 
 def _most_rows(analysis: Analysis) -> int:

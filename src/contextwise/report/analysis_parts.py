@@ -25,9 +25,11 @@ from contextwise.models.notation import in_words
 from contextwise.report.analysis_answer import (
     change_start,
     change_text,
+    contrasts,
     differences,
     effect_label,
     evidence_sentence,
+    hidden_rows,
     interaction_sentence,
     next_sentences,
     other,
@@ -37,7 +39,6 @@ from contextwise.report.analysis_answer import (
 )
 from contextwise.report.analysis_contrasts import (
     Contrast,
-    contrast_of,
     effect_by_state,
     shares_of,
 )
@@ -48,7 +49,7 @@ from contextwise.report.analysis_drawings import (
     share_with_interval,
     shortened,
 )
-from contextwise.report.analysis_notes import cautions
+from contextwise.report.analysis_notes import cautions, untested
 from contextwise.report.groups_of_rows import columns_parts
 from contextwise.report.parts import (
     TOP,
@@ -68,7 +69,7 @@ from contextwise.report.parts import (
     table,
 )
 from contextwise.support.formatting import listed, plural
-from contextwise.support.words import Name, Phrase, p_text, percent, points
+from contextwise.support.words import Name, Phrase, p_is, p_text, percent, points
 
 MOST_CARDS = 3
 """Cards that a page shows open; the others are folded."""
@@ -81,6 +82,8 @@ Groups = Sequence[tuple[StateEffects, PairEffect]]
 def parts_of_analysis(analysis: Analysis, *, top: int = TOP) -> list[Part]:
     """Return the parts of an analysis; ``top`` limits the pairs besides those of the outcome."""
     parts: list[Part] = [*answer_parts(analysis), main_table(analysis, top)]
+    if hidden_rows(analysis):
+        parts.append(Note("untested", untested(analysis)))
     cards = difference_cards(analysis)
     if cards:
         parts.append(Section("Where the association differs", (*cards[:MOST_CARDS],), "where"))
@@ -121,7 +124,8 @@ def outcome_table(analysis: Analysis) -> Table:
     """Return a row per variable: shares, difference, odds ratio, p and verdict."""
     rows: list[list[Cell]] = []
     event = analysis_event(analysis)
-    for each in in_order(analysis, shown_pairs(analysis)):
+    hidden = hidden_rows(analysis)
+    for each in in_order(analysis, (e for e in shown_pairs(analysis) if e not in hidden)):
         contrast = _contrast(analysis, each)
         name = other(each.pair, analysis.outcome)
         if contrast is None:
@@ -210,8 +214,7 @@ def in_order(analysis: Analysis, pairs: Iterable[PairEvidence]) -> list[PairEvid
 
 
 def _contrast(analysis: Analysis, evidence: PairEvidence) -> Contrast | None:
-    ordered = [name for name, _ in analysis.settings.ordered]
-    return contrast_of(evidence, ordered, analysis.smallest_count)
+    return next(iter(contrasts(analysis, [evidence])), None)
 
 
 # -- cards -----------------------------------------------------------------------------------------
@@ -228,7 +231,7 @@ def difference_card(analysis: Analysis, each: Interaction) -> Card:
     names = [Name(name) for name in each.pair if name != analysis.outcome]
     subject = names[0] if analysis.outcome in each.pair else Phrase(names[0], " – ", names[1])
     title = Phrase(subject, ", by ", Name(each.by))
-    test = f"differs: p = {p_text(each.p)}, {p_text(each.adjusted)} corrected".replace("= <", "<")
+    test = f"differs: {p_is(each.p)}, {p_text(each.adjusted)} corrected"
     rows = [(group.state, spread_of(e), round(group.rows)) for group, e in groups]
     label = effect_label(groups[0][1]) if groups else "effect"
     numbers = table("", {each.by: "text", label: "score", "rows": "count"}, rows, key="ev")
@@ -277,7 +280,9 @@ def spread_of(effect: PairEffect, least: int = 0) -> Spread:
     """Return an effect as a cell; where small counts are hidden, so is the crude number."""
     kind: Literal["points", "ratio"] = "points" if effect.kind == "difference" else "ratio"
     crude = None if least else effect.crude
-    return Spread(effect.estimate, effect.low, effect.high, crude, kind, effect.approximate)
+    unit = "per step" if effect.kind == "odds ratio per step" else ""
+    ends = effect.low, effect.high
+    return Spread(effect.estimate, *ends, crude, kind, effect.approximate, unit)
 
 
 def line_cards(analysis: Analysis) -> list[Card]:

@@ -255,7 +255,13 @@ def cell_html(cell: Cell, style: Style) -> Markup:
         note = tag("small", phrase_html(cell.note)) if cell.note else None
         return joined([mark(cell.verdict), tag("span", cell.verdict, note)])
     if isinstance(cell, Spread):
-        return joined([tag("b", cell.written(cell.value)), " ", tag("small", cell.interval)])
+        return joined(
+            [
+                tag("b", cell.written(cell.value)),
+                " ",
+                tag("small", ", ".join(filter(None, (cell.unit, cell.interval)))),
+            ]
+        )
     digits = exact_digits(cell, style)
     return joined([text]) if digits is None else tag("span", text, title=digits)
 

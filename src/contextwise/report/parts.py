@@ -93,6 +93,7 @@ class Spread(NamedTuple):
     crude: float | None
     kind: Literal["points", "ratio", "V"]
     is_approximate: bool = False  # the interval covers less than it says
+    unit: str = ""  # such as "per step"
 
     @property
     def written(self) -> Callable[[float], str]:
@@ -106,7 +107,8 @@ class Spread(NamedTuple):
         return f"{about}{words.between(self.low, self.high, self.written)}"
 
     def __str__(self) -> str:
-        return f"{self.written(self.value)} ({self.interval})"
+        unit = f" {self.unit}" if self.unit else ""
+        return f"{self.written(self.value)}{unit} ({self.interval})"
 
 
 class Judged(NamedTuple):
