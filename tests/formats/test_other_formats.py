@@ -9,6 +9,7 @@ import pytest
 
 import contextwise as cw
 from contextwise import formats
+from contextwise.cli.inputs import is_data
 from contextwise.errors import ContextwiseError
 from contextwise.models.structure import structure_of
 
@@ -43,6 +44,12 @@ def test_a_format_of_another_package(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert file.read_text() == "A B\nB C\n"
         assert cw.formats.as_structure(file).pairs() == [("A", "B"), ("B", "C")]
         assert structure_of(cw.read(file, format="theirs")).pairs() == [("A", "B"), ("B", "C")]
+        (tmp_path / "bad.their").write_text("A B C\n")
+        assert not is_data(str(tmp_path / "bad.their"))
+        with pytest.raises(
+            ContextwiseError, match="format_of_theirs:read, of the format theirs, f"
+        ):
+            cw.read(tmp_path / "bad.their")
         with pytest.raises(ContextwiseError, match="unknown suffix"):
             cw.read(tmp_path / "model.unknown")
     finally:

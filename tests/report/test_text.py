@@ -99,7 +99,7 @@ def titles_of(part: Part) -> Iterator[str]:
 
 class TestRenderers:
     def test_every_result_that_shows_itself_has_a_renderer(self) -> None:
-        for room in ("comparison", "evaluation", "independence", "studies"):
+        for room in ("analysis", "comparison", "evaluation", "evidence", "independence", "studies"):
             for module in Path(contextwise.__path__[0], room).glob("*.py"):
                 import_module(f"contextwise.{room}.{module.stem}")
         results = shown_classes(Shown) - {Shown, Printed}

@@ -152,6 +152,8 @@ def is_data(name: str) -> bool:
         return name in cw.data.rows.BUNDLED or name.lower().endswith((".csv", ".data"))
     plain = cw.support.files.without_packing(name).lower()
     claiming = [known for known in cw.formats.FORMATS if plain.endswith(known.suffixes)]
+    if not claiming and any(plain.endswith(each.suffixes) for each in cw.formats.other_formats()):
+        return False
     for_rows = plain.endswith(ROWS_OR_MODEL)
     if bool(claiming) != for_rows:
         return for_rows

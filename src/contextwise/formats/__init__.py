@@ -13,6 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from contextwise.errors import ContextwiseError
 from contextwise.support.loading import lazy_names
 
 if TYPE_CHECKING:
@@ -71,12 +72,24 @@ class Format(NamedTuple):
     """The content that a written file keeps: features and weights, claims, facts of `encode`."""
 
     def read(self, source: "Source") -> "Model":
-        model: Model = _function(self.reader)(source.of_format(self.name))
+        model: Model = self._call(self.reader, source.of_format(self.name))
         return model
 
     def write(self, model: "Model") -> bytes:
-        data: bytes = _function(self.writer)(model)
+        data: bytes = self._call(self.writer, model)
         return data
+
+    def _call(self, path: str, argument: Any) -> Any:
+        """Call a function of the format; name the package if one of another package fails."""
+        if ":" not in path:
+            return _function(path)(argument)
+        try:
+            return _function(path)(argument)
+        except ContextwiseError:
+            raise
+        except Exception as problem:
+            text = f"{path}, of the format {self.name}, failed: {type(problem).__name__}: {problem}"
+            raise ContextwiseError(text) from problem
 
     def fits(self, data: bytes) -> bool:
         """Return whether data looks like a file of this format."""
