@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from contextwise import Domain
-from contextwise.data.rows import Data
+from contextwise.data.rows import Data, as_data
 from contextwise.errors import ContextwiseError
 from contextwise.evidence.pair_records import PairEvidence, PairsTested
 from contextwise.evidence.pair_verdicts import corrected
@@ -301,3 +301,11 @@ def test_bad_outcomes_and_subjects_are_refused() -> None:
         RowTests(data_of(rows[:, [0, 1, 3]], subjects=rows[:, 3]))
     with pytest.raises(ContextwiseError, match="1 subject"):
         RowTests(data_of(rows[:, :3], subjects=np.zeros(3000, dtype=np.int64)))
+
+
+def test_a_pair_has_effects_when_few_rows_hold_few_columns() -> None:
+    """Each variable is fitted given those most associated with it; effects need the other one."""
+    domain = Domain(dict.fromkeys("abcde", 4))
+    data = as_data(np.random.default_rng(1).integers(0, 4, (23, 5)), domain)
+    found = RowTests(data).pairs(outcome="a")
+    assert all(pair.effects for pair in found.pairs if "a" in pair.pair)

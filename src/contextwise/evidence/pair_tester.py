@@ -104,7 +104,8 @@ class PairTester:
         of, by = sorted((a, b), key=lambda v: (names[v] != outcome, self.rows.cards[v], names[v]))
         most = MOST_SHARES if outcome in (names[of], names[by]) else FEW_SHARES
         if by not in self.fits.held(of):
-            fits = Fits(self.rows.only(sorted({of, by, *self.fits.held(of)})))
+            chosen = sorted({of, by, *self.fits.held(of)})
+            fits = Fits(self.rows.only(chosen), always=[chosen.index(by)])
         of, by = (fits.rows.names.index(names[v]) for v in (of, by))
         return effects_of(fits, of, by, most)
 

@@ -62,10 +62,10 @@ class Product(NamedTuple):
 
 
 class Fits:
-    """The logits of all variables of some rows."""
+    """The logits of all variables of some rows; all hold ``always`` fixed."""
 
-    def __init__(self, rows: CodedRows, products: bool = True) -> None:
-        self.rows, self.with_products = rows, products
+    def __init__(self, rows: CodedRows, products: bool = True, always: Sequence[int] = ()) -> None:
+        self.rows, self.with_products, self.always = rows, products, always
         self.products: dict[int, list[Product]] = {}
         self._logits: dict[int, Logit] = {}
         self._shares: dict[int, FloatArray] = {}
@@ -79,7 +79,7 @@ class Fits:
             additions = len(rows.counts) * (len(held) * slopes) ** 2 / 2
             if additions > MOST_ADDITIONS and len(held) > MANY_HELD:
                 held = strongest_first(rows, [v], held)[:ENOUGH_HELD]
-            self._held[v] = sorted(held)
+            self._held[v] = sorted({*held, *(u for u in self.always if u != v)})
         return self._held[v]
 
     def _others(self, v: int) -> list[int]:
