@@ -93,9 +93,7 @@ NOT_YET = {
     *("evidence/pair_effects", "evidence/pair_records", "evidence/pair_tester"),
     *("evidence/pair_verdicts", "evidence/same_association", "evidence/variable_fits"),
     *("report/analysis_contrasts", "report/analysis_drawings", "report/analysis_notes"),
-    *("report/analysis_parts", "report/claims", "report/differences", "report/evaluations"),
-    *("report/groups_of_rows", "report/html"),
-    "support/words",
+    "report/analysis_parts",
 }
 
 

@@ -26,8 +26,8 @@ from features_invariant import check_features
 from hard import LATE, hard_models
 
 CARDINALITIES = [(2, 2), (3, 2), (2, 2, 2), (2, 3, 2), (2, 3, 4), (3, 3, 2), (1, 2, 2, 2)]
-Literals = list[list[tuple[int, int]]]
 
+Literals = list[list[tuple[int, int]]]
 
 Models = tuple[Structure, ...]
 
@@ -212,6 +212,7 @@ def test_every_draw_is_a_comparison(options: dict[str, Any], pair: Models) -> No
 
 
 TRUE = Structure({"A": 2, "B": 3, "C": 2, "D": 2}, ["A=1 & B=1 & C=1", "B!=0 & C=0 & D=1"])
+
 GUESS = Structure(TRUE.domain, ["A=1 & B=1 & C=1 & D=1", "B=2 & C=0 & D=1"])
 
 
@@ -246,16 +247,6 @@ def test_draws_answer_the_question(question: dict[str, Any]) -> None:
     drawn = np.array(found.distances, dtype=float)
     error = drawn.std(ddof=1) / np.sqrt(len(drawn))
     assert abs(drawn.mean() - float(found.expected)) <= 4.5 * error + 1e-9
-
-
-def test_undefined_values_are_none_and_explained() -> None:
-    empty = Structure({"A": 2, "B": 2, "C": 2})
-    found = chance(empty, empty, draws=9)
-    assert (found.skill, found.p_value, found.context_skill) == (None, 1, None)
-    assert "nan" not in str(found)
-    single = chance(Structure({"A": 2}), Structure({"A": 2}), draws=3)
-    assert single.skill is None
-    assert single.p_value == 1
 
 
 @pytest.mark.parametrize("draws", [0, 9])
@@ -350,14 +341,6 @@ def test_right_pairs_with_wrong_contexts() -> None:
     assert same.verdict == "The guess makes exactly the claims of the true model."
 
 
-def test_few_ways_to_relabel_are_reported() -> None:
-    """The states of C are right in one of three relabellings."""
-    true = Structure({"A": 2, "B": 4, "C": 3}, ["A=1 & B=1 & C=1"])
-    guess = Structure(true.domain, ["A=1 & B=1 & C=1", "A=1 & C=1"])
-    found = chance(true, guess, draws=199, pairs=[("A", "B"), ("A", "C")])
-    assert "as near as the best draws, but chance gets there often" in found.verdict
-
-
 def test_bad_questions_are_clear_words() -> None:
     with pytest.raises(ContextwiseError, match="draws must be >= 0, got -1"):
         chance(TRUE, GUESS, draws=-1)
@@ -424,11 +407,3 @@ def test_equal_draws_do_not_hide_a_known_expectation() -> None:
     assert found.skill < 0
     assert found.p_value == 1
     assert found.verdict.startswith("The guess is no better than chance (p = 1)")
-
-
-def test_expectations_beyond_floats_are_shown() -> None:
-    domain = Domain.of_cardinalities([64] * 190)
-    true = Structure(domain, [{"v0": 1, "v1": 1}])
-    found = chance(true, Structure(domain, [{"v2": 1, "v3": 1}]), draws=0)
-    assert repr(found).startswith("Chance(expected=7.292e339")
-    assert "7.292e339" in str(found)
