@@ -21,11 +21,12 @@ import numpy as np
 
 from contextwise.evidence.coded_rows import CodedRows, folded_to
 from contextwise.evidence.logits import FIXED, Logit, Term, contrasts, score_contrasts
-from contextwise.evidence.pair_effects import Z, effects_of, reference_of, variance_of_sum
+from contextwise.evidence.pair_effects import effects_of, reference_of, variance_of_sum
 from contextwise.evidence.pair_records import Interaction, PairEffect, StateEffects
 from contextwise.evidence.residual_products import chi_square_tail, rao_scott, sums_by_cluster
 from contextwise.evidence.variable_fits import COLUMN_SHARE, RIDGE, Fits, columns_to_hold
 from contextwise.support.arrays import FloatArray
+from contextwise.support.statistics import Z
 
 LEAST_ROWS_PER_STATE = 20
 """Rows of a state of g that takes part."""

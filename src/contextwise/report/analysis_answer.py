@@ -14,6 +14,7 @@ from contextwise.evidence.pair_records import Interaction, PairEffect, PairEvide
 from contextwise.report.analysis_contrasts import Contrast, contrast_of
 from contextwise.support.formatting import plural
 from contextwise.support.words import (
+    LEVEL,
     MOST_NAMED,
     Name,
     Phrase,
@@ -305,8 +306,8 @@ def _suggestive(pairs: Sequence[PairEvidence], outcome: str | None) -> Phrase:
             if outcome
             else Phrase(Name(each.pair[0]), " with ", Name(each.pair[1]))
         )
-        p = f"{p_is(uncorrected_p(each))}, {p_text(each.adjusted)} corrected"
-        said.append(Phrase(names, f" ({p})"))
+        p = before_correction(each).removesuffix(" before correction")
+        said.append(Phrase(names, f" ({p}, {p_text(each.adjusted)} corrected)"))
     if len(pairs) > MOST_NAMED:
         said.append(Phrase(f"{len(pairs) - MOST_NAMED} more"))
     return Phrase("Suggestive only: ", listed_phrases(said), ".")
@@ -323,7 +324,7 @@ def verdict_note(evidence: PairEvidence, differs_by: Sequence[str]) -> Phrase:
         case "associated, not on average" if evidence.context:
             return Phrase("changes with ", Name(evidence.context))
         case "suggestive":
-            return Phrase(f"{p_is(uncorrected_p(evidence))} before correction")
+            return Phrase(before_correction(evidence))
         case "no association shown" if evidence.v_high is not None:
             return Phrase(f"V at most {strength(evidence.v_high)}")
         case "could not be tested":
@@ -333,10 +334,14 @@ def verdict_note(evidence: PairEvidence, differs_by: Sequence[str]) -> Phrase:
     return Phrase(evidence.shape if evidence.shape == "trend" else "")
 
 
-def uncorrected_p(evidence: PairEvidence) -> float | None:
-    """Return p before any correction: that of the verdict, or on average if this is smaller."""
-    known = [p for p in (evidence.p, evidence.average_p) if p is not None]
-    return min(known, default=None)
+def before_correction(evidence: PairEvidence) -> str:
+    """Write p before its correction, or that of the single test which makes a pair suggestive."""
+    single = {"for the trend alone": evidence.trend_p, "on average alone": evidence.average_p}
+    known = {which: p for which, p in single.items() if p is not None}
+    if evidence.p is None or evidence.p <= LEVEL or not known:
+        return f"{p_is(evidence.p)} before correction"
+    which = min(known, key=lambda which: known[which])
+    return f"{p_is(known[which])} {which}"
 
 
 def evidence_sentence(evidence: PairEvidence) -> Phrase:
@@ -360,7 +365,7 @@ def evidence_sentence(evidence: PairEvidence) -> Phrase:
             return Phrase("The relation of ", first, " and ", second, " differs by ", by, end)
         case "suggestive":
             after = f"{p_text(evidence.adjusted)} after correction"
-            return Phrase(f"Suggestive: {p_is(uncorrected_p(evidence))}, {after}{v}.")
+            return Phrase(f"Suggestive: {before_correction(evidence)}, {after}{v}.")
         case "no association shown" if evidence.could_show is not None:
             found = f"an association above V = {strength(evidence.could_show)}"
             return Phrase(f"No clear relation: {found} would have been found with probability 0.8.")

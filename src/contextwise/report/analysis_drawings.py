@@ -362,7 +362,8 @@ class PairsPicture:
         return Squares(tuple(names), tested.pairs).svg()
 
     def _repr_html_(self) -> str:
-        return tag("div", tag("style", static("findings.css")), self.svg(), class_="findings")
+        styles = tag("style", static("notebook.css"), static("findings.css"))
+        return tag("div", styles, self.svg(), class_="contextwise findings")
 
 
 def text(words: str, place: Point, kind: str, anchor: str) -> Markup:

@@ -150,8 +150,10 @@ def full_page(title: str, main: Markup, *styles: str) -> str:
 
 def notebook_html(parts: Iterable[Part]) -> str:
     drawn = [part for part in parts if not isinstance(part, Picture)]
-    style = tag("style", static("notebook.css"))
-    return tag("div", style, as_html(drawn, level=4), class_="contextwise")
+    findings = any(isinstance(part, Verdicts) for part in drawn)
+    sheets = ("notebook.css", "findings.css") if findings else ("notebook.css",)
+    kind = "contextwise findings" if findings else "contextwise"
+    return tag("div", tag("style", *map(static, sheets)), as_html(drawn, level=4), class_=kind)
 
 
 # -- parts -----------------------------------------------------------------------------------------
