@@ -136,13 +136,15 @@ def brute_force_pairs(
         tally = {(t, g): 0 for t in (True, False) for g in (True, False)}
         for context in contexts_of(true.domain, pair, canonical=contexts == "canonical"):
             tally[depends(true, pair, context), depends(guess, pair, context)] += 1
-        matrices[pair] = Confusion(
-            tp=tally[True, True],
-            fn=tally[True, False],
-            fp=tally[False, True],
-            tn=tally[False, False],
-        )
+        matrices[pair] = _confusion_of(tally)
     return matrices
+
+
+def _confusion_of(tally: Mapping[tuple[bool, bool], int]) -> Confusion:
+    """Name the counts of contexts, by whether the true model depends and whether the guess does."""
+    return Confusion(
+        tp=tally[True, True], fn=tally[True, False], fp=tally[False, True], tn=tally[False, False]
+    )
 
 
 def brute_force(
@@ -235,9 +237,7 @@ def brute_force_at(true: Model, guess: Model, *, tolerance: float) -> Confusion:
                 for model in (true, guess)
             )
             tally[first, second] += 1
-    return Confusion(
-        tp=tally[True, True], fn=tally[True, False], fp=tally[False, True], tn=tally[False, False]
-    )
+    return _confusion_of(tally)
 
 
 Literals = list[tuple[int, int]]
