@@ -24,8 +24,8 @@ def test_a_region_can_be_sent_to_the_graphs() -> None:
     many = compare(*hard_models(), time_limit=0)
     left = explain_pair(many, many.open_pairs[0], top=1, time_limit=0)
     assert str(pair_card.regions(Done(left), many.domain))
-    everywhere = ErrorRegion("guess", (), 1, Fraction(1))
-    assert pair_card.region_context(everywhere.literals, domain) == ""
+    everywhere = ErrorRegion(("A", "B"), (), 1, only_in="guess", share=Fraction(1))
+    assert pair_card.region_context(everywhere.region, domain) == ""
 
 
 def test_neighbours_are_ranked_by_their_errors() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextwise import Domain, LogLinear, Structure
-from contextwise.independence.claims import ClaimSource
+from contextwise.independence.claims import ClaimLister
 from contextwise.models.features import rows_in
 from contextwise.testing import contexts_of, depends, log_linear_models, structures
 
@@ -18,15 +18,20 @@ from contextwise.testing import contexts_of, depends, log_linear_models, structu
 @given(structures())
 def test_regions_say_what_the_structure_says(model: Structure) -> None:
     """Every context of a pair lies in exactly one region, of the right kind."""
-    names, source = model.domain.names, ClaimSource(model.features)
+    names, lister = model.domain.names, ClaimLister(model)
     for i, j in combinations(range(len(names)), 2):
-        claims = list(source.claims((i, j)))
+        about = lister.about((i, j))
+        claims = [*about.independent, *about.dependent]
+        assert (about.undecided, set(about.unlisted.values())) == (0, {0})
+        assert sum(claim.size for claim in claims) == about.contexts
         for context in contexts_of(model.domain, (names[i], names[j])):
             row = np.zeros((1, len(names)), dtype=np.int64)
             for name, state in context.items():
                 v = model.domain.position(name)
                 row[0, v] = model.domain.state_position(v, state)
-            inside = [claim for claim in claims if rows_in(row, claim.literals)[0]]
+            inside = [
+                claim for claim in claims if rows_in(row, model.domain.indexed(claim.region))[0]
+            ]
             assert len(inside) == 1
             assert inside[0].dependent == depends(model, (names[i], names[j]), context)
 
@@ -47,13 +52,12 @@ def test_blankets_screen_off_in_their_region(model: LogLinear) -> None:
             for state in states
         ]
     )
-    source = ClaimSource(model.structure.features)
+    lister = ClaimLister(model.structure)
     for i, j in combinations(range(len(domain)), 2):
-        for claim in source.claims((i, j)):
-            if claim.dependent:
-                continue
-            inside = rows_in(rows, claim.literals)
-            blankets = [set(source.blanket(v, claim.literals).tolist()) for v in (i, j)]
+        for claim in lister.about((i, j)).independent:
+            literals = domain.indexed(claim.region)
+            inside = rows_in(rows, literals)
+            blankets = [set(lister.blanket(v, literals).tolist()) for v in (i, j)]
             assert not {i, j} & (blankets[0] | blankets[1])
             for blanket in (*blankets, blankets[0] | blankets[1]):
                 keys = rows[:, sorted(blanket)]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 
 from contextwise.evidence.claim_tests import judge_claims
-from contextwise.independence import model_claims
+from contextwise.independence import claims as claims_module
+from contextwise.independence.claims import PairClaims
 from contextwise.independence.model_claims import (
-    PairClaims,
     explain_model,
 )
 from contextwise.independence.queries import Statement
@@ -61,7 +61,7 @@ def test_every_statement_holds_with_nothing_else_known(structure: Structure) -> 
             inside = [literal.variable for literal in one.region]
             for context in assignments_of(structure.domain, inside):
                 if in_region(one.region, context):
-                    statement = Statement((one.first,), (one.second,), one.given, context)
+                    statement = Statement(one.pair[:1], one.pair[1:], one.given, context)
                     assert independent(structure, statement)
 
 
@@ -72,7 +72,7 @@ def test_no_given_variable_is_idle(structure: Structure) -> None:
         for one in pair.independent:
             for name in one.given:
                 fewer = {*one.given} - {name}
-                assert path_in_region(structure, one.first, one.second, one.region, fewer)
+                assert path_in_region(structure, *one.pair, one.region, fewer)
 
 
 def path_in_region(
@@ -102,8 +102,8 @@ def test_one_pair_is_what_the_whole_listing_says() -> None:
     listed = {pair.pair: pair for pair in independencies(model)}
     assert (listed["A", "B"],) == explain_model(model, pairs=[("B", "A")]).listed
     (one,) = listed["A", "B"].independent
-    assert str(one) == "A ⫫ B | C=yes, D"
-    assert (one.contexts, one.share) == (3, 0.5)
+    assert one.statement == "A ⫫ B | C=yes, D"
+    assert (one.size, listed["A", "B"].contexts) == (3, 6)
 
 
 def test_a_limit_is_told() -> None:
@@ -117,7 +117,7 @@ def test_a_limit_is_told() -> None:
 
     whole = listing(10**6)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(model_claims, "MOST_BOXES_OF_A_COVER", 5)
+        patch.setattr(claims_module, "MOST_BOXES_OF_A_COVER", 5)
         part = listing(10**6)
     found, every = part.independent_contexts, whole.independent_contexts
     assert part.undecided > 0 == whole.undecided
@@ -165,7 +165,7 @@ def test_the_time_limit_bounds_the_whole_listing() -> None:
 
 
 def test_the_time_limit_bounds_one_pair(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_claims, "MOST_BOXES_OF_A_COVER", 10**9)
+    monkeypatch.setattr(claims_module, "MOST_BOXES_OF_A_COVER", 10**9)
     start = time.perf_counter()
     explained = explain_model(hard_pair(), pairs=[("v0", "v1")], time_limit=1)
     assert time.perf_counter() - start < LATE

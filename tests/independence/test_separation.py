@@ -219,9 +219,9 @@ def test_a_minimal_separator_is_listed_for_each_pair_without_an_arc(seed: int) -
     dag = networkx.relabel_nodes(as_graph(parents), dict(enumerate("ABCDEF")))
     listed = explain_model(model, top=100).separations
     free = set(networkx.non_edges(dag.to_undirected()))
-    assert {frozenset((pair.first, pair.second)) for pair in listed} == set(map(frozenset, free))
-    for pair in listed:
-        assert networkx.is_minimal_d_separator(dag, pair.first, pair.second, set(pair.given))
+    assert {frozenset(claim.pair) for claim in listed} == set(map(frozenset, free))
+    for claim in listed:
+        assert networkx.is_minimal_d_separator(dag, *claim.pair, set(claim.given))
     few = explain_model(model, top=1)
     assert few.separations == listed[:1]
     assert few.counts["separations"] == len(free)

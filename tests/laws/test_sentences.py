@@ -534,7 +534,7 @@ def test_an_explanation(pair: list[Structure]) -> None:
             if not place:
                 assert tuple(name.split(" – ")) == part.pair
                 assert reads_as(differs, Fraction(wrong[part.pair], len(contexts)))
-            inside = [c for c in contexts if matches(region.literals, c)]
+            inside = [c for c in contexts if matches(region.region, c)]
             assert reads_as(share, Fraction(len(inside), len(contexts)))
             for context in inside:
                 in_true, in_guess = (depends(m, part.pair, context) for m in (true, guess))

@@ -147,7 +147,7 @@ def test_regions_of_an_explanation_add_up(models: tuple[Structure, ...]) -> None
             inside = [
                 (depends(models[0], pair.pair, context), depends(models[1], pair.pair, context))
                 for context in contexts_of(models[0].domain, pair.pair)
-                if all((context[v] in s) != n for v, s, n in region.literals)
+                if all((context[v] in s) != n for v, s, n in region.region)
             ]
             assert len(inside) == region.size
             assert {*inside} == {(region.only_in == "true", region.only_in == "guess")}
@@ -176,7 +176,7 @@ def test_independencies_of_claims(model: Claims) -> None:
             not depends(model, claims_of.pair, context)
             for context in contexts_of(model.domain, claims_of.pair)
         )
-        listed = sum(one.contexts for one in claims_of.independent)
+        listed = sum(one.size for one in claims_of.independent)
         assert claims_of.independent_contexts == independent == listed
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +17,17 @@ from contextwise.models.notation import Literal
 MODEL = cw.Structure({"A": 2, "B": 2, "C": ["x", "y"]}, ["A=1 & B=1 & C=x", "B=1 & C=y"])
 CLAIMS = (
     ClaimEvidence(
-        ("A", "B"), (Literal("C", ("x",)),), "dependent", "supported", (), 10, 8, 2, 1, 1,
-        0.001, 0.01, 1e-4, "exact", Effect("odds ratio", inf, 3.0, inf), 0.5, 4.0,
+        ("A", "B"), (Literal("C", ("x",)),), 1, claim="dependent", verdict="supported", rows=10,
+        freedom=1, p=0.001, adjusted=0.01, method="draws", effect=Effect("V", 0.7, 0.3, 0.9),
     ),
     ClaimEvidence(
-        ("A", "C"), (), "independent", "could not be tested", ("B",), 10,
-        smaller_blanket=True, reason="no row carries information",
+        ("A", "C"), (), 2, claim="independent", verdict="could not be tested", given=("B",),
+        rows=10, reason="no row carries information",
     ),
     ClaimEvidence(
-        ("B", "C"), (), "dependent", "not supported", (), 10, 10, 1, 0, 1, 0.4, 1.0, 0.01,
-        "drawn", Effect("V", 0.2, 0.0, 0.6, differs=True),
+        ("B", "C"), (), 2**80, claim="dependent", verdict="not supported", rows=10, freedom=1,
+        p=0.4, adjusted=1.0, method="chi-square", effect=Effect("V", 0.2, 0.0, 0.6),
+        could_show=0.3, context="A",
     ),
 )  # fmt: skip
 EVIDENCE = Evidence(CLAIMS, MODEL.fingerprint, "0123", 10, True, reading={"dropped": ["id"]})
@@ -41,10 +41,12 @@ def test_files_keep_evidence(tmp_path: Path) -> None:
     assert cw.read(path).evidence is None
 
 
-def test_a_file_with_evidence_of_an_older_form_loses_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_file_with_evidence_of_an_older_form_loses_it(version: int, tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     cw.formats.write(MODEL.with_evidence(EVIDENCE), str(path))
-    path.write_text(path.read_text().replace('"version": 1', '"version": 2', 1))
+    old = path.read_text().replace('"version": 1', f'"version": {version}', 1)
+    path.write_text(old.replace('"rows": 10, "freedom"', '"rows": 10, "informative": 8, "freedom"'))
     with pytest.warns(FormatWarning, match="evidence has an older form and is left out"):
         model = cw.read(path)
     assert (model, model.evidence) == (MODEL, None)
@@ -76,9 +78,9 @@ def test_evidence_of_other_features_is_refused() -> None:
 def test_words() -> None:
     supported, untestable, weak = CLAIMS
     assert supported.sentence == "A–B depend when C=x"
-    assert supported.finding == "p = 0.001, odds ratio above 3.0"
+    assert supported.finding == "p = 0.001, V 0.70 (0.30 to 0.90)"
     assert untestable.finding == "no row carries information"
-    assert weak.finding == "p = 0.4 (1 corrected), V 0.20 (0.00 to 0.60), differs between groups"
+    assert weak.finding == "p = 0.4 (1 corrected), V 0.20 (0.00 to 0.60), differs by A"
     assert EVIDENCE.about("B", "A") == [supported]
     assert EVIDENCE.summary == (
         "The 10 rows that the learner saw support 1 of 2 claims of dependence. "
@@ -106,7 +108,7 @@ def test_evidence_is_printed_as_a_check() -> None:
         ('["A", "B"]', '["A", "Z"]', "unknown variable 'Z'"),
         ('"region": "C=x"', '"region": "C=z"', "'z'"),
         ('"rows": 10', '"rows": "ten"', "expected a whole number"),
-        ('"odds_ratio"', '"odds"', "odds_ratio"),
+        ('"v": 0.7', '"v": 7', "from 0 to 1"),
         ('"level": 0.05', '"level": "high"', "evidence.level"),
     ],
 )

@@ -17,11 +17,14 @@ from contextwise import Domain, Structure, check, learn, read, write
 from contextwise.comparison.roles import ALONE
 from contextwise.convert import from_generators
 from contextwise.data.rows import as_data
+from contextwise.evidence.claim_tests import judge_claims
+from contextwise.independence.claims import REGIONS
 from contextwise.independence.model_claims import explain_model
 from contextwise.models.directions import bayesian_network
 from contextwise.models.structure import structure_of
+from contextwise.report.claims import explanation_parts
 from contextwise.report.page import model_page, pictures_section
-from contextwise.report.parts import Picture
+from contextwise.report.parts import PairName, Picture, Table
 from contextwise.report.pictures import arcs_of, packed, shares_of
 from contextwise.report.plots import plot_structure
 from contextwise.report.text import text_of
@@ -162,3 +165,27 @@ def test_with_rows_it_is_the_page_of_an_analysis(tmp_path: Path) -> None:
 def test_plot_in_a_context_keeps_the_places() -> None:
     figure = plot_structure("survey", context={"work": "none"})
     assert "work=none" in figure.axes[0].get_title()
+
+
+def test_every_region_shown_with_evidence_has_a_verdict() -> None:
+    """Most rows are in the smallest regions, and more regions are listed than are tested."""
+    names = [f"x{k}" for k in range(12)]
+    domain = Domain(dict.fromkeys(["A", "B", *names], 2))
+    scopes = [names[k : k + size] for k, size in ((0, 1), (1, 2), (3, 3), (6, 3), (9, 3))]
+    model = Structure(domain, [{"A": 1, "B": 1, **dict.fromkeys(scope, 1)} for scope in scopes])
+    rng = np.random.default_rng(0)
+    rows = (rng.random((500, 14)) < [0.5, 0.5, 0.1, *[0.8] * 11]).astype(int)
+    tested = model.with_evidence(judge_claims(model, rows))
+    explained = explain_model(tested, top=100)
+    (claims,) = (pair for pair in explained.somewhere if pair.pair == ("A", "B"))
+    assert len(claims.independent) > REGIONS
+    assert len(claims.dependent) > REGIONS
+    for regions in (claims.independent, claims.dependent):
+        for claim in regions[:REGIONS]:
+            assert explained.evidence(claim.pair, claim.claim, claim.region) is not None
+    for parts in (explanation_parts(explained), explanation_parts(explained, regions=REGIONS)):
+        (table,) = (part for part in parts if getattr(part, "title", "").startswith("Depend in"))
+        assert isinstance(table, Table)
+        rows_of = [row for row in table.rows if "more region" not in str(row[2])]
+        assert sum(str(row[0]) == str(PairName("A", "B")) for row in rows_of) == 2 * REGIONS
+        assert all(row[-1] for row in rows_of)

@@ -23,10 +23,10 @@ from contextwise.data.rows import Data, DataLike, DomainLike
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation.ensembles import Ensemble
 from contextwise.evidence.claim_tests import judge_claims
-from contextwise.independence.claims import Claim, agrees
+from contextwise.independence.claims import agrees
 from contextwise.learning.base import as_learner, fresh
 from contextwise.learning.identity import identity_of_learner, user_modules
-from contextwise.models.domain import Domain, literals_of
+from contextwise.models.domain import Domain
 from contextwise.models.evidence import ClaimEvidence, Evidence
 from contextwise.models.structure import Structure, features_of, structure_of
 from contextwise.support.effort import NEVER, Deadline, Effort, OutOfTime, Progress
@@ -55,11 +55,7 @@ class Repeats:
         self.count = 0  #: structures
         self.pairs: Counter[Pair] = Counter()  #: those in which a pair depends in some context
         self._claims = {
-            claim: Claim(
-                domain.pair(claim.pair),
-                claim.dependent,
-                tuple(literals_of(domain, claim.when)) if claim.region else (),
-            )
+            claim: (domain.pair(claim.pair), domain.indexed(claim.region), claim.dependent)
             for claim in claims
             if claim.claim != "d-separated"  # features do not decide it
         }
@@ -69,7 +65,7 @@ class Repeats:
         """Count one more structure."""
         covers = CoverSource(structure.features)
         for claim, indexed in self._claims.items():
-            self.claims[claim] += agrees(covers, indexed)
+            self.claims[claim] += agrees(covers, *indexed)
         names = structure.domain.names
         pairs = covered_pairs(structure.features).tolist()
         self.pairs.update((names[i], names[j]) for i, j in pairs)

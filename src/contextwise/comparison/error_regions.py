@@ -31,6 +31,7 @@ from contextwise.formats import ModelLike
 from contextwise.models.features import Features, PairIndex, no_features, rows_in
 from contextwise.models.notation import Literal as ValueLiteral
 from contextwise.models.notation import between, write_literals
+from contextwise.models.pair_regions import PairRegion
 from contextwise.support.arrays import IntArray
 from contextwise.support.effort import QUIET, Deadline, Effort, Progress
 from contextwise.support.formatting import Printed
@@ -43,19 +44,12 @@ Kind = Literal["guess", "true"]
 """The model that alone has the dependence."""
 
 
-@dataclass(frozen=True)
-class ErrorRegion:
+@dataclass(frozen=True, kw_only=True)
+class ErrorRegion(PairRegion):
     """A region of contexts in which one model alone has a dependence."""
 
     only_in: Kind  # "guess" for false positives, "true" for false negatives
-    literals: tuple[ValueLiteral, ...]
-    size: Number  # the total weight of its contexts
     share: Fraction  # of the pair's contexts
-
-    @property
-    def when(self) -> str:
-        """The literals as text, ``"C=yes & D!=old"``; empty for every context."""
-        return write_literals(self.literals)
 
     def record(self) -> dict[str, Any]:
         """Return the region as a mapping for JSON."""
@@ -284,7 +278,8 @@ def _explain_at(
         for context, model, size in found[:of_each]:
             kind: Kind = "guess" if model else "true"
             written = tuple(comparison.domain.literal(v, s) for v, s in sorted(context.items()))
-            regions.append(ErrorRegion(kind, written, size, Fraction(size, whole)))
+            share = Fraction(size, whole)
+            regions.append(ErrorRegion(names, written, size, only_in=kind, share=share))
         fp, fn = bounds.fp[0], bounds.fn[0]
         rest = fp + fn - sum(region.size for region in regions)
         unknown = bounds.distance[1] - fp - fn
@@ -345,7 +340,8 @@ class PairRegions(PairCubes):
             for literals, size in sized:
                 sums[kind] += size
                 written = tuple(domain.literal(v, allowed) for v, allowed in literals)
-                regions.append(ErrorRegion(kind, written, size, Fraction(size) / whole))
+                share = Fraction(size) / whole
+                regions.append(ErrorRegion(names, written, size, only_in=kind, share=share))
         regions.sort(key=lambda region: -region.size)
         fp, fn = max(bounds.fp[0], sums["guess"]), max(bounds.fn[0], sums["true"])
         rest = fp + fn - sum(region.size for region in regions[:top])

@@ -24,8 +24,9 @@ from contextwise.evidence.independence_test import (
     gamma_tail,
     tables_within,
 )
-from contextwise.independence.claims import Claim, ClaimSource, group_rows
+from contextwise.independence.claims import REGIONS, ClaimLister, group_rows
 from contextwise.models.features import PairIndex
+from contextwise.models.pair_regions import Claim
 from contextwise.models.structure import Structure
 from contextwise.support.arrays import FloatArray, IntArray
 from contextwise.support.effort import NEVER, Deadline
@@ -46,32 +47,28 @@ def evaluate_claims(
     table: CountedRows,
     pairs: Iterable[Sequence[int]] | None = None,
     *,
-    regions: int = 3,
+    regions: int = REGIONS,
     deadline: Deadline = NEVER,
 ) -> list[EvaluatedClaim]:
     """Test claims of independence about some pairs, or all; raise `OutOfTime` if it is late.
 
-    ``regions`` is the number of regions per pair, those with most rows.
+    ``regions`` is the number of regions per pair, those with most contexts.
 
     >>> structure = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=1"])
     >>> rows = np.array([[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]])
     >>> table = CountedRows(rows, np.full(4, 20), (2, 2, 2))
     >>> found = evaluate_claims(structure, table)[0]
-    >>> found.claim.pair, found.claim.literals, found.p < 1e-9
-    ((0, 1), ((2, 1),), True)
+    >>> found.claim.sentence, found.p < 1e-9
+    ('A–B are independent when C=0', True)
     """
-    source = ClaimSource(structure.features, structure.separation_holds)
-    claims: list[Claim] = []
+    lister, claims = ClaimLister(structure), list[Claim]()
     for i, j in combinations(range(len(structure.domain)), 2) if pairs is None else pairs:
-        apart = [c for c in source.listed((i, j), deadline) if not c.dependent]
-        if len(apart) > regions:
-            apart.sort(key=lambda c: -int(table.counts[table.inside(c.literals)].sum()))
-        claims += apart[:regions]
+        claims += lister.tested((i, j), regions, deadline).independent
     shapes: dict[tuple[int, ...], list[int]] = {}
     tables: list[FloatArray] = []
     for k, claim in enumerate(claims):
         deadline.check()
-        tables.append(_tables_of(source, table, claim))
+        tables.append(_tables_of(lister, table, claim))
         shapes.setdefault(tables[-1].shape[1:], []).append(k)
     p_values = np.ones(len(claims))
     for members in shapes.values():
@@ -79,17 +76,19 @@ def evaluate_claims(
     return [EvaluatedClaim(claim, p) for claim, p in zip(claims, p_values.tolist(), strict=True)]
 
 
-def _tables_of(source: ClaimSource, table: CountedRows, claim: Claim) -> FloatArray:
+def _tables_of(lister: ClaimLister, table: CountedRows, claim: Claim) -> FloatArray:
     """Return the informative tables of a claim, one for each group of its rows."""
-    inside = np.flatnonzero(table.inside(claim.literals))
-    found = [source.blanket(v, claim.literals).tolist() for v in claim.pair]
-    blankets = [[v for v in blanket if v not in claim.pair] for blanket in found]
+    domain = lister.structure.domain
+    pair, literals = domain.pair(claim.pair), domain.indexed(claim.region)
+    inside = np.flatnonzero(table.inside(literals))
+    found = [lister.blanket(v, literals).tolist() for v in pair]
+    blankets = [[v for v in blanket if v not in pair] for blanket in found]
     given = sorted({*blankets[0], *blankets[1]})
-    tables, groups = _within(table, claim.pair, given, inside)
+    tables, groups = _within(table, pair, given, inside)
     if table.counts[inside].sum() < ROWS_PER_GROUP * groups:
         least = min(blankets, key=lambda each: sum(log(table.cardinalities[v]) for v in each))
         if len(least) < len(given):
-            tables, _ = _within(table, claim.pair, least, inside)
+            tables, _ = _within(table, pair, least, inside)
     return tables
 
 

@@ -28,11 +28,10 @@ from contextwise.evidence.pair_records import Interaction, PairEvidence, PairsTe
 from contextwise.evidence.pair_verdicts import STRONG
 from contextwise.evidence.row_tests import RowTests
 from contextwise.evidence.variable_fits import associations
-from contextwise.independence.claims import Claim, ClaimSource, arc_claims, separations
+from contextwise.independence.claims import REGIONS, ClaimLister, arc_claims, separations
 from contextwise.independence.separation import has_whole_tables
 from contextwise.models.evidence import (
     CONTRADICTED,
-    KINDS,
     NOT_CONTRADICTED,
     NOT_SUPPORTED,
     SUPPORTED,
@@ -41,17 +40,15 @@ from contextwise.models.evidence import (
     ClaimEvidence,
     Effect,
     Evidence,
-    Kind,
 )
 from contextwise.models.features import PairIndex, rows_in
 from contextwise.models.notation import quoted
+from contextwise.models.pair_regions import KINDS, Claim
 from contextwise.models.structure import Structure
 from contextwise.support.effort import NEVER, QUIET, Deadline, Effort
 from contextwise.support.machine import one_thread
 from contextwise.support.statistics import benjamini_yekutieli
 
-REGIONS = 3
-"""Regions of each kind to test per pair, those with most rows."""
 MOST_PAIRS = 60 * 59 // 2
 """Pairs up to which all are tested."""
 STRONGEST, SAMPLE = 150, 50
@@ -89,7 +86,7 @@ def judge_claims(
     used_by_learner : whether its learner decided by a test on these rows
     deadline : pairs that are not tested by then are counted in ``unfinished``
     pairs : only these pairs of positions
-    regions : regions of each kind to test per pair, those with most rows
+    regions : regions of each kind to test per pair, those with most contexts
     dependencies : whether to test claims of dependence, too
     known : tests of the pairs on the same rows, if they were made already
 
@@ -156,7 +153,7 @@ class _ClaimTests:
     ) -> None:
         self.structure, self.data, self.deadline = structure, data, deadline
         self.domain, self.effort = structure.domain, effort
-        self.source = ClaimSource(structure.features, structure.separation_holds)
+        self.lister = ClaimLister(structure)
         self.tests, self.known = RowTests(data), known
         self.pairs_done = self.regions_left_out = self.pairs_left_out = 0
 
@@ -193,8 +190,8 @@ class _ClaimTests:
         directions = self.structure.directions
         try:
             if directions is not None and is_plain_graph(self.structure):
-                claims = separations(directions, pairs)
-                claims += arc_claims(directions, pairs) if dependencies else []
+                claims = separations(self.structure, pairs)
+                claims += arc_claims(self.structure, pairs) if dependencies else []
                 with self.effort.showing("claims") as shown:
                     for number, claim in enumerate(claims):
                         self.deadline.check()
@@ -205,7 +202,7 @@ class _ClaimTests:
             listed = [(p, self._kept(p, regions, dependencies)) for p in pairs]
             if self.pairs_left_out:
                 listed = self._largest(listed)
-            whole = [pair for pair, claims in listed if any(not c.literals for c in claims)]
+            whole = [pair for pair, claims in listed if any(not c.region for c in claims)]
             self._test_whole(whole)
             with self.effort.showing("claims") as shown:
                 for _, claims in listed:
@@ -214,7 +211,7 @@ class _ClaimTests:
                     self.deadline.check()
                     shown.report(self.pairs_done, len(pairs))
             if directions is not None:
-                for claim in separations(directions, pairs):
+                for claim in separations(self.structure, pairs):
                     self.deadline.check()
                     found.append(self._tested(claim))
         except self.deadline.out_of_time:
@@ -222,29 +219,25 @@ class _ClaimTests:
         return found
 
     def _kept(self, pair: PairIndex, regions: int, dependencies: bool) -> list[Claim]:
-        """Return the claims about a pair in the regions with most rows, of each kind."""
-        claims = self.source.listed(pair, self.deadline)
-        kept: list[Claim] = []
-        for dependent in (False, True)[: 1 + dependencies]:
-            kind = [claim for claim in claims if claim.dependent == dependent]
-            if len(kind) > regions:
-                self.regions_left_out += len(kind) - regions
-                kind.sort(key=lambda claim: -self._rows(claim))
-            kept += kind[:regions]
+        """Return the claims about a pair in the regions with most contexts, of each kind."""
+        claims = self.lister.tested(pair, regions, self.deadline)
+        kept = [*claims.independent, *(claims.dependent if dependencies else ())]
+        every = claims.unlisted.values() if dependencies else [claims.unlisted["independent"]]
+        self.regions_left_out += sum(every)
         return kept
 
     def _largest(
         self, listed: Sequence[tuple[PairIndex, list[Claim]]]
     ) -> list[tuple[PairIndex, list[Claim]]]:
         """Keep the regions of all pairs that have most rows."""
-        regions = [claim for _, claims in listed for claim in claims if claim.literals]
+        regions = [claim for _, claims in listed for claim in claims if claim.region]
         regions.sort(key=lambda claim: -self._rows(claim))
         out = {id(claim) for claim in regions[MOST_REGIONS:]}
         self.regions_left_out += len(out)
         return [(pair, [c for c in claims if id(c) not in out]) for pair, claims in listed]
 
     def _rows(self, claim: Claim) -> int:
-        inside = rows_in(self.data.rows, claim.literals)
+        inside = rows_in(self.data.rows, self.domain.indexed(claim.region))
         return int(self.data.weights[inside].sum())
 
     def _test_whole(self, pairs: Sequence[PairIndex]) -> None:
@@ -258,30 +251,29 @@ class _ClaimTests:
                 self.deadline.check()
 
     def _tested(self, claim: Claim) -> ClaimEvidence:
-        names = self.domain.names
-        first, second = (names[v] for v in sorted(claim.pair))
-        kind: Kind = "dependent" if claim.dependent else "independent"
-        region = tuple(self.domain.literal(*literal) for literal in claim.literals)
+        """Test a claim; only one about all contexts without a given set was tested before."""
+        pair, held = claim.pair, claim.given if self._has_given(claim) else None
         tested: PairEvidence | None
-        if claim.given is not None:
-            kind = "dependent" if claim.dependent else "d-separated"
-            given = [names[v] for v in claim.given]
-            tested = self.tests.given((first, second), given, effects=False)
-        elif region:
-            tested = self.tests.given((first, second), where=region, effects=False)
+        if claim.region or held is not None:
+            tested = self.tests.given(pair, held, claim.region, effects=False)
         else:
-            tested = None if self.known is None else self.known.about(first, second)
-        numbers = _numbers(tested, self._constant(first, second))
-        if claim.given is not None:
-            numbers["given"] = tuple(names[v] for v in claim.given)  # constant ones, too
+            tested = None if self.known is None else self.known.about(*pair)
+        numbers = _numbers(tested, self._constant(*pair))
+        if held is not None:
+            numbers["given"] = held  # constant ones, too
         return ClaimEvidence(
-            pair=(first, second),
-            region=region,
-            claim=kind,
+            pair,
+            claim.region,
+            claim.size,
+            claim=claim.claim,
             verdict=UNTESTABLE,
             rows=self._rows(claim),
             **numbers,
         )
+
+    def _has_given(self, claim: Claim) -> bool:
+        """Check for a claim of a graph of arcs: it says what to hold fixed, even if nothing."""
+        return claim.claim == "d-separated" or is_plain_graph(self.structure)
 
     def located(self, claims: tuple[ClaimEvidence, ...], level: float) -> tuple[ClaimEvidence, ...]:
         """Name the variable between whose states a contradicted association differs most."""
@@ -324,7 +316,6 @@ def _numbers(tested: PairEvidence | None, reason: str) -> dict[str, Any]:
         "given": tested.given,
         "p": tested.p,
         "method": tested.method,
-        "informative": round(tested.rows),
         "freedom": tested.freedom,
         "effect": effect,
         "could_show": tested.could_show,

@@ -25,6 +25,7 @@ from contextwise.evidence.claim_tests import is_plain_graph, judge_claims
 from contextwise.evidence.counted_rows import CountedRows
 from contextwise.evidence.independence_test import DECIDE_BY_TEST, check_level
 from contextwise.formats import ModelLike
+from contextwise.independence.claims import REGIONS
 from contextwise.models.directions import graph_over
 from contextwise.models.domain import Assignment, Domain
 from contextwise.models.evidence import NOT_SUPPORTED, UNTESTABLE, ClaimEvidence, Evidence
@@ -147,7 +148,7 @@ def check(
     pairs: Iterable[Pair] | None = None,
     variables: Iterable[str] | None = None,
     context: Assignment | None = None,
-    regions: int = 3,
+    regions: int = REGIONS,
     dependencies: bool = True,
     fdr: float = 0.05,
     overall: int = 0,
@@ -170,7 +171,7 @@ def check(
     pairs : only these pairs of names
     variables : only the pairs inside this set of names
     context : partial assignment; only contexts and rows that agree with it
-    regions : number of regions of each kind to test per pair, those with most rows
+    regions : number of regions of each kind to test per pair, those with most contexts
     dependencies : whether to test claims of dependence as well
     fdr : the false discovery rate, for each kind of claims
     overall : number of data sets to simulate for the test of the structure as a whole

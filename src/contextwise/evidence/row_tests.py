@@ -379,11 +379,7 @@ class RowTests:
         domain = self.data.domain
         if where is None or isinstance(where, str | Mapping):
             return list(value_sets_of(domain, where or {}).items())
-        places = [domain.position(name) for name, _, _ in where]
-        return [
-            (place, domain.value_set(place, states, negated))
-            for place, (_, states, negated) in zip(places, where, strict=True)
-        ]
+        return list(domain.indexed(where))
 
 
 def _check_subjects(data: Data, subjects: IntArray) -> None:

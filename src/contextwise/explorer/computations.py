@@ -21,7 +21,8 @@ from contextwise.data.rows import Data, as_data, following, summarize_data
 from contextwise.errors import ContextwiseError
 from contextwise.explorer.job import Tell, Upload
 from contextwise.formats import read_stream
-from contextwise.independence.model_claims import PairClaims, claims_of, explain_model
+from contextwise.independence.claims import PairClaims
+from contextwise.independence.model_claims import claims_of, explain_model
 from contextwise.independence.queries import Answer, query
 from contextwise.learning import learner_named
 from contextwise.learning.parameters import parse_values

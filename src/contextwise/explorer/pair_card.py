@@ -18,7 +18,7 @@ from contextwise.explorer import controls
 from contextwise.explorer.computations import explain_one, regions_of
 from contextwise.explorer.job import SECONDS_BEYOND_LIMIT, Background, Done, Outcome
 from contextwise.explorer.state import FIRST_TAB, State, View, context_text
-from contextwise.independence.model_claims import PairClaims
+from contextwise.independence.claims import PairClaims
 from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, between, in_words, quoted
 from contextwise.report.analysis_parts import claims_table, pair_cards
@@ -106,7 +106,7 @@ def regions(outcome: Outcome[PairExplanation], domain: Domain) -> TagChild:
     """Show where the models differ about the pair, with links to the graphs there."""
     if not isinstance(outcome, Done):
         return controls.not_done(outcome)
-    by_text = {in_words(region.literals): region.literals for region in outcome.value.regions}
+    by_text = {in_words(region.region): region.region for region in outcome.value.regions}
     return controls.parts(region_parts(outcome.value), cell=_linked("when", by_text, domain))
 
 
@@ -123,7 +123,7 @@ def independent_regions(outcome: Outcome[PairClaims | None], domain: Domain) -> 
     more = f" ({plural(unlisted, 'more region')})" if unlisted else ""
     heads: dict[str, Style] = {"when": "text", "given": "text", "share of contexts": "share"}
     rows = [
-        (in_words(s.region), ", ".join(map(quoted, s.given)), Share(s.contexts, pair.contexts))
+        (in_words(s.region), ", ".join(map(quoted, s.given)), Share(s.size, pair.contexts))
         for s in pair.independent
     ]
     listed = table(f"{between(pair.pair)} are independent{more}", heads, rows)

@@ -17,9 +17,10 @@ from contextwise.explorer import controls, pair_card
 from contextwise.explorer.computations import analyse_claims
 from contextwise.explorer.job import Background, Done, Outcome
 from contextwise.explorer.state import State, View
+from contextwise.independence.claims import REGIONS
 from contextwise.report.analysis_page import answer_html, page_of_analysis
 from contextwise.report.analysis_parts import claims_table, in_order, pairs_table
-from contextwise.report.claims import MOST_REGIONS, explanation_parts
+from contextwise.report.claims import explanation_parts
 from contextwise.report.comparisons import Guess, comparison_parts, guesses_parts
 from contextwise.report.html import Markup, as_html
 from contextwise.report.page import model_page, report_page, terms_note
@@ -130,7 +131,7 @@ def claims(guess: Guess, tested: Outcome[Analysis]) -> TagList:
     if known_evidence is not None:
         return TagList(progress, _claims(claims_table(known_evidence.claims[:MOST_CLAIMS])))
     assert guess.one is not None
-    return TagList(progress, controls.parts(explanation_parts(guess.one, regions=MOST_REGIONS)[1:]))
+    return TagList(progress, controls.parts(explanation_parts(guess.one, regions=REGIONS)[1:]))
 
 
 def _title(text: str) -> Tag:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from functools import cache
 from json.decoder import JSONDecoder
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,9 +25,10 @@ from contextwise.formats.schema import Condition, Kind, Path, Range, Repeated, f
 from contextwise.models.claims import Claims, claims_of_cubes, read_region
 from contextwise.models.directions import Directions, TableError, directions_of
 from contextwise.models.domain import Domain, literals_of
-from contextwise.models.evidence import KINDS, VERDICTS, ClaimEvidence, Effect, Evidence
+from contextwise.models.evidence import VERDICTS, ClaimEvidence, Effect, Evidence
 from contextwise.models.features import PairIndex, members, words_of
 from contextwise.models.origin import ByValues, LearnedBy, ModelFile, Origin
+from contextwise.models.pair_regions import KINDS
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 from contextwise.support.arrays import IntArray, WordArray
 
@@ -136,9 +137,6 @@ def _direction_texts(domain: Domain, directions: Directions) -> Iterator[str]:
         yield f"{_dumped(name)}: {_dumped(entry)}"
 
 
-_MEASURES: dict[str, Literal["odds ratio", "V"]] = {"odds_ratio": "odds ratio", "v": "V"}
-
-
 def _of_origin(origin: Origin) -> dict[str, Any]:
     """Return the keys of a file about the origin, but for the facts of the file itself."""
     return {
@@ -170,6 +168,9 @@ def _evidence_text(evidence: Evidence) -> str:
     return f'{_dumped(about)[:-1]},\n "claims": {_lines(claims)}}}'
 
 
+_EFFECT = {"v": "value", "low": "low", "high": "high"}
+
+
 def _claim_document(claim: ClaimEvidence) -> dict[str, Any]:
     document: dict[str, Any] = {
         "pair": claim.pair,
@@ -183,11 +184,7 @@ def _claim_document(claim: ClaimEvidence) -> dict[str, Any]:
     stored = {key: getattr(claim, key) for key in _PLAIN_OF_CLAIM}
     document |= {key: value for key, value in stored.items() if value != usual[key]}
     if claim.effect:
-        name = next(key for key, measure in _MEASURES.items() if measure == claim.effect.measure)
-        numbers = {name: claim.effect.value, "low": claim.effect.low, "high": claim.effect.high}
-        document["effect"] = {k: None if math.isinf(v) else v for k, v in numbers.items()}
-        if claim.effect.differs:
-            document["effect"]["differs"] = True
+        document["effect"] = {name: getattr(claim.effect, key) for name, key in _EFFECT.items()}
     return document
 
 
@@ -206,6 +203,7 @@ _TEXT, _FLAG, _WHOLE, _NUMBER = (str,), (bool,), (int,), (int, float)
 _NUMBER_OR_NONE = (*_NUMBER, type(None))
 _TYPES: dict[Any, tuple[type, ...]] = {
     "int": _WHOLE,
+    "int | Fraction": _WHOLE,
     "float": _NUMBER,
     "float | None": _NUMBER_OR_NONE,
     "str": _TEXT,
@@ -215,8 +213,8 @@ _TYPES: dict[Any, tuple[type, ...]] = {
 }
 _SHARE, _COUNT, _SIZE = Range(0, 1), Range(0, math.inf, _WHOLE), Range(0, math.inf)
 _RANGES = {
-    **dict.fromkeys(("p", "adjusted", "smallest_p", "level"), _SHARE),
-    **dict.fromkeys(("rows", "informative", "groups", "silent", "freedom", "count"), _COUNT),
+    **dict.fromkeys(("p", "adjusted", "level"), _SHARE),
+    **dict.fromkeys(("rows", "size", "freedom", "count"), _COUNT),
     **dict.fromkeys(("regions_left_out", "pairs_left_out", "unfinished"), _COUNT),
     "could_show": _SIZE,
 }
@@ -246,12 +244,7 @@ def _is_corrected(claim: dict[str, Any]) -> bool:
 
 
 def _is_interval(effect: dict[str, Any]) -> bool:
-    """Check that an effect is between its ends; infinity is written as null."""
-    value = next((effect[name] for name in _MEASURES if name in effect), 0.0)
-    low, middle, high = (
-        math.inf if x is None else x for x in (effect["low"], value, effect["high"])
-    )
-    return bool(low <= middle <= high)
+    return bool(effect["low"] <= effect["v"] <= effect["high"])
 
 
 _EVIDENCE_KIND = {
@@ -267,10 +260,7 @@ _EVIDENCE_KIND = {
             **{f"{name}?": kind for name, kind in _PLAIN_OF_CLAIM.items()},
             "rows": _COUNT,
             "effect?": {
-                "odds_ratio?": _SIZE.also(type(None)),
-                "v?": _SHARE,
-                "low": _SIZE.also(type(None)),
-                "high": _SIZE.also(type(None)),
+                **dict.fromkeys(_EFFECT, _SHARE),
                 "": Condition("low must be <= the effect, and that <= high", _is_interval),
                 "*": Any,
             },
@@ -348,6 +338,13 @@ def _int(digits: str) -> int | float:
     return int(digits) if len(digits) < 300 else math.inf
 
 
+def _is_former(evidence: Any) -> bool:
+    """Check for evidence of tests within groups of rows, which nothing makes any more."""
+    claims = evidence.get("claims") if isinstance(evidence, dict) else None
+    listed = claims if isinstance(claims, list) else []
+    return any(isinstance(claim, dict) and "informative" in claim for claim in listed)
+
+
 def _document(source: Source) -> dict[str, Any]:
     """Parse the file; check its keys and its version."""
     if not source.text.strip():
@@ -363,10 +360,13 @@ def _document(source: Source) -> dict[str, Any]:
     if document.get("format") != "contextwise":
         raise _error(source, 'expected "format": "contextwise"', ("format",))
     version = document.get("version")
-    if version == 2 and "evidence" in document:  # of a development version
+    is_former = "evidence" in document and _is_former(document["evidence"])
+    if is_former:
         source.warn("its evidence has an older form and is left out; test the rows again: check")
         del document["evidence"]
-    elif version != VERSION or isinstance(version, bool | float):
+    if (version != VERSION or isinstance(version, bool | float)) and not (
+        is_former and version == 2  # of a development version
+    ):
         message = f"unknown version {repr(version)[:30]}; expected {VERSION}"
         raise _error(source, message, ("version",))
     document = {key: value for key, value in document.items() if value is not None}
@@ -464,19 +464,14 @@ def _claim_evidence(source: Source, domain: Domain, claim: Any, here: Path) -> C
         claim=claim["claim"],
         verdict=claim["verdict"],
         given=given,
-        effect=_effect(source, claim["effect"], (*here, "effect")) if "effect" in claim else None,
+        effect=_effect(claim["effect"]) if "effect" in claim else None,
         **{key: claim[key] for key in _PLAIN_OF_CLAIM if key in claim},
     )
 
 
-def _effect(source: Source, effect: Any, here: Path) -> Effect:
-    names = [name for name in _MEASURES if name in effect]
-    if not names:
-        raise _error(source, f"expected one of {', '.join(_MEASURES)}", here)
-    value, low, high = (
-        math.inf if effect[key] is None else float(effect[key]) for key in (names[0], "low", "high")
-    )
-    return Effect(_MEASURES[names[0]], value, low, high, effect.get("differs") is True)
+def _effect(effect: Any) -> Effect:
+    numbers = {key: float(effect[name]) for name, key in _EFFECT.items()}
+    return Effect("V", **numbers)
 
 
 def _weights(

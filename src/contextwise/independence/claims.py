@@ -7,69 +7,104 @@ with it there. Given its blanket, a variable is independent of everything else i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from contextwise.counting.extraction import CoverSource
-from contextwise.counting.regions import Literals, complement, difference, union
+from contextwise.counting.regions import (
+    MOST_BOXES_OF_A_COVER,
+    Literals,
+    Regions,
+    complement,
+    difference,
+    union,
+)
 from contextwise.independence.separation import minimal_d_separator
-from contextwise.models.directions import Directions
-from contextwise.models.features import Features, as_words
+from contextwise.models.features import PairIndex, as_words
+from contextwise.models.pair_regions import Claim, Kind
+from contextwise.models.structure import Structure
 from contextwise.support.arrays import IntArray
 from contextwise.support.effort import NEVER, Deadline
 
-MOST_BOXES_OF_A_CLAIM = 1_000
-"""Limit of the search for the regions of a pair; it finds large regions first."""
+REGIONS = 3
+"""Regions of each kind per pair that are tested, and that pages show."""
 AGREEMENT_BOXES = 2_000
 """Limit of the search for a context in which a structure disagrees with a claim."""
 LARGEST_CODE = 2**62
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A claim by positions; a literal is a variable and its value set as an int."""
+class PairClaims:
+    """The claims about one pair: disjoint regions of contexts, the most general ones first."""
 
-    pair: tuple[int, int]
-    dependent: bool
-    literals: Literals
-    given: tuple[int, ...] | None = None  # in a network: other parents; else all other variables
+    pair: tuple[str, str]
+    contexts: int  # of the pair
+    independent: tuple[Claim, ...] = ()
+    dependent: tuple[Claim, ...] = ()
+    independent_contexts: int = 0  # those in which the pair is independent, listed or not
+    undecided: int = 0  # contexts that were not decided within the limits
+    unlisted: Mapping[Kind, int] = field(default_factory=dict)  # regions beyond those listed
 
 
 @dataclass(frozen=True, eq=False)
-class ClaimSource:
-    """Finds the claims of a structure, and the blankets of its variables."""
+class ClaimLister:
+    """Lists the claims of a structure about pairs, and the blankets of its variables.
 
-    features: Features
-    separation_holds: bool = True  # of the structure; otherwise a blanket is all other variables
+    Explanations, tests, resamples and pages all list with it, so a region that one of them shows is
+    one that the others know.
+    """
+
+    structure: Structure
 
     @cached_property
     def _covers(self) -> CoverSource:
-        return CoverSource(self.features)
+        return CoverSource(self.structure.features)
 
-    def claims(self, pair: tuple[int, int], deadline: Deadline = NEVER) -> Iterator[Claim]:
-        """Yield the claims about a pair, largest regions of each kind first.
+    def about(
+        self, pair: PairIndex, most: int | None = None, deadline: Deadline = NEVER
+    ) -> PairClaims:
+        """List where a pair is independent, and where it depends: up to ``most`` regions each.
 
-        Regions beyond the limit `MOST_BOXES_OF_A_CLAIM` are left out.
+        Regions with most contexts come first. What is not decided by the deadline is counted.
+
+        >>> model = Structure({"A": 2, "B": 2, "C": 3}, ["A=1 & B=1 & C=0"])
+        >>> claims = ClaimLister(model).about((0, 1))
+        >>> [(claim.sentence, claim.size) for claim in claims.independent]
+        [('A–B are independent when C≠0', 2)]
         """
         cubes = self._covers.cubes(0, pair)
-        if not all(cubes) or not cubes:  # a feature over the pair alone: it depends everywhere
-            yield Claim(pair, bool(cubes), ())
-            return
         space = self._covers.space(pair, cubes)
-        for region in complement(space, cubes, boxes=MOST_BOXES_OF_A_CLAIM, deadline=deadline):
-            yield Claim(pair, False, region.literals)
-        for region in union(space, cubes, boxes=MOST_BOXES_OF_A_CLAIM, deadline=deadline):
-            yield Claim(pair, True, region.literals)
+        depends = union(space, cubes, boxes=MOST_BOXES_OF_A_COVER, deadline=deadline)
+        apart = complement(space, cubes, boxes=MOST_BOXES_OF_A_COVER, deadline=deadline)
+        domain = self.structure.domain
+        listed: dict[Kind, tuple[Claim, ...]] = {}
+        names = domain.names[pair[0]], domain.names[pair[1]]
+        found: tuple[tuple[Kind, Regions], ...] = (("independent", apart), ("dependent", depends))
+        for kind, regions in found:
+            listed[kind] = tuple(
+                Claim(names, tuple(domain.literal(*x) for x in one.literals), one.size, claim=kind)
+                for one in regions.regions[:most]
+            )
+        return PairClaims(
+            names,
+            prod(c for v, c in enumerate(domain.cardinalities) if v not in pair),
+            listed["independent"],
+            listed["dependent"],
+            apart.size,
+            apart.undecided,
+            {kind: len(regions) - len(listed[kind]) for kind, regions in found},
+        )
 
-    def listed(self, pair: tuple[int, int], deadline: Deadline) -> list[Claim]:
-        """Return all claims about a pair, or raise `OutOfTime`."""
+    def tested(self, pair: PairIndex, most: int, deadline: Deadline) -> PairClaims:
+        """Return `about`, or raise `OutOfTime`."""
         deadline.check()
-        claims = list(self.claims(pair, deadline))
+        claims = self.about(pair, most, deadline)
         deadline.check()  # regions found too late may be missing
         return claims
 
@@ -85,8 +120,8 @@ class ClaimSource:
         return self._blankets[key]
 
     def _find_blanket(self, variable: int, literals: Literals) -> IntArray:
-        features = self.features
-        if not self.separation_holds:
+        features = self.structure.features
+        if not self.structure.separation_holds:
             return np.delete(np.arange(len(features.cardinalities)), variable)
         owners, variables = features.covered
         compatible = np.zeros(len(features), dtype=bool)
@@ -102,47 +137,57 @@ class ClaimSource:
         return others
 
 
-def separations(directions: Directions, pairs: Iterable[Sequence[int]]) -> list[Claim]:
+def separations(structure: Structure, pairs: Iterable[Sequence[int]]) -> list[Claim]:
     """Return one d-separation for each pair without an edge: given the parents of the later one.
 
     With hidden causes it is given a minimal set, if any set separates the pair.
     """
+    directions = structure.directions
+    assert directions is not None
     place = {variable: k for k, variable in enumerate(directions.order)}
     adjacent = {*map(frozenset, directions.arcs), *map(frozenset, directions.confounded)}
     claims = []
     for i, j in pairs:
         if frozenset((i, j)) not in adjacent:
             earlier, later = sorted((int(i), int(j)), key=place.__getitem__)
-            given: Sequence[int] | None = directions.parents[later]
+            given: Iterable[int] | None = directions.parents[later]
             if directions.confounded:
                 others = set(place).difference((i, j))
                 hidden = directions.with_hidden
                 given = minimal_d_separator(hidden, [earlier], [later], others)
             if given is not None:
-                claims.append(Claim((earlier, later), False, (), tuple(given)))
+                claims.append(_given(structure, (earlier, later), "d-separated", given))
     return claims
 
 
-def arc_claims(directions: Directions, pairs: Iterable[Sequence[int]]) -> list[Claim]:
+def arc_claims(structure: Structure, pairs: Iterable[Sequence[int]]) -> list[Claim]:
     """Return one dependence for each arc: given the other parents of its child."""
+    directions = structure.directions
+    assert directions is not None
     asked = {frozenset(map(int, pair)) for pair in pairs}
     return [
-        Claim((parent, child), True, (), tuple(p for p in directions.parents[child] if p != parent))
-        for parent, child in directions.arcs
-        if frozenset((parent, child)) in asked
+        _given(structure, arc, "dependent", (p for p in directions.parents[arc[1]] if p != arc[0]))
+        for arc in directions.arcs
+        if frozenset(arc) in asked
     ]
 
 
-def agrees(covers: CoverSource, claim: Claim) -> bool:
-    """Return whether a structure makes the claim in every context of its region."""
-    cubes = covers.cubes(0, claim.pair)
-    if not claim.dependent:
-        allowed = dict(claim.literals)
+def _given(structure: Structure, pair: PairIndex, kind: Kind, given: Iterable[int]) -> Claim:
+    names = structure.domain.names
+    first, second = (names[v] for v in sorted(pair))
+    return Claim((first, second), claim=kind, given=tuple(names[v] for v in given))
+
+
+def agrees(covers: CoverSource, pair: PairIndex, literals: Literals, dependent: bool) -> bool:
+    """Return whether in every context of a region a structure makes the pair depend, or not."""
+    cubes = covers.cubes(0, pair)
+    if not dependent:
+        allowed = dict(literals)
         return not any(all(values & allowed.get(v, values) for v, values in cube) for cube in cubes)
     if not all(cubes) or not cubes:  # it depends in every context, or in none
         return bool(cubes)
-    space = covers.space(claim.pair, [*cubes, claim.literals])
-    rest = difference(space, [claim.literals], cubes, boxes=AGREEMENT_BOXES, deadline=NEVER)
+    space = covers.space(pair, [*cubes, literals])
+    rest = difference(space, [literals], cubes, boxes=AGREEMENT_BOXES, deadline=NEVER)
     return not rest.regions and not rest.undecided
 
 

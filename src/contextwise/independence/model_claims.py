@@ -14,8 +14,8 @@ without an arc are also listed with a minimal set that d-separates the two.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from math import prod
 from typing import Any, overload
@@ -27,126 +27,21 @@ from contextwise.comparison.error_regions import TIME_LIMIT, TOP, Explanation
 from contextwise.comparison.error_regions import explain as explain_difference
 from contextwise.comparison.question import Pair, Question, pose
 from contextwise.comparison.two_models import Comparison, answer
-from contextwise.counting.extraction import CoverSource
-from contextwise.counting.regions import MOST_BOXES_OF_A_COVER, Region, complement, union
 from contextwise.errors import ContextwiseError
 from contextwise.formats import ModelLike, as_structure
+from contextwise.independence.claims import ClaimLister, PairClaims
 from contextwise.independence.separation import minimal_d_separator, minimal_separator, network
 from contextwise.models.domain import Assignment
-from contextwise.models.evidence import ClaimEvidence, Kind
+from contextwise.models.evidence import ClaimEvidence
 from contextwise.models.features import PairIndex
-from contextwise.models.notation import Literal, between, quoted, write_literal, write_literals
+from contextwise.models.notation import Literal, write_literals
+from contextwise.models.pair_regions import Claim, Kind
 from contextwise.models.structure import Structure
 from contextwise.support.effort import Deadline, Effort, Progress
 from contextwise.support.formatting import Printed
 
-TESTED = ("verdict", "informative_rows", "p", "adjusted", "effect", "value", "low", "high")
+TESTED = ("verdict", "rows", "p", "adjusted", "effect", "value", "low", "high")
 """Fields of the evidence in the flat records of a model's claims."""
-
-
-@dataclass(frozen=True)
-class PairClaim:
-    """One claim about two variables, in a region of contexts."""
-
-    first: str
-    second: str
-    claim: Kind
-    region: tuple[Literal, ...] = ()  # empty for every context
-    given: tuple[str, ...] = ()  # unless dependent, the other variables that must be known
-    contexts: int = 0  # of the pair, in the region; not counted for d-separation
-    share: float = 0.0  # of all contexts of the pair
-    weaker_than: float | None = None  # what no log odds ratio exceeds; None: independent
-
-    def __str__(self) -> str:
-        condition = [*map(write_literal, self.region), *map(quoted, self.given)]
-        sides = f"{quoted(self.first)} ⫫ {quoted(self.second)}"
-        if self.weaker_than is not None:
-            names = between((self.first, self.second))
-            sides = f"{names} weaker than {self.weaker_than:g}"
-        return f"{sides} | {', '.join(condition)}" if condition else sides
-
-
-@dataclass(frozen=True)
-class PairClaims:
-    """The claims about one pair: disjoint regions of contexts, the most general ones first."""
-
-    pair: Pair
-    contexts: int  # of the pair
-    independent: tuple[PairClaim, ...] = ()
-    dependent: tuple[PairClaim, ...] = ()
-    independent_contexts: int = 0  # those in which the pair is independent, listed or not
-    undecided: int = 0  # contexts that were not decided within the limits
-    unlisted: Mapping[Kind, int] = field(default_factory=dict)  # regions beyond those listed
-
-
-@dataclass(frozen=True)
-class PairLister:
-    """Lists the claims about the pairs of one structure."""
-
-    structure: Structure
-    source: CoverSource
-    top: int
-    deadline: Deadline
-
-    def all_claims(self, pairs: Iterable[PairIndex]) -> list[PairClaims]:
-        """List the claims about pairs, as far as the time allows."""
-        return [self.claims(pair) for pair in pairs if not self.deadline.passed]
-
-    def claims(self, pair: PairIndex) -> PairClaims:
-        """List where a pair is independent, with a separator for each region, and where not."""
-        cubes = self.source.cubes(0, pair)
-        space = self.source.space(pair, cubes)
-        depends = union(space, cubes, boxes=MOST_BOXES_OF_A_COVER, deadline=self.deadline)
-        apart = complement(space, cubes, boxes=MOST_BOXES_OF_A_COVER, deadline=self.deadline)
-        dependent = [self._claim(pair, "dependent", r) for r in depends.regions[: self.top]]
-        independent: list[PairClaim] = []
-        for region in apart.regions[: self.top]:
-            if independent and self.deadline.passed:
-                break
-            claim = self._claim(pair, "independent", region)
-            given, weak = self._separator(region, pair), self.structure.weaker_than
-            independent.append(replace(claim, given=given, weaker_than=weak))
-        return PairClaims(
-            self._names(pair),
-            self._contexts(pair),
-            tuple(independent),
-            tuple(dependent),
-            apart.size,
-            apart.undecided,
-            {
-                "independent": len(apart) - len(independent),
-                "dependent": len(depends) - len(dependent),
-            },
-        )
-
-    def always(self, pair: PairIndex) -> PairClaims:
-        """Return the claim that a pair depends in every context."""
-        names, contexts = self._names(pair), self._contexts(pair)
-        depends = PairClaim(*names, "dependent", contexts=contexts, share=1.0)
-        return PairClaims(names, contexts, dependent=(depends,))
-
-    def _names(self, pair: PairIndex) -> Pair:
-        first, second = (self.structure.domain.names[v] for v in pair)
-        return first, second
-
-    def _contexts(self, pair: PairIndex) -> int:
-        return prod(c for v, c in enumerate(self.structure.domain.cardinalities) if v not in pair)
-
-    def _claim(self, pair: PairIndex, claim: Kind, region: Region) -> PairClaim:
-        domain = self.structure.domain
-        literals = tuple(domain.literal(v, allowed) for v, allowed in region.literals)
-        share = ratio(region.size, self._contexts(pair))
-        return PairClaim(*self._names(pair), claim, literals, contexts=region.size, share=share)
-
-    def _separator(self, region: Region, pair: PairIndex) -> tuple[str, ...]:
-        """Return a minimal set of variables that separates the pair in a region."""
-        graph = network(self.structure.features, dict(region.literals))
-        ends = graph.mask(pair[:1]), graph.mask(pair[1:])
-        separator: Any = ~(ends[0] | ends[1] | graph.assigned)
-        if self.structure.separation_holds:
-            separator = minimal_separator(graph, *ends, separator)
-        assert separator is not None, "no feature that links the pair is compatible with the region"
-        return tuple(self.structure.domain.names[v] for v in separator.nonzero()[0].tolist())
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +57,7 @@ class ModelExplanation(Printed):
     always: tuple[PairClaims, ...]  #: pairs that depend in every context
     #: of a network: pairs without an arc, with the set that d-separates them in the evidence, or a
     #: minimal one; those that depend given all other variables come first: parents of one child
-    separations: tuple[PairClaim, ...]
+    separations: tuple[Claim, ...]
     counts: dict[str, int]  #: the number of pairs of each kind, listed or not, by the names above
     constants: tuple[str, ...]  #: variables with one state; their pairs are left out
     partial: bool  #: whether the time limit left something undecided
@@ -205,20 +100,20 @@ class ModelExplanation(Printed):
     def _records(self, claims: PairClaims) -> list[dict[str, Any]]:
         return [
             {
-                "first": one.first,
-                "second": one.second,
+                "first": one.pair[0],
+                "second": one.pair[1],
                 "claim": self.word if one.claim == "independent" else one.claim,
                 "when": write_literals(one.region),
                 "given": list(one.given) if one.claim == "independent" else None,
-                "contexts": one.contexts,
-                "share": one.share,
+                "contexts": one.size,
+                "share": ratio(one.size, claims.contexts),
                 "evidence": self._tested(one),
             }
             for one in (*claims.independent, *claims.dependent)
         ]
 
-    def _tested(self, one: PairClaim) -> dict[str, Any] | None:
-        tested = self.evidence((one.first, one.second), one.claim, one.region)
+    def _tested(self, one: Claim) -> dict[str, Any] | None:
+        tested = self.evidence(one.pair, one.claim, one.region)
         return None if tested is None else tested.record()
 
     def record(self) -> dict[str, Any]:
@@ -237,10 +132,10 @@ class ModelExplanation(Printed):
         ]
         separations = [
             {
-                "first": one.first,
-                "second": one.second,
+                "first": one.pair[0],
+                "second": one.pair[1],
                 "given": one.given,
-                "text": str(one),
+                "text": one.statement,
                 "evidence": self._tested(one),
             }
             for one in self.separations
@@ -354,9 +249,11 @@ def claims_of(counted: Comparison, *, top: int, deadline: Deadline) -> ModelExpl
     somewhere = sorted(shares, key=lambda pair: (-shares[pair], pair))
     constants = {v for v, states in enumerate(question.domain.cardinalities) if states == 1}
     never, never_count = _unlinked(question, linked, constants, top)
-    lister = PairLister(structure, CoverSource(structure.features), top, deadline)
-    listed_somewhere = lister.all_claims(somewhere[:top])
-    listed_never = lister.all_claims(never)
+    lister = ClaimLister(structure)
+    listed_somewhere, listed_never = (
+        [_separated(lister, pair, top, deadline) for pair in pairs if not deadline.passed]
+        for pairs in (somewhere[:top], never)
+    )
     counts = {"somewhere": len(somewhere), "never": never_count, "always": len(always)}
     counts["separations"] = 0
     apart: list[PairIndex] = []
@@ -369,7 +266,7 @@ def claims_of(counted: Comparison, *, top: int, deadline: Deadline) -> ModelExpl
         counted,
         tuple(listed_somewhere),
         tuple(listed_never),
-        tuple(map(lister.always, always[:top])),
+        tuple(_always(structure, pair) for pair in always[:top]),
         tuple(filter(None, (_separation(structure, *pair) for pair in apart))),
         counts,
         tuple(names[v] for v in sorted(constants)),
@@ -378,6 +275,39 @@ def claims_of(counted: Comparison, *, top: int, deadline: Deadline) -> ModelExpl
         or any(pair.undecided for pair in listed_somewhere)
         or bool(len(counted.unions.open_places)),
     )
+
+
+def _separated(lister: ClaimLister, pair: PairIndex, top: int, deadline: Deadline) -> PairClaims:
+    """List the claims about a pair, the independencies with their separators while time is left."""
+    claims, structure = lister.about(pair, top, deadline), lister.structure
+    independent: list[Claim] = []
+    for claim in claims.independent:
+        if independent and deadline.passed:
+            break
+        given, weak = _separator(structure, claim), structure.weaker_than
+        independent.append(replace(claim, given=given, weaker_than=weak))
+    unlisted = len(claims.independent) - len(independent) + claims.unlisted["independent"]
+    kinds: dict[Kind, int] = {**claims.unlisted, "independent": unlisted}
+    return replace(claims, independent=tuple(independent), unlisted=kinds)
+
+
+def _always(structure: Structure, pair: PairIndex) -> PairClaims:
+    """Return the claim that a pair depends in every context."""
+    names = structure.domain.names[pair[0]], structure.domain.names[pair[1]]
+    contexts = prod(c for v, c in enumerate(structure.domain.cardinalities) if v not in pair)
+    return PairClaims(names, contexts, dependent=(Claim(names, (), contexts, claim="dependent"),))
+
+
+def _separator(structure: Structure, claim: Claim) -> tuple[str, ...]:
+    """Return a minimal set of variables that separates the pair in a region."""
+    domain = structure.domain
+    graph = network(structure.features, dict(domain.indexed(claim.region)))
+    first, second = (graph.mask([domain.position(name)]) for name in claim.pair)
+    separator: Any = ~(first | second | graph.assigned)
+    if structure.separation_holds:
+        separator = minimal_separator(graph, first, second, separator)
+    assert separator is not None, "no feature that links the pair is compatible with the region"
+    return tuple(domain.names[v] for v in separator.nonzero()[0].tolist())
 
 
 def _unlinked(
@@ -402,16 +332,16 @@ def _unlinked(
     return list(islice(unlinked, min(top, count))), count
 
 
-def _separation(structure: Structure, i: int, j: int) -> PairClaim | None:
+def _separation(structure: Structure, i: int, j: int) -> Claim | None:
     """Return the set with which rows tested a pair without an arc, or a minimal one, if any."""
     names, known = structure.domain.names, structure.evidence
     tested = None if known is None else known.find((names[i], names[j]), "d-separated")
     if tested is not None:
-        return PairClaim(names[i], names[j], "d-separated", given=tested.given)
+        return Claim((names[i], names[j]), claim="d-separated", given=tested.given)
     assert structure.directions is not None
     others = set(range(len(names))) - {i, j}
     separator = minimal_d_separator(structure.directions.with_hidden, [i], [j], others)
     if separator is None:  # only with hidden causes
         return None
     given = tuple(names[v] for v in separator)
-    return PairClaim(names[i], names[j], "d-separated", given=given)
+    return Claim((names[i], names[j]), claim="d-separated", given=given)

@@ -606,7 +606,11 @@ class _Search:
         if not partly:
             return False
         tested = evaluate_claims(structure, table, partly)
-        refuted = [(p, claim.pair) for claim, p in tested if claim.literals and p <= LEVEL]
+        refuted = [
+            (p, structure.domain.pair(claim.pair))
+            for claim, p in tested
+            if claim.region and p <= LEVEL
+        ]
         if not refuted:
             return False
         first, second = min(refuted)[1]

@@ -193,6 +193,11 @@ class Domain:
         negated = len(outside) < len(inside)
         return Literal(self.names[variable], outside if negated else inside, negated)
 
+    def indexed(self, literals: Iterable[Literal]) -> tuple[tuple[int, int], ...]:
+        """Return literals as (variable, value set as an int), the reverse of `literal`."""
+        places = [(self.position(one.variable), one) for one in literals]
+        return tuple((v, self.value_set(v, one.states, one.negated)) for v, one in places)
+
     def assignment(self, context: Assignment | None) -> dict[int, int]:
         """Return a partial assignment by index: variable to state; see `Box` for several states."""
         chosen = {}

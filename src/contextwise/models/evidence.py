@@ -14,14 +14,10 @@ from math import inf
 from typing import Any, Literal
 
 from contextwise.models.notation import Literal as NamedLiteral
-from contextwise.models.notation import between as between_names
-from contextwise.models.notation import quoted, where, write_literals
+from contextwise.models.notation import quoted
+from contextwise.models.pair_regions import KINDS, Claim, Kind
 from contextwise.support.formatting import Printed, listed, plural
 from contextwise.support.words import between, p_is, p_text, ratio, strength
-
-Kind = Literal["independent", "dependent", "d-separated"]
-"""The kind of a claim; each is a family of tests with a correction of its own."""
-KINDS: tuple[Kind, ...] = ("independent", "dependent", "d-separated")
 
 CONTRADICTED, NOT_CONTRADICTED = "contradicted", "not contradicted"
 SUPPORTED, NOT_SUPPORTED = "supported", "not supported"
@@ -33,17 +29,12 @@ CORRECTION = "benjamini-yekutieli"
 
 @dataclass(frozen=True)
 class Effect:
-    """The size of an association with its 95 % interval.
-
-    For two variables of two states each it is their odds ratio within the groups of rows, if the
-    groups have a common one. Otherwise it is Cramér's V within the groups, from 0 to 1.
-    """
+    """The size of an association with its 95 % interval: an odds ratio, or partial Cramér's V."""
 
     measure: Literal["odds ratio", "V"]
     value: float  # an odds ratio can be 0 or infinite
     low: float
     high: float
-    differs: bool = False  # the odds ratio differs between the groups of rows
 
     @property
     def is_known(self) -> bool:
@@ -70,55 +61,33 @@ class Effect:
         return f"{self.number} ({between(self.low, self.high, written)})"
 
     def __str__(self) -> str:
-        differs = ", differs between groups" if self.differs else ""
-        return f"{self.measure} {self.text}{differs}"
+        return f"{self.measure} {self.text}"
 
 
-@dataclass(frozen=True)
-class ClaimEvidence:
-    """One claim of a model, the test of it, and the verdict."""
+@dataclass(frozen=True, kw_only=True)
+class ClaimEvidence(Claim):
+    """A claim of a model, the test of it, and the verdict; ``given`` is what the test held fixed.
 
-    pair: tuple[str, str]
-    region: tuple[NamedLiteral, ...]  # the contexts of the claim; empty for every context
-    claim: Kind
+    >>> tested = ClaimEvidence(("A", "B"), claim="independent", verdict=CONTRADICTED, rows=80,
+    ...     p=2e-10, adjusted=2e-10, effect=Effect("V", 0.7, 0.5, 0.8))
+    >>> f"{tested.sentence}: {tested.verdict}, {tested.finding}"
+    'A–B are independent in every context: contradicted, p < 0.001, V 0.70 (0.50 to 0.80)'
+    """
+
     verdict: str  # one of `VERDICTS`
-    given: tuple[str, ...]  # the variables whose states make the groups of rows
     rows: int  # in the region
-    informative: int = 0  # rows in groups where both variables vary
-    groups: int = 0
-    silent: int = 0  # groups without information
     freedom: int = 0  # degrees of freedom
     p: float | None = None  # None if no row carries information
     adjusted: float | None = None  # corrected among all tested claims of this kind
-    smallest_p: float | None = None  # the smallest p that these margins allow
-    method: str = ""  # "exact", "drawn", "asymptotic" or "by subject"
+    method: str = ""  # "chi-square", "draws", "permutations" or "clusters"
     effect: Effect | None = None
-    bits: float | None = None  # conditional mutual information per informative row, beyond chance
-    could_show: float | None = None  # the effect that the test finds with probability 0.8
-    smaller_blanket: bool = False  # the groups are by the blanket of one variable only
+    could_show: float | None = None  # the partial V that the test finds with probability 0.8
     reason: str = ""  # why the claim could not be tested
     context: str = ""  # the variable by whose states the association differs, if only that shows it
 
     @property
-    def dependent(self) -> bool:
-        """True if the model claims a dependence."""
-        return self.claim == "dependent"
-
-    @property
-    def when(self) -> str:
-        """The region as text, such as ``"C=yes & D!=old"``; empty for every context."""
-        return write_literals(self.region)
-
-    @property
-    def sentence(self) -> str:
-        """The claim in words, such as ``"A–B depend when C=yes"``."""
-        depend = "depend" if self.dependent else "are independent"
-        given = f" given {', '.join(map(quoted, self.given))}" if self.claim == KINDS[2] else ""
-        return f"{between_names(self.pair)} {depend}{given} {where(self.region)}"
-
-    @property
     def finding(self) -> str:
-        """The result of the test: ``"p < 0.001, odds ratio 1.9 (1.6 to 2.3)"``.
+        """The result of the test: ``"p < 0.001, V 0.19 (0.16 to 0.23)"``.
 
         If p is not significant, the corrected p follows it: ``"p = 0.02 (0.13 corrected), V 0.1"``.
         """
@@ -141,16 +110,9 @@ class ClaimEvidence:
             "verdict": self.verdict,
             "given": ", ".join(map(quoted, self.given)),
             "rows": self.rows,
-            "informative_rows": self.informative,
-            "groups": self.groups,
-            "silent_groups": self.silent,
-            **{
-                key: getattr(self, key)
-                for key in ("freedom", "p", "adjusted", "smallest_p", "method")
-            },
+            **{key: getattr(self, key) for key in ("freedom", "p", "adjusted", "method")},
             "effect": effect and effect.measure,
-            **{key: effect and getattr(effect, key) for key in ("value", "low", "high", "differs")},
-            "bits": self.bits,
+            **{key: effect and getattr(effect, key) for key in ("value", "low", "high")},
             "could_show": self.could_show,
             "reason": self.reason,
             "context": self.context,
@@ -200,7 +162,7 @@ class Evidence(Printed):
     def of(self, claim: Kind) -> list[ClaimEvidence]:
         """Return the claims of one kind, smallest p first."""
         chosen = [c for c in self.claims if c.claim == claim]
-        return sorted(chosen, key=lambda c: (2.0 if c.p is None else c.p, -(c.bits or 0.0)))
+        return sorted(chosen, key=lambda c: (2.0 if c.p is None else c.p, -_size_of(c)))
 
     def with_verdict(self, verdict: str) -> list[ClaimEvidence]:
         """Return the claims with one verdict, smallest p first."""
@@ -253,6 +215,10 @@ class Evidence(Printed):
             late = plural(self.unfinished, "pair")
             text = f"{text} The time limit ended the check: {late} not tested.".lstrip()
         return text
+
+
+def _size_of(claim: ClaimEvidence) -> float:
+    return claim.effect.value if claim.effect else 0.0
 
 
 def _counted(claims: Iterable[ClaimEvidence], noun: str, verdict: str, verb: str) -> str:

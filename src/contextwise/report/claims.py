@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from contextwise.comparison.confusion import ratio
+from contextwise.independence.claims import REGIONS, PairClaims
 from contextwise.independence.model_claims import (
     ModelExplanation,
-    PairClaim,
-    PairClaims,
     explain_model,
 )
 from contextwise.models.evidence import (
@@ -20,9 +20,9 @@ from contextwise.models.evidence import (
     UNTESTABLE,
     ClaimEvidence,
     Evidence,
-    Kind,
 )
 from contextwise.models.notation import in_words, quoted
+from contextwise.models.pair_regions import Claim, Kind
 from contextwise.models.structure import Model
 from contextwise.report.parts import TOP, Cell, Note, PairName, Part, Style, Table, table
 from contextwise.support.formatting import listed, name, plural
@@ -40,7 +40,6 @@ HEADS: dict[str, Style] = {
 }
 Row = tuple[Cell, ...]
 MOST_GIVEN = 6  # variables that a row names after "given"
-MOST_REGIONS = 3  # regions of a pair on a page
 NOTEBOOK_LIMIT = 2.0  # seconds to find the claims of a model that a notebook shows
 
 
@@ -50,7 +49,7 @@ def model_parts(model: Model, *, top: int = TOP) -> list[Part]:
         variables = plural(len(model.domain), "variable")
         return [Note("verdict", f"The model has {variables}, and no pair of them can depend.")]
     explained = explain_model(model, top=top, time_limit=NOTEBOOK_LIMIT)
-    return explanation_parts(explained, regions=MOST_REGIONS)
+    return explanation_parts(explained, regions=REGIONS)
 
 
 def explanation_parts(
@@ -74,9 +73,8 @@ def explanation_parts(
     ]
     separated = []
     for one in explained.separations:
-        pair = one.first, one.second
-        tested = explained.evidence(pair, "d-separated")
-        separated.append(_row(pair, given=one.given, tested=tested))
+        tested = explained.evidence(one.pair, "d-separated")
+        separated.append(_row(one.pair, given=one.given, tested=tested))
     separation = "Independent by d-separation; parents of one child first, which depend given it"
     parts: list[Part] = [Note("verdict", " ".join(_sentences(explained)))]
     for title, rows, shown, count in (
@@ -119,16 +117,22 @@ def _sentences(explained: ModelExplanation) -> Iterator[str]:
 
 
 def _region_rows(explained: ModelExplanation, claims: PairClaims, most: int) -> Iterator[Row]:
-    """Yield a row for each region of a pair, and one for those that are not listed."""
-    kinds: tuple[tuple[Kind, str, Sequence[PairClaim]], ...] = (
+    """Yield a row for each region of a pair, and one for those that are not listed.
+
+    If rows tested some regions of a kind, only these are listed.
+    """
+    kinds: tuple[tuple[Kind, str, Sequence[Claim]], ...] = (
         ("independent", explained.word, claims.independent),
         ("dependent", "dependent", claims.dependent),
     )
     for kind, word, regions in kinds:
-        for one in regions[:most]:
-            tested = explained.evidence(claims.pair, kind, one.region)
-            yield _row(claims.pair, word, in_words(one.region), one.given, one.share, tested)
-        if unlisted := claims.unlisted[kind] + len(regions[most:]):
+        of_rows = [explained.evidence(claims.pair, kind, one.region) for one in regions]
+        listed = [*zip(regions, of_rows, strict=True)]
+        shown = ([each for each in listed if each[1]] or listed)[:most]
+        for one, tested in shown:
+            share = ratio(one.size, claims.contexts)
+            yield _row(claims.pair, word, in_words(one.region), one.given, share, tested)
+        if unlisted := claims.unlisted[kind] + len(regions) - len(shown):
             yield _row(claims.pair, word, f"… {plural(unlisted, 'more region')}")
 
 
@@ -170,14 +174,6 @@ COLUMNS = (
     "Cramér's V with its 95 % interval. Differs by: shown only because it differs between the "
     "states of this variable. Could show: the V that the test finds with probability 0.8. p is not "
     "corrected for the number of claims; the verdicts use corrected values."
-)
-COLUMNS_OF_GROUPS = (
-    "The model has too many variables to hold all others fixed. Both variables are tested within "
-    "groups of rows with equal states of the variables in the column 'given': their neighbours in "
-    "the model, or (marked *) those of one of them where both leave too few rows per group. "
-    "Effect: the odds ratio, or Cramér's V, with its 95 % interval. Could show: the effect that "
-    "the test finds with probability 0.8, if groups have it in common. p is not corrected for the "
-    "number of claims; the verdicts use corrected values."
 )
 COLUMNS_OF_GRAPH = (
     "Each missing edge is tested with variables held fixed that separate the pair in the graph, "
@@ -251,9 +247,8 @@ def evidence_parts(
     if evidence.contradicted:
         parts.append(Note("meaning", MEANING if titles is TITLES else MEANING_OF_GRAPH))
     if tables:
-        by_groups = any(claim.groups for claim in evidence.claims)
         columns = COLUMNS if titles is TITLES else COLUMNS_OF_GRAPH
-        parts.append(Note("columns", COLUMNS_OF_GROUPS if by_groups else columns))
+        parts.append(Note("columns", columns))
     return [*parts, *_left_out(evidence)]
 
 
@@ -288,7 +283,7 @@ def claims_table(title: str, claims: Sequence[ClaimEvidence], top: int = TOP) ->
         (
             "–".join(name(quoted(v), 24) for v in claim.pair),
             *([name(in_words(claim.region), 48) or "always"] if has_regions else ()),
-            name(", ".join(map(quoted, claim.given)), 32) + ("*" if claim.smaller_blanket else ""),
+            name(", ".join(map(quoted, claim.given)), 32),
             f"{claim.rows:,}",
             claim.p,
             _effect(claim),

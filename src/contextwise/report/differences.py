@@ -101,7 +101,7 @@ def region_rows(pair: PairExplanation) -> Iterator[tuple[Cell, ...]]:
     """Yield the regions, the largest first, then the other errors, then what is undecided."""
     for region in pair.regions:
         kind = KINDS[region.only_in]
-        when = in_words(region.literals) or where(())
+        when = in_words(region.region) or where(())
         yield Marked(pair.roles.only[kind], kind), region.share, when
     if pair.rest:
         yield "either", Fraction(pair.rest) / pair.contexts, "in other regions"

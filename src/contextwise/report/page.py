@@ -16,8 +16,9 @@ import numpy as np
 from contextwise.comparison.question import Pair
 from contextwise.comparison.roles import ALONE
 from contextwise.comparison.two_models import Comparison
+from contextwise.independence.claims import REGIONS
 from contextwise.independence.model_claims import ModelExplanation
-from contextwise.report.claims import MOST_REGIONS, check_parts
+from contextwise.report.claims import check_parts
 from contextwise.report.claims import explanation_parts as model_parts
 from contextwise.report.comparisons import (
     Guess,
@@ -93,7 +94,7 @@ def model_page(
 ) -> str:
     """Return the page about one model without rows: its pictures and its claims."""
     counted = explained.counted
-    verdict, *claims = model_parts(explained, regions=MOST_REGIONS)
+    verdict, *claims = model_parts(explained, regions=REGIONS)
     parts: list[Part] = [verdict, one_terms(counted)]
     if len(counted.domain) > 1:
         shares = shares_of(counted, ALONE)
