@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from math import comb
 from pathlib import Path
 from time import monotonic
 from typing import Any, Literal
@@ -29,8 +28,9 @@ from contextwise.data.options import RowOptions, row_options
 from contextwise.data.rows import Data, DataLike, as_advised
 from contextwise.errors import DomainError, OpenResult, TooLargeError
 from contextwise.evidence.claim_tests import judge_claims
-from contextwise.evidence.pair_records import Interaction, PairsTested, Settings
+from contextwise.evidence.pair_records import Interaction, PairEvidence, PairsTested, Settings
 from contextwise.evidence.row_tests import RowTests
+from contextwise.evidence.same_association import question_work
 from contextwise.learning import DEFAULT_LEARNER
 from contextwise.learning.base import Learner, as_learner
 from contextwise.models.evidence import Evidence
@@ -45,13 +45,17 @@ __all__ = ["Analysis", "analyse"]
 MOST_VARIABLES = 200
 """More variables need a choice of the user."""
 FEWEST_ROWS = 10
-MOST_QUESTIONS = 300
-"""Triples of variables; of more, only those with an associated pair are asked, or none."""
+MOST_QUESTIONS, MOST_QUESTION_WORK = 300, 1.5e9
+"""Triples of variables, and the work of their tests (see `question_work`). Of more, only the
+clearest associated pairs are asked."""
 HALVES_SECONDS, FEWEST_HALVES, FEWEST_SECONDS = 10.0, 10, 30.0
 """Random halves are learned for this long, unless fewer are done; at most for `FEWEST_SECONDS`."""
 
-Asked = Literal["pairs with the outcome", "all pairs", "associated pairs", "no pair"]
-"""The pairs of which `Analysis.interactions` asks where they differ, by each third variable."""
+Asked = Literal[
+    "pairs with the outcome", "all pairs", "associated pairs", "clearest pairs", "no pair"
+]
+"""The pairs of which `Analysis.interactions` asks where they differ, by each third variable.
+*clearest pairs*: the associated pairs with the smallest p, as many as the work allows."""
 
 
 @dataclass(frozen=True)
@@ -273,22 +277,47 @@ def analyse(
 def _where(
     tests: RowTests, pairs: PairsTested, effort: Effort
 ) -> tuple[tuple[Interaction, ...], Asked, int]:
-    """Ask whether associations are the same in all states of each third variable."""
-    names = tests.rows.names
-    chosen: list[Pair] = [each.pair for each in pairs]
-    asked: Asked = "all pairs"
-    if pairs.settings.outcome is not None:
-        chosen, asked = [each.pair for each in pairs.of_outcome], "pairs with the outcome"
-    if asked == "all pairs" and comb(len(names), 3) > MOST_QUESTIONS:
-        chosen, asked = [each.pair for each in pairs if each.associated], "associated pairs"
-    questions = [(pair, third) for pair in chosen for third in names if third not in pair]
-    count = len({frozenset((*pair, third)) for pair, third in questions})
-    if pairs.unfinished or not count or count > MOST_QUESTIONS:
+    """Ask whether associations are the same in all states of each third variable.
+
+    If there are too many questions, only associated pairs are asked, those with the smallest p
+    first. That choice looks at the pair on average, so it favours no answer.
+    """
+    outcome = pairs.settings.outcome
+    among = list(pairs if outcome is None else pairs.of_outcome)
+    kind = "pairs" if outcome is None else f"pairs with {outcome}"
+    asked: Asked = "all pairs" if outcome is None else "pairs with the outcome"
+    name = f"all {kind}" if outcome is None else kind
+    chosen = _affordable(tests, among)
+    if len(chosen) < len(among):
+        associated = [each for each in among if each.associated]
+        chosen = _affordable(tests, associated)
+        asked, name = "associated pairs", f"associated {kind}"
+        if len(chosen) < len(associated):
+            clearest = f"the {len(chosen)} clearest" if len(chosen) > 1 else "the clearest"
+            asked, name = "clearest pairs", f"{clearest} of {len(associated)} associated {kind}"
+    questions = _questions(tests, [each.pair for each in chosen])
+    if pairs.unfinished or not questions:
         return (), "no pair", 0
-    family = pairs.settings.outcome
-    name = f"{asked if family is None else f'pairs with {family}'}, by each third variable"
-    found = tests.interactions(questions, name, outcome=family, effort=effort)
+    name = f"{name}, by each third variable"
+    found = tests.interactions(questions, name, outcome=outcome, effort=effort)
     return found, asked, len(questions) - len(found)
+
+
+def _questions(tests: RowTests, pairs: Sequence[Pair]) -> list[tuple[Pair, str]]:
+    return [(pair, third) for pair in pairs for third in tests.rows.names if third not in pair]
+
+
+def _affordable(tests: RowTests, pairs: Sequence[PairEvidence]) -> list[PairEvidence]:
+    """Return as many of the first pairs as can be asked about all third variables."""
+    triples: set[frozenset[str]] = set()
+    work = 0.0
+    for number, each in enumerate(pairs):
+        more = {frozenset((*pair, third)) for pair, third in _questions(tests, [each.pair])}
+        work += len(more - triples) * question_work(tests.rows, *each.pair)
+        triples |= more
+        if len(triples) > MOST_QUESTIONS or work > MOST_QUESTION_WORK:
+            return list(pairs[:number])
+    return list(pairs)
 
 
 def _learn(data: Data, learner: Learner, effort: Effort) -> tuple[Structure, list[str]]:

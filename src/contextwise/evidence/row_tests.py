@@ -263,12 +263,14 @@ class RowTests:
         *,
         outcome: str | None = None,
         effects: bool = True,
+        known: Interaction | None = None,
     ) -> Interaction:
         """Test that the association of a pair is the same in all states of ``by``.
 
         The test is symmetric in the two variables; each state of ``by`` has its own main effects.
         The p-value is not corrected. Effects within states are those on ``outcome``, if it is in
-        the pair, else on the variable with fewer states.
+        the pair, else on the variable with fewer states. ``known`` is the answer to another form
+        of the question, such as "year by colour" for "colour by year": both have the same p-value.
         """
         if by in pair:
             raise DomainError(f"{quoted(by)} is one of the pair; choose a third variable")
@@ -283,7 +285,9 @@ class RowTests:
         held = [n for n in others if given is None or n in given]
         part = rows.only([rows.names.index(name) for name in (*pair, by, *held)])
         of = pair.index(outcome) if outcome in pair else None
-        tested = compare_associations(part, 0, 1, 2, of=of, effects=effects, level=self.level)
+        tested = compare_associations(
+            part, 0, 1, 2, of=of, effects=effects, level=self.level, known=known
+        )
         return corrected_interactions([tested], "1 test", 1, self.level)[0]
 
     def interactions(
@@ -324,20 +328,13 @@ class RowTests:
         states = dict(zip(self.rows.names, self.rows.cards.tolist(), strict=True))
         ranked = sorted(forms, key=lambda form: (-states.get(form[1], 0), form[1]))
         first = self.same(*ranked[0], outcome=outcome, effects=effects)
-        shown = effects and first.p is not None and first.p <= self.level
-        answers = [first]
-        for pair, by in ranked[1:]:
-            other = self.same(pair, by, outcome=outcome, effects=shown)
-            if other.p is not None or first.p is not None:
-                other = replace(
-                    other,
-                    p=first.p,
-                    freedom=first.freedom,
-                    method=first.method,
-                    reason=first.reason,
-                )
-            answers.append(other)
-        return answers
+        return [
+            first,
+            *(
+                self.same(pair, by, outcome=outcome, effects=effects, known=first)
+                for pair, by in ranked[1:]
+            ),
+        ]
 
     def _tester(
         self, where: Assignment | Sequence[Literals] | None, names: frozenset[str] | None

@@ -46,11 +46,12 @@ def compare_associations(
     of: int | None = None,
     effects: bool = True,
     level: float = 0.05,
+    known: Interaction | None = None,
 ) -> Interaction:
     """Test that a and b have the same association in all states of ``by``, all others held fixed.
 
     The effects within states are measured if p is at most ``level``: those on the variable ``of``,
-    or on that with fewer states.
+    or on that with fewer states. ``known`` has the test, if another form of the question was asked.
     """
     names = rows.names
     found = Interaction((names[a], names[b]), names[by], "could not be tested", None, None, "")
@@ -63,7 +64,10 @@ def compare_associations(
     others = [k for k, name in enumerate(part.names) if name not in (names[a], names[b], names[by])]
     triple = place[names[first]], place[names[second]], place[names[by]]
     model = _Model(part, *triple, others)
-    p, trend, freedom, method = model.test()
+    if known is not None and known.p is not None:
+        p, trend, freedom, method = known.p, None, known.freedom, known.method
+    else:
+        p, trend, freedom, method = model.test()
     if not freedom:
         return replace(found, reason=f"too little varies within the states of {names[by]}")
     ratio = model.ratio() if model.is_single else (None, None, None)
@@ -84,6 +88,21 @@ def compare_associations(
                        and n not in {part.names[k] for k in model.held}),
         method=method,
     )  # fmt: skip
+
+
+def question_work(rows: CodedRows, a: str, b: str) -> float:
+    """Return about how many additions one Hessian of the test of a pair and a third takes."""
+    places = [rows.names.index(name) for name in (a, b)]
+    states = [
+        min(int(rows.cards[v]), MOST_ORDERED_STATES if rows.ordered[v] else MOST_STATES_OF_PAIR)
+        for v in places
+    ]
+    is_score = [rows.is_score(v) for v in places]
+    mains = sum(2 if scored else k - 1 for k, scored in zip(states, is_score, strict=True))
+    joint = [1 if scored else k - 1 for k, scored in zip(states, is_score, strict=True)]
+    width = sum(states) - 2 + joint[0] * joint[1]
+    by_terms = len(rows.names) ** 2 / 2 * mains * (mains + 1) / 2
+    return len(rows.counts) * (by_terms + states[0] * states[1] * width * (width + 1) / 2)
 
 
 def _usable(rows: CodedRows, a: int, b: int, by: int) -> CodedRows | None:
