@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any, Literal
@@ -241,7 +241,7 @@ def analyse(
     tests = RowTests(data, level=level)  # its draws have a fixed seed
     with one_thread():
         pairs = tests.pairs(outcome=outcome, effort=effort)
-        interactions, asked, late = _where(tests, pairs, effort)
+        pairs, interactions, asked, late = _where(tests, pairs, effort)
     unfinished = [f"{plural(pairs.unfinished, 'pair')} not tested"] if pairs.unfinished else []
     unfinished += [f"{plural(late, 'test')} of equal association"] if late else []
     configured = as_learner(DEFAULT_LEARNER if learner is None else learner)
@@ -276,8 +276,10 @@ def analyse(
 
 def _where(
     tests: RowTests, pairs: PairsTested, effort: Effort
-) -> tuple[tuple[Interaction, ...], Asked, int]:
+) -> tuple[PairsTested, tuple[Interaction, ...], Asked, int]:
     """Ask whether associations are the same in all states of each third variable.
+
+    A pair that differs is associated, if not on average.
 
     If there are too many questions, only associated pairs are asked, those with the smallest p
     first. That choice looks at the pair on average, so it favours no answer.
@@ -297,10 +299,17 @@ def _where(
             asked, name = "clearest pairs", f"{clearest} of {len(associated)} associated {kind}"
     questions = _questions(tests, [each.pair for each in chosen])
     if pairs.unfinished or not questions:
-        return (), "no pair", 0
+        return pairs, (), "no pair", 0
     name = f"{name}, by each third variable"
     found = tests.interactions(questions, name, outcome=outcome, effort=effort)
-    return found, asked, len(questions) - len(found)
+    differs = {frozenset(each.pair): each.by for each in found if each.verdict == "differs"}
+    judged = (
+        replace(e, verdict="associated, not on average", context=differs[frozenset(e.pair)])
+        if not e.associated and frozenset(e.pair) in differs
+        else e
+        for e in pairs
+    )
+    return replace(pairs, pairs=tuple(judged)), found, asked, len(questions) - len(found)
 
 
 def _questions(tests: RowTests, pairs: Sequence[Pair]) -> list[tuple[Pair, str]]:
@@ -382,7 +391,7 @@ def analysis_of(
     tests = RowTests(data)
     with one_thread():
         pairs = tests.pairs(outcome=outcome, effort=effort)
-        interactions, asked, late = _where(tests, pairs, effort)
+        pairs, interactions, asked, late = _where(tests, pairs, effort)
     evidence = structure.evidence
     if evidence is None or evidence.fingerprint != data.fingerprint:
         evidence = _judged(structure, data, pairs, bool(pairs.unfinished), effort)

@@ -22,13 +22,14 @@ from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
-from contextwise.analysis.pair_rows import is_scale, numeric_order
+from contextwise.analysis.pair_rows import is_scale
 from contextwise.comparison.question import Pair
 from contextwise.comparison.two_models import compare
 from contextwise.data.options import RowOptions, find_names, row_options
 from contextwise.data.rows import Data, DataLike, as_data
 from contextwise.distributions.potentials import distinct_rows
 from contextwise.errors import ContextwiseError, OpenResult
+from contextwise.evidence.coded_rows import numeric_order
 from contextwise.evidence.pair_records import Interaction, PairEffect
 from contextwise.evidence.row_tests import RowTests
 from contextwise.learning.base import Run, as_learner, fresh

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from contextwise.data.rows import Data
+from contextwise.evidence.coded_rows import numeric_order
 
 
 def to_hide(sizes: Sequence[float], smallest: Sequence[float], least: int) -> set[int]:
@@ -45,25 +46,6 @@ def state_order(data: Data, name: str) -> list[int]:
     found, first = np.unique(data.rows[:, v], return_index=True)
     seen = dict(zip(found.tolist(), first.tolist(), strict=True))
     return sorted(in_order, key=lambda k: seen.get(k, len(data.rows)))
-
-
-def numeric_order(states: Sequence[str]) -> list[int] | None:
-    """Sort states by the first number of each; None if a state has none, or for bins.
-
-    >>> numeric_order(["65+", "20-24", "<20"]), numeric_order(["up to 3", "3 to 5", "above 5"])
-    ([2, 1, 0], None)
-    """
-    numbers = [re.search(r"(?<!\w)-?\d+(\.\d+)?|\d+(\.\d+)?", state) for state in states]
-    if not all(numbers) or states[0].startswith("up to "):
-        return None
-
-    def place(k: int) -> tuple[float, int]:
-        match = numbers[k]
-        assert match is not None
-        sign = states[k].strip()[:1]
-        return float(match[0]), -1 if sign in "<≤" else 1 if sign in ">≥" else 0
-
-    return sorted(range(len(states)), key=place)
 
 
 def is_scale(states: Sequence[str]) -> bool:

@@ -296,6 +296,25 @@ def ordered_variables(
     return reasons, orders
 
 
+def numeric_order(states: Sequence[str]) -> list[int] | None:
+    """Sort states by the first number of each; None if a state has none, or for bins.
+
+    >>> numeric_order(["65+", "20-24", "<20"]), numeric_order(["up to 3", "3 to 5", "above 5"])
+    ([2, 1, 0], None)
+    """
+    numbers = [re.search(r"(?<!\w)-?\d+(\.\d+)?|\d+(\.\d+)?", state) for state in states]
+    if not all(numbers) or states[0].startswith("up to "):
+        return None
+
+    def place(k: int) -> tuple[float, int]:
+        match = numbers[k]
+        assert match is not None
+        sign = states[k].strip()[:1]
+        return float(match[0]), -1 if sign in "<≤" else 1 if sign in ">≥" else 0
+
+    return sorted(range(len(states)), key=place)
+
+
 def _asked(domain: Domain, text: str) -> tuple[str, tuple[str, ...]]:
     """Return the variable and the order of states of ``pain`` or ``pain=none|mild|strong``."""
     name, _, order = (text, "", "") if text in domain.positions else text.partition("=")
@@ -312,12 +331,14 @@ def _asked(domain: Domain, text: str) -> tuple[str, tuple[str, ...]]:
                 f"--ordered {text}: list each state of {quoted(name)} once: {'|'.join(known)}"
             )
         return name, states
-    clear = (
-        _all_numbers(known) or known[0].startswith("up to ") or re.match(r"[<≤]?\s*\d", known[0])
-    )
-    if not clear:
+    if known[0].startswith("up to "):
+        return name, ()
+    clear = all(re.match(r"[<≤>≥]?\s*-?\d", state) for state in known)
+    order_of = numeric_order(known) if clear else None
+    if order_of is None:
         raise DomainError(
             f"the order of {listed(list(known))} is not clear; give it: --ordered "
             f"'{name}={'|'.join(known)}' with the states from lowest to highest"
         )
-    return name, ()
+    states = tuple(known[k] for k in order_of)
+    return name, () if states == known else states

@@ -43,6 +43,8 @@ def effects_of(
     There are no shares if the pair has more than ``most`` cells. ``reference`` is the state of
     ``by`` that others are compared with, if it occurs; see `reference_of` for the default.
     """
+    if by not in fits.held(of):
+        fits = Fits(fits.rows, fits.with_products, always=[by])
     effects, states = _Effects(fits, of, by), fits.rows.states[by]
     if reference in states:
         effects.reference = states.index(reference)
@@ -164,7 +166,7 @@ class _Effects:
 
     def _crude_slope(self, line: FloatArray) -> float:
         """Return the odds ratio per step of the two columns alone."""
-        logit = Fits(self.rows.only([self.of, self.by]), products=False).logit(0)
+        logit = Fits(self.rows.only([self.of, self.by]), products=False, always=[1]).logit(0)
         term = logit.terms[1]
         own = logit.theta[logit.places[1] :].reshape(term.basis.shape[1], -1)
         return _exp(float(line @ term.basis @ own @ (self._response @ logit.slopes)[: term.high]))

@@ -2,11 +2,13 @@
 
 `PairTester.tested` combines the tests of a pair: of the products of residuals on average over the
 others (for ordered variables also with their scores), and of their differences between the states
-of a third variable. p is twice the smaller of both.
+of a third variable. p is the smaller of both, each divided by its part of the level (`either`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -14,15 +16,26 @@ import numpy as np
 
 from contextwise.evidence.coded_rows import CodedRows
 from contextwise.evidence.context_search import Contexts
-from contextwise.evidence.logits import contrasts
+from contextwise.evidence.logits import contrasts, sums_by_code
 from contextwise.evidence.pair_effects import MOST_SHARES, effects_of
 from contextwise.evidence.pair_records import PairEffect, PairEvidence
+from contextwise.evidence.pair_verdicts import STRONG, either, is_likely
 from contextwise.evidence.partial_v import strength_given_others
-from contextwise.evidence.residual_products import compare_products
+from contextwise.evidence.residual_products import (
+    ProductTest,
+    Side,
+    compare_products,
+    noncentrality,
+)
 from contextwise.evidence.variable_fits import Fits
+from contextwise.models.notation import quoted
 
 FEW_ROWS = 20
 """Rows of each state that the interval of V needs."""
+LOST = 1.5
+"""Times the V that rows without other columns would show, from which these are the reason."""
+NEARLY = 0.02
+"""Share of its errors that remains where another column determines a variable."""
 FEW_SHARES = 40
 """Cells of a pair above which it has no shares unless it is of the outcome."""
 
@@ -33,6 +46,7 @@ class PairTester:
     def __init__(self, rows: CodedRows, seed: int, level: float) -> None:
         self.rows, self.seed, self.level = rows, seed, level
         self.fits = Fits(rows)
+        self._determiners: dict[int, list[int]] = {}
 
     @cached_property
     def contexts(self) -> Contexts:
@@ -51,6 +65,22 @@ class PairTester:
         x, y = sorted((a, b), key=lambda v: (-rows.cards[v], names[v]))
         others = [v for v in range(len(names)) if v not in (a, b)]
         held = [v for v in sorted({*self.fits.held(a), *self.fits.held(b)}) if v in others]
+        untested = PairEvidence(
+            pair=(names[a], names[b]),
+            verdict="could not be tested",
+            p=None,
+            adjusted=None,
+            family="",
+            crude_v=crude_v(rows, a, b),
+            given=tuple(names[v] for v in held),
+            left_out=tuple(names[v] for v in others if v not in held),
+            rows=rows.total,
+        )
+        for v in (a, b):
+            c = self._determiner(v, held)
+            if c is not None:
+                reason = f"{names[c]} determines {names[v]}; leave one of them out"
+                return replace(untested, reason=f"{reason}: --drop {quoted(names[c])}")
         sides = self.fits.side(x, y), self.fits.side(y, x)
         how: dict[str, Any] = {"margins": not others, "seed": self.seed}
         omnibus = compare_products(rows, sides, **how)
@@ -61,30 +91,27 @@ class PairTester:
                 for states, scored in zip(rows.cards[[x, y]].tolist(), is_score, strict=True)
             ]
             trend = compare_products(rows, sides, (scores[0], scores[1]), **how)
-        tests = [omnibus] if trend is None else [trend, omnibus]
-        best = min(tests, key=lambda each: each.p)
-        average = p = min(1.0, len(tests) * best.p)
-        context, context_p = None, None
+        best, average = omnibus, omnibus.p
+        if trend is not None:
+            average = either(trend.p, omnibus.p)
+            best = trend if is_likely(trend.p, omnibus.p) else omnibus
+        p, context, context_p = average, None, None
         if contexts and held:
             context_p, context = self.contexts.search(sides, is_score, held)
-            p = min(1.0, 2 * min(average, context_p))
+            p = either(average, context_p)
+        reason = self._too_little(x, y, sides, best)
+        untested = replace(untested, reason=reason)
+        if not best.freedom:
+            return untested
         strength = strength_given_others(rows, sides)
-        crude = crude_v(rows, a, b)
         products = dict.fromkeys((*self.fits.named(x, y), *self.fits.named(y, x)))
-        return PairEvidence(
-            pair=(names[a], names[b]),
-            verdict="could not be tested",
-            p=p if omnibus.freedom else None,
-            adjusted=None,
-            family="",
-            reason="" if omnibus.freedom else "the other columns determine one of both",
+        return replace(
+            untested,
+            p=p,
             v=strength and strength.v,
             v_low=strength and strength.low,
             v_high=strength and strength.high,
-            crude_v=crude,
-            could_show=min(test.could_show for test in tests),
-            given=tuple(names[v] for v in held),
-            left_out=tuple(names[v] for v in others if v not in held),
+            could_show=min(omnibus.could_show, best.could_show),
             products=tuple(products),
             average_p=average,
             trend_p=None if trend is None else trend.p,
@@ -94,20 +121,46 @@ class PairTester:
             context_p=context_p,
             method=best.method,
             freedom=best.freedom,
-            rows=rows.total,
             v_approximate=bool(min(self.contexts.sizes_of(v).min() for v in (a, b)) < FEW_ROWS),
         )
 
+    def _determiner(self, v: int, held: Sequence[int]) -> int | None:
+        """Return a held variable whose state tells that of a variable (nearly), if any."""
+        if v not in self._determiners:
+            places, mass = self.contexts, self.rows.mass
+            states = np.eye(int(self.rows.cards[v]))[self.rows.codes[:, v]] * mass[:, None]
+            table = sums_by_code(self.rows.codes, places.starts, places.size, states)
+            right = np.add.reduceat(table.max(axis=1), places.starts)
+            errors = mass.sum() - right
+            most = NEARLY * (mass.sum() - table.sum(axis=0).max() / len(right))
+            self._determiners[v] = np.flatnonzero(errors <= most).tolist()
+        return next((c for c in self._determiners[v] if c in held), None)
+
+    def _too_little(self, a: int, b: int, sides: tuple[Side, Side], best: ProductTest) -> str:
+        """Say what the other columns leave too little of, if they do."""
+        names, rows = self.rows.names, self.rows
+        if not best.freedom:
+            return "the other columns determine one of both"
+        for v, side in zip((a, b), sides, strict=True):
+            share = np.average(side.shares, axis=0, weights=rows.mass)
+            left = 1 - np.average((side.shares**2).sum(axis=1), weights=rows.mass)
+            if left < NEARLY * (1 - (share**2).sum()):
+                return f"the other columns determine {names[v]}"
+        dimensions = 1 if best.freedom == 1 else int(min(rows.cards[a], rows.cards[b])) - 1
+        alone = np.sqrt(noncentrality(best.freedom) / (rows.total * dimensions))
+        if best.could_show > max(STRONG, LOST * alone):
+            return (
+                "given the other columns too little variation is left: only an association above "
+                f"V = {best.could_show:.2f} would show"
+            )
+        return ""
+
     def effects(self, a: int, b: int, outcome: str | None) -> tuple[PairEffect, ...]:
         """Return the effects of a pair: of the outcome, or of the variable with fewer states."""
-        names, fits = self.rows.names, self.fits
+        names = self.rows.names
         of, by = sorted((a, b), key=lambda v: (names[v] != outcome, self.rows.cards[v], names[v]))
         most = MOST_SHARES if outcome in (names[of], names[by]) else FEW_SHARES
-        if by not in self.fits.held(of):
-            chosen = sorted({of, by, *self.fits.held(of)})
-            fits = Fits(self.rows.only(chosen), always=[chosen.index(by)])
-        of, by = (fits.rows.names.index(names[v]) for v in (of, by))
-        return effects_of(fits, of, by, most)
+        return effects_of(self.fits, of, by, most)
 
 
 def crude_v(rows: CodedRows, a: int, b: int) -> float:

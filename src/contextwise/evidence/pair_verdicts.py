@@ -15,6 +15,23 @@ from contextwise.support.statistics import holm
 
 STRONG = 0.3
 """A test that finds only a stronger partial V says too little."""
+LIKELY = 0.8
+"""The part of the level that the likelier of two tests has: of association on average, against one
+that differs by a third variable; of the scores of ordered variables, against any association."""
+
+
+def either(likely: float, other: float) -> float:
+    """Return one p-value of two tests, each divided by its part of the level (Bonferroni).
+
+    >>> round(either(0.01, 0.5), 4), round(either(0.9, 0.002), 4)
+    (0.0125, 0.01)
+    """
+    return min(1.0, likely / LIKELY, other / (1 - LIKELY))
+
+
+def is_likely(likely: float, other: float) -> bool:
+    """Return whether the likelier test decides."""
+    return likely / LIKELY <= other / (1 - LIKELY)
 
 
 def corrected(
@@ -57,20 +74,21 @@ def corrected_interactions(
 
 
 def _judged(tested: PairEvidence, level: float) -> PairEvidence:
-    verdict: Verdict = "no association shown"
-    reason = tested.reason
     p, adjusted = tested.p, tested.adjusted
     if p is None or adjusted is None:
-        verdict = "could not be tested"
-    elif adjusted <= level:
-        on_average = tested.average_p is None or tested.average_p <= level
-        verdict = "associated" if on_average else "associated, not on average"
-    elif p <= level:
+        return replace(tested, verdict="could not be tested", effects=())
+    average = p if tested.average_p is None else tested.average_p
+    verdict: Verdict = "no association shown"
+    if adjusted <= level:
+        verdict = "associated" if average <= level else "associated, not on average"
+    elif min(p, average) <= level or _excludes_none(tested):
         verdict = "suggestive"
-    elif (tested.could_show or 0.0) > STRONG:
-        verdict = "could not be tested"
-        reason = (
-            "given the other columns too little variation is left: only an association above "
-            f"V = {tested.could_show:.2f} would show"
-        )
-    return replace(tested, verdict=verdict, reason=reason)
+    elif tested.reason:
+        return replace(tested, verdict="could not be tested", effects=())
+    return replace(tested, verdict=verdict, reason="")
+
+
+def _excludes_none(tested: PairEvidence) -> bool:
+    """Return whether the only odds ratio has an interval without 1."""
+    ratios = [each for each in tested.effects if each.kind.startswith("odds ratio")]
+    return len(ratios) == 1 and ratios[0].excludes_none

@@ -84,7 +84,7 @@ def limits(statistic: float, freedom: int, inflation: float) -> tuple[float, flo
     nodes, weights = _normal_nodes()
     root = sqrt(inflation)
 
-    def above(noncentrality: float) -> float:
+    def above(noncentrality: float, statistic: float) -> float:
         """Return the probability of a larger statistic."""
         from scipy.special import chdtrc
 
@@ -94,20 +94,23 @@ def limits(statistic: float, freedom: int, inflation: float) -> tuple[float, flo
         rest = np.maximum(statistic - first, 0.0)
         return float(weights @ np.where(first >= statistic, 1.0, chdtrc(freedom - 1, rest)))
 
+    # A statistic below its mean under independence excludes no more than one that equals it.
+    typical = max(statistic, float(freedom))
     if freedom == 1:
-        middle = sqrt(statistic)
-        return max(0.0, middle - Z * root) ** 2, (middle + Z * root) ** 2
+        middle = sqrt(typical)
+        return max(0.0, sqrt(statistic) - Z * root) ** 2, (middle + Z * root) ** 2
 
-    def limit(probability: float) -> float:
+    def limit(probability: float, statistic: float) -> float:
         low, high = 0.0, (sqrt(statistic) + (Z + 2) * root + 2) ** 2
-        if above(low) >= probability:
+        if above(low, statistic) >= probability:
             return 0.0
         for _ in range(SEARCH_STEPS):
             middle = (low + high) / 2
-            low, high = (middle, high) if above(middle) < probability else (low, middle)
+            is_low = above(middle, statistic) < probability
+            low, high = (middle, high) if is_low else (low, middle)
         return (low + high) / 2
 
-    return limit(0.025), limit(0.975)
+    return limit(0.025, statistic), limit(0.975, typical)
 
 
 def _normal_nodes() -> tuple[FloatArray, FloatArray]:

@@ -9,7 +9,7 @@ on both::
 A score test asks whether the association must differ by g as well. a and b have the same place in
 the model, so the test is symmetric. The association of ordered variables is the product of their
 scores (one degree of freedom); two states count as ordered. An ordered g is tested for a linear
-change, too, and p is twice the smaller.
+change, too, which has most of the level (`either`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from contextwise.evidence.coded_rows import CodedRows, folded_to
 from contextwise.evidence.logits import FIXED, Logit, Term, contrasts, score_contrasts
 from contextwise.evidence.pair_effects import effects_of, reference_of, variance_of_sum
 from contextwise.evidence.pair_records import Interaction, PairEffect, StateEffects
+from contextwise.evidence.pair_verdicts import either
 from contextwise.evidence.residual_products import chi_square_tail, rao_scott, sums_by_cluster
 from contextwise.evidence.variable_fits import COLUMN_SHARE, RIDGE, Fits, columns_to_hold
 from contextwise.support.arrays import FloatArray
@@ -143,7 +144,7 @@ def _states(
                 others = [v for v in range(len(part.names)) if v not in (x, y)]
                 fits = Fits(part, products=False)
                 held = columns_to_hold(part, [x, y], fits.widths, fits.slopes(x), others)
-                fits = Fits(part.only([x, y, *held]), products=False)
+                fits = Fits(part.only([x, y, *held]), products=False, always=[1])
                 measured = effects_of(fits, 0, 1, reference=reference)
         found.append(StateEffects(label, size, measured))
     return tuple(found)
@@ -224,7 +225,7 @@ class _Model:
         part = np.arange(self.single)  # the first function of an ordered group is its score
         sub = None if spread is None else (spread[0], spread[1][np.ix_(part, part)])
         trend, _ = _score_p(gradient[part], information[np.ix_(part, part)] / shrink, sub)
-        return min(1.0, 2 * min(p, trend)), trend, freedom, method
+        return either(trend, p), trend, freedom, method
 
     def _residuals(self, shares: FloatArray) -> FloatArray:
         slopes = self.slopes

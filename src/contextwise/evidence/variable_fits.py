@@ -25,7 +25,7 @@ from contextwise.evidence.logits import (
     score_contrasts,
     sums_by_code,
 )
-from contextwise.evidence.residual_products import Side
+from contextwise.evidence.residual_products import Side, rao_scott, sums_by_cluster
 from contextwise.support.arrays import FloatArray, IntArray
 
 RIDGE = 0.1
@@ -37,6 +37,8 @@ ROWS_PER_COLUMN = 20
 """Rows per column needed to code ordered variables by all their states."""
 COLUMN_SHARE = 0.2
 """Columns per row that can be held fixed."""
+MOST_CANDIDATES, SUBJECTS_PER_PRODUCT = 60, 10
+"""Products that are tested by subject; subjects needed for each."""
 MOST_PARAMETERS = 500
 """Coefficients of one logit, without those of products."""
 MOST_ADDITIONS = 1e6
@@ -209,14 +211,36 @@ class Fits:
         first = np.searchsorted(owner, owner)  # others are rising
         lefts, rights = np.nonzero(owner[:, None] < owner)
         found = value[lefts, rights]
-        products = []
         most = min(MOST_PRODUCTS, MOST_PRODUCT_SLOPES // width)
-        for place in np.argsort(-found, kind="stable")[:most].tolist():
-            if chdtrc(width, found[place]) * len(found) < SCREEN:
-                ends_of = (int(lefts[place]), int(rights[place]))
-                i, j = ((int(owner[k]), int(k - first[k])) for k in ends_of)
-                products.append(Product(i, j))
-        return products
+        if rows.clusters is not None:
+            most = min(most, (int(rows.clusters.max()) + 1) // SUBJECTS_PER_PRODUCT)
+        clear: list[tuple[float, Product]] = []
+        for place in np.argsort(-found, kind="stable")[:MOST_CANDIDATES].tolist():
+            p = float(chdtrc(width, found[place]))
+            if p * len(found) >= SCREEN or (rows.clusters is None and len(clear) >= most):
+                break
+            ends_of = (int(lefts[place]), int(rights[place]))
+            i, j = ((int(owner[k]), int(k - first[k])) for k in ends_of)
+            if rows.clusters is not None:
+                p = self._p_by_subject(Product(i, j), residuals)
+            if p * len(found) < SCREEN:
+                clear.append((p, Product(i, j)))
+        if rows.clusters is not None:
+            clear.sort(key=lambda each: each[0])
+        return [product for _, product in clear[:most]]
+
+    def _p_by_subject(self, product: Product, residuals: FloatArray) -> float:
+        """Return the p-value of the score of a product, from its sums over subjects."""
+        rows = self.rows
+        assert rows.clusters is not None
+        codes, values = self._codes(product)
+        score = values[codes] * residuals
+        own = sums_by_cluster(rows.clusters, rows.mass[:, None] * score)
+        root = 1 / np.sqrt(np.maximum((rows.mass * rows.weights) @ score**2, 2.0))
+        statistic = float(((own.sum(axis=0) * root) ** 2).sum())
+        away = (own - own.mean(axis=0)) * root
+        units = len(own)
+        return rao_scott(statistic, away.T @ away * (units / max(units - 1, 1)), units)[0]
 
     def side(self, v: int, other: int) -> Side:
         """Return a variable with its shares given all others but one."""

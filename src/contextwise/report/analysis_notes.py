@@ -345,7 +345,9 @@ def _adjustment(analysis: Analysis) -> Iterator[str]:
     if settings.weights:
         yield f"Rows were weighted by {settings.weights}."
     if settings.ordered:
-        yield "Ordered variables have equal steps; twice the smaller p of trend and omnibus counts."
+        yield (
+            "Ordered variables have equal steps; p is the smaller of trend / 0.8 and omnibus / 0.2."
+        )
     if settings.contexts != "no pair":
         yield (
             f"For {settings.contexts}, a verdict includes the third variable between whose states "
