@@ -365,7 +365,8 @@ def evidence_sentence(evidence: PairEvidence) -> Phrase:
             return Phrase("The relation of ", first, " and ", second, " differs by ", by, end)
         case "suggestive":
             after = f"{p_text(evidence.adjusted)} after correction"
-            return Phrase(f"Suggestive: {before_correction(evidence)}, {after}{v}.")
+            p = before_correction(evidence).removesuffix(" before correction")
+            return Phrase(f"Suggestive: {p}, {after}{v}.")
         case "no association shown" if evidence.could_show is not None:
             found = f"an association above V = {strength(evidence.could_show)}"
             return Phrase(f"No clear relation: {found} would have been found with probability 0.8.")
