@@ -309,3 +309,13 @@ def test_a_pair_has_effects_when_few_rows_hold_few_columns() -> None:
     data = as_data(np.random.default_rng(1).integers(0, 4, (23, 5)), domain)
     found = RowTests(data).pairs(outcome="a")
     assert all(pair.effects for pair in found.pairs if "a" in pair.pair)
+
+
+def test_effects_within_states_of_few_rows_hold_the_other_variable() -> None:
+    rng = np.random.default_rng(3)
+    rows = rng.integers(0, 5, (150, 5))
+    rows[:, 1] = np.where(rows[:, 2] > 2, rows[:, 0], rng.integers(0, 5, 150))
+    tests = RowTests(as_data(rows, Domain(dict.fromkeys("abcde", 5))))
+    (found,) = tests.interactions([(("a", "b"), "c")], "1 test", outcome="a")
+    assert found.verdict == "differs"
+    assert any(state.effects for state in found.states)
