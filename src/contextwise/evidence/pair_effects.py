@@ -25,10 +25,10 @@ from contextwise.evidence.pair_records import EffectKind, PairEffect
 from contextwise.evidence.residual_products import sums_by_cluster
 from contextwise.evidence.variable_fits import Fits
 from contextwise.support.arrays import FloatArray
-from contextwise.support.statistics import Z
+from contextwise.support.statistics import CONFIDENCE, Z
 
-ENOUGH_ROWS = 300
-"""Rows below which intervals are called approximate."""
+ENOUGH_ROWS, ENOUGH_SUBJECTS = 300, 50
+"""Rows, and subjects if there are any, below which intervals are called approximate."""
 FEWEST_ROWS_QUOTED = 20
 """States with fewer rows are neither shown nor quoted, and no end of an ordered variable."""
 MOST_SHARES = 150
@@ -85,6 +85,11 @@ class _Effects:
         self.correction = rows.total / max(rows.total - self.logit.columns, 1.0)
 
     @property
+    def few_subjects(self) -> bool:
+        """True if there are too few subjects for exact intervals."""
+        return self.rows.clusters is not None and self.rows.clusters.max() + 1 < ENOUGH_SUBJECTS
+
+    @property
     def events(self) -> list[int]:
         """The states of ``of`` that have shares: one of two, or all."""
         states = int(self.rows.cards[self.of])
@@ -116,7 +121,7 @@ class _Effects:
             reference="" if against is None else states[against],
             crude=crude,
             rows=rows.total if at is None else float(self.sizes[at]),
-            approximate=rows.total < ENOUGH_ROWS,
+            approximate=rows.total < ENOUGH_ROWS or self.few_subjects,
             estimate=numbers["estimate"],
             low=numbers["low"],
             high=numbers["high"],
@@ -259,11 +264,17 @@ def constant_odds(fits: Fits, of: int, by: int) -> Logit:
 
 
 def variance_of_sum(rows: CodedRows, own: FloatArray) -> float:
-    """Return the variance of the sum over observations of these contributions."""
+    """Return the variance of the sum over observations of these contributions.
+
+    With subjects it is wider by Student's t, so `Z` errors make a 95 % interval with few of them.
+    """
     if rows.clusters is None:
         return float(rows.counts @ own**2)
+    from scipy.special import stdtrit
+
     sums = sums_by_cluster(rows.clusters, (rows.counts * own)[:, None])[:, 0]
-    return float((sums**2).sum()) * len(sums) / max(len(sums) - 1, 1)
+    wider = (float(stdtrit(len(sums) - 1, 1 - (1 - CONFIDENCE) / 2)) / Z) ** 2
+    return float((sums**2).sum()) * len(sums) / max(len(sums) - 1, 1) * wider
 
 
 def per_step(sizes: FloatArray) -> FloatArray:

@@ -99,7 +99,10 @@ class PairTester:
         if contexts and held:
             context_p, context = self.contexts.search(sides, is_score, held)
             p = either(average, context_p)
-        reason = self._too_little(x, y, sides, best)
+        strongest = omnibus
+        if trend is not None and trend.could_show < omnibus.could_show:
+            strongest = trend
+        reason = self._too_little(x, y, sides, strongest)
         untested = replace(untested, reason=reason)
         if not best.freedom:
             return untested
@@ -111,7 +114,7 @@ class PairTester:
             v=strength and strength.v,
             v_low=strength and strength.low,
             v_high=strength and strength.high,
-            could_show=min(omnibus.could_show, best.could_show),
+            could_show=strongest.could_show,
             products=tuple(products),
             average_p=average,
             trend_p=None if trend is None else trend.p,
@@ -136,22 +139,22 @@ class PairTester:
             self._determiners[v] = np.flatnonzero(errors <= most).tolist()
         return next((c for c in self._determiners[v] if c in held), None)
 
-    def _too_little(self, a: int, b: int, sides: tuple[Side, Side], best: ProductTest) -> str:
+    def _too_little(self, a: int, b: int, sides: tuple[Side, Side], test: ProductTest) -> str:
         """Say what the other columns leave too little of, if they do."""
         names, rows = self.rows.names, self.rows
-        if not best.freedom:
+        if not test.freedom:
             return "the other columns determine one of both"
         for v, side in zip((a, b), sides, strict=True):
             share = np.average(side.shares, axis=0, weights=rows.mass)
             left = 1 - np.average((side.shares**2).sum(axis=1), weights=rows.mass)
             if left < NEARLY * (1 - (share**2).sum()):
                 return f"the other columns determine {names[v]}"
-        dimensions = 1 if best.freedom == 1 else int(min(rows.cards[a], rows.cards[b])) - 1
-        alone = np.sqrt(noncentrality(best.freedom) / (rows.total * dimensions))
-        if best.could_show > max(STRONG, LOST * alone):
+        dimensions = 1 if test.freedom == 1 else int(min(rows.cards[a], rows.cards[b])) - 1
+        alone = np.sqrt(noncentrality(test.freedom) / (rows.total * dimensions))
+        if test.could_show > max(STRONG, LOST * alone):
             return (
                 "given the other columns too little variation is left: only an association above "
-                f"V = {best.could_show:.2f} would show"
+                f"V = {test.could_show:.2f} would show"
             )
         return ""
 
