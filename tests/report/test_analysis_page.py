@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from dataclasses import replace
 from datetime import date
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -180,3 +182,18 @@ def test_subjects_and_weights_are_told() -> None:
     people = replace(data, subjects=np.repeat(np.arange(100), 4))
     told = {topic: text for topic, text, _ in decisions(analysed(people))}
     assert told["Subjects"].startswith("100 of ")
+
+
+def test_the_tables_of_the_page_are_files(tmp_path: Path) -> None:
+    titanic().to_csv(tmp_path)
+    with (tmp_path / "outcome.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    shown = next(part for part in parts_of(titanic()) if getattr(part, "key", "") == "outcome")
+    assert [row["variable"] for row in rows] == [row[0] for row in shown.rows]  # type: ignore[union-attr]
+    sex = rows[0]
+    assert round(float(sex["points"])) == -51
+    assert float(sex["points low"]) < float(sex["points"]) < float(sex["points high"])
+    assert sex["verdict"] == "associated"
+    assert {file.name for file in tmp_path.iterdir()} == {
+        "outcome.csv", "pairs.csv", "effects.csv", "differences.csv",
+    }  # fmt: skip

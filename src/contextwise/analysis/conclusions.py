@@ -120,12 +120,15 @@ class Analysis(Printed):
         write_bytes(path, page.encode("utf-8"))
 
     def to_csv(self, folder: str | Path) -> None:
-        """Write ``pairs.csv``, ``effects.csv`` and ``differences.csv`` into a folder."""
+        """Write the table of the outcome, and pairs, effects and differences, into a folder."""
         tables = {
             "pairs": self.records(),
             "effects": [_of_pair(e.pair, asdict(f)) for e in self.pairs for f in e.effects],
             "differences": [_of_difference(each) for each in self.interactions],
         }
+        if self.outcome is not None:
+            shown = renderers("analysis_parts").outcome_table(self)
+            tables["outcome"] = shown.records()
         Path(folder).mkdir(parents=True, exist_ok=True)
         for name, records in tables.items():
             write_bytes(Path(folder) / f"{name}.csv", as_csv(records).encode("utf-8"))

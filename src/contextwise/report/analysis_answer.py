@@ -10,7 +10,13 @@ from collections.abc import Iterable, Sequence
 
 from contextwise.analysis.conclusions import Analysis
 from contextwise.analysis.pair_rows import to_hide
-from contextwise.evidence.pair_records import Interaction, PairEffect, PairEvidence, StateEffects
+from contextwise.evidence.pair_records import (
+    Interaction,
+    InteractionVerdict,
+    PairEffect,
+    PairEvidence,
+    StateEffects,
+)
 from contextwise.report.analysis_contrasts import Contrast, contrast_of
 from contextwise.support.formatting import plural
 from contextwise.support.words import (
@@ -187,10 +193,13 @@ def next_sentences(analysis: Analysis) -> list[Phrase]:
     suggestive = [e for e in pairs if e.verdict == "suggestive"]
     if suggestive:
         told.append(_suggestive(suggestive, analysis.outcome))
+    unsure = differences(analysis, "suggestive")
+    if unsure:
+        told.append(_suggestive_difference(unsure, analysis.outcome))
     return told
 
 
-def differences(analysis: Analysis) -> list[Interaction]:
+def differences(analysis: Analysis, verdict: InteractionVerdict = "differs") -> list[Interaction]:
     """Return where the test of equal association shows a difference, the clearest first.
 
     Three variables are one question: of its forms, that with the most states to compare.
@@ -199,7 +208,7 @@ def differences(analysis: Analysis) -> list[Interaction]:
     for each in analysis.interactions:
         three = frozenset((*each.pair, each.by))
         known = shown.get(three)
-        if each.verdict == "differs" and (known is None or len(each.states) > len(known.states)):
+        if each.verdict == verdict and (known is None or len(each.states) > len(known.states)):
             shown[three] = each
     return sorted(shown.values(), key=lambda each: 1.0 if each.p is None else each.p)
 
@@ -296,6 +305,19 @@ def _differs(found: Sequence[Interaction], outcome: str | None) -> Phrase:
         said.append(Phrase(f"{len(found) - MOST_NAMED} more"))
     start = Phrase("The association with ", Name(outcome), " is not the same everywhere: ")
     return Phrase(start, "it changes for ", listed_phrases(said), ".")
+
+
+def _suggestive_difference(found: Sequence[Interaction], outcome: str | None) -> Phrase:
+    """Name the clearest difference that the correction does not leave."""
+    first, more = found[0], ""
+    if len(found) > 1:
+        more = f", and {len(found) - 1} more"
+    names = Phrase(Name(first.pair[0]), " with ", Name(first.pair[1]))
+    if outcome is not None:
+        names = Phrase(Name(other(first.pair, outcome)))
+    p = f"{p_is(first.p)}, {p_text(first.adjusted)} corrected"
+    start = "Suggestive only, that the association changes: "
+    return Phrase(start, names, " by ", Name(first.by), f" ({p}){more}.")
 
 
 def _suggestive(pairs: Sequence[PairEvidence], outcome: str | None) -> Phrase:

@@ -157,12 +157,40 @@ class Table(NamedTuple):
         rows = tuple(tuple(row[k] for k in kept) for row in self.rows)
         return self._replace(columns=tuple(self.columns[k] for k in kept), rows=rows)
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return a flat mapping per row: numbers stay numbers, and intervals have own columns."""
+        return [
+            {
+                key: value
+                for column, cell in zip(self.columns, row, strict=True)
+                if column.style != "plot"
+                for key, value in _flat(column.title, cell).items()
+            }
+            for row in self.rows
+        ]
+
     def texts(self) -> list[list[str]]:
         """Return the cells as strings, without the head."""
         return [
             [cell_text(cell, column.style) for cell, column in zip(row, self.columns, strict=True)]
             for row in self.rows
         ]
+
+
+def _flat(title: str, cell: Cell) -> dict[str, Any]:
+    """Return the numbers of a cell under the title of its column."""
+    match cell:
+        case Spread():
+            by = 100 if cell.kind == "points" else 1
+            crude = None if cell.crude is None else by * cell.crude
+            ends = {f"{title} low": by * cell.low, f"{title} high": by * cell.high}
+            unit = {f"{title} unit": cell.unit} if cell.kind == "ratio" else {}
+            return {title: by * cell.value, **ends, f"crude {title}": crude, **unit}
+        case Judged():
+            return {title: cell.verdict, "note": str(cell.note)}
+        case PairName():
+            return {"first": cell.first, "second": cell.second}
+    return {title: cell}
 
 
 def table(
