@@ -461,7 +461,7 @@ jobs = section(
         default=1,
         least=-1,
         callback=_check_jobs,
-        help="Number of processes; -1 for one per core.",
+        help="Number of processes, or of threads; -1 for one per core.",
     ),
 )
 threads = section(

@@ -181,6 +181,17 @@ def _workers(effort: Effort) -> int:
     return cores() if effort.n_jobs < 0 else effort.n_jobs
 
 
+def _on_threads(question: Question, engine: str, effort: Effort) -> Effort:
+    """Return an effort with threads for processes if the engine can: it starts and counts less."""
+    if effort.is_here or effort.cluster is not None or not _counts_at_once(question, engine):
+        return effort
+    return replace(effort.alone(), threads=_workers(effort))
+
+
+def _counts_at_once(question: Question, engine: str) -> bool:
+    return question.rows is None and get_engine(engine).name == "native"
+
+
 def _count_blocks(blocks: Sequence[Block], engine: str, effort: Effort) -> Iterator[Distances]:
     """Count blocks here or on other workers; report finished distances."""
     done, total = 0, sum(len(block.two) for block in blocks)
@@ -212,7 +223,7 @@ def count_block(block: Block, effort: Effort, engine: str = DEFAULT) -> Distance
     question, left = block.question, effort.deadline.left()
     # The other half of the time is for the bounds of single pairs of models.
     soon = effort.deadline.sooner(inf if left is None else left / 2)
-    if question.rows is None and get_engine(engine).name == "native":
+    if _counts_at_once(question, engine):
         try:
             exact = count_distances(
                 [structure.features for structure in question.structures],
@@ -282,6 +293,7 @@ def count_stored(
         raise ContextwiseError(
             "a stored matrix has no time limit; interrupt it, and the same call resumes it"
         )
+    effort = _on_threads(question, engine, effort)
     size = block_size(len(names), WORKERS)
     units = [Unit(block.key, block) for block in blocks_of(question, size)]
     with Store(folder, _configuration(question, size)) as store:
@@ -378,8 +390,8 @@ def distance_matrix(
 
         - ``engine``: name of an engine; see ``contextwise info``.
         - ``time_limit``: seconds. Unfinished distances keep proven bounds.
-        - ``n_jobs``: number of processes. 1 counts in this process, on all cores if the engine can;
-          -1 means one process per core.
+        - ``n_jobs``: number of threads if the engine can count on several, else of processes; -1
+          means one per core. 1 counts in this process, on all cores if the engine can.
         - ``cluster``: address of a Dask scheduler, or a Dask client. Takes precedence over
           ``n_jobs``.
         - ``show_progress``: True shows a line on standard error; a function is called with
@@ -410,6 +422,7 @@ def matrix_of(
     question: Question, names: tuple[str, ...], effort: Effort = QUIET, engine: str = DEFAULT
 ) -> DistanceMatrix:
     """Compute the distances between all models of a question."""
+    effort = _on_threads(question, engine, effort)
     blocks = list(blocks_of(question, block_size(len(names), _workers(effort))))
     with effort.showing("comparing models") as shown:
         return assemble(question, names, _count_blocks(blocks, engine, shown))
@@ -445,6 +458,7 @@ def compare_many(
     """
     chosen = listed_models("guesses", guesses)
     question, engine, effort = _prepare([true, *chosen], None, options)
+    effort = _on_threads(question, engine, effort)
     places = range(1, len(question.structures))
     size = 1 if effort.is_here else max(1, -(-len(places) // (4 * _workers(effort))))
     units = [(part, question.about(0, *part)) for part in _parts(places, size)]
