@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dis import get_instructions
 from functools import cache, partial
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
@@ -156,9 +157,10 @@ def _file(module: ModuleType | None) -> bool:
 
 def _parts(thing: Any, seen: set[int]) -> Iterator[str]:
     """Yield texts that change when the source of something in a notebook or script changes."""
-    if id(thing) in seen:
-        return
-    seen.add(id(thing))
+    if isinstance(thing, FunctionType | CodeType | type):
+        if id(thing) in seen:
+            return
+        seen.add(id(thing))
     if isinstance(thing, partial):
         yield from _parts((thing.func, *thing.args, sorted(thing.keywords.items())), seen)
     elif isinstance(thing, FunctionType):
@@ -169,18 +171,29 @@ def _parts(thing: Any, seen: set[int]) -> Iterator[str]:
             yield from _parts(constant, seen)
     elif isinstance(thing, type):
         for name, value in sorted(vars(thing).items()):
-            if name not in ("__dict__", "__weakref__", "__module__", "__doc__"):
+            if name not in _NOT_SOURCE:
                 yield name
                 yield from _parts(getattr(value, "__func__", value), seen)
     elif isinstance(thing, list | tuple):
         for part in thing:
             yield from _parts(part, seen)
-    elif isinstance(thing, set | frozenset | dict):
-        yield repr(sorted(map(repr, thing.items() if isinstance(thing, dict) else thing)))
+    elif isinstance(thing, set | frozenset | Mapping):
+        items = thing.items() if isinstance(thing, Mapping) else thing
+        yield from sorted("\n".join(_parts(item, seen)) for item in items)
     elif thing is None or isinstance(thing, bool | int | float | complex | str | bytes):
         yield repr(thing)
     else:
         yield type(thing).__qualname__
+        if hasattr(thing, "tobytes"):  # an array
+            yield short_hash(thing.tobytes())
+
+
+_NOT_SOURCE = {
+    *("__dict__", "__weakref__", "__module__", "__doc__", "__firstlineno__"),
+    *("__static_attributes__", "__dataclass_fields__", "__dataclass_params__"),
+}
+"""Attributes of a class that do not come from its code, or come from others of them."""
+_VALUES = (bool, int, float, complex, str, bytes, list, tuple, set, frozenset, dict, partial)
 
 
 def _parts_of_function(function: FunctionType, seen: set[int]) -> Iterator[str]:
@@ -191,14 +204,22 @@ def _parts_of_function(function: FunctionType, seen: set[int]) -> Iterator[str]:
     for each in used:
         if isinstance(each, ModuleType | FunctionType | type) and _is_of_file(each):
             yield source_hash(each)
-    mine = (each for each in used if _home(each) == function.__module__)
-    for part in (*cells, *(function.__defaults__ or ()), *mine):
+    mine = (
+        each
+        for each in used
+        if _home(each) == function.__module__
+        or isinstance(each, _VALUES)
+        or hasattr(each, "tobytes")
+    )
+    for part in (*cells, *(function.__defaults__ or ()), function.__kwdefaults__, *mine):
         yield from _parts(part, seen)
 
 
 def _names(code: CodeType) -> Iterator[str]:
-    """Yield the names that a function uses, with those of the functions inside it."""
-    yield from code.co_names
+    """Yield the global names that a function uses, with those of the functions inside it."""
+    for step in get_instructions(code):
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            yield step.argval
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _names(constant)
