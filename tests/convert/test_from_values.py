@@ -200,7 +200,7 @@ def test_words_with_a_tolerance_never_say_independent() -> None:
     made = by_values(model, tolerance=0.1)
     assert made.size_text().endswith(" by values: dependent where a log odds ratio exceeds 0.1")
     explained = explain_model(made)
-    listed = [claim.statement for claims in explained.listed for claim in claims.independent]
+    listed = [str(claim) for claims in explained.listed for claim in claims.independent]
     listed.append(str(explained))
     assert "A–B weaker than 0.1 | C" in listed
     assert "weaker than 0.1" in made._repr_html_()

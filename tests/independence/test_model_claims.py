@@ -102,7 +102,7 @@ def test_one_pair_is_what_the_whole_listing_says() -> None:
     listed = {pair.pair: pair for pair in independencies(model)}
     assert (listed["A", "B"],) == explain_model(model, pairs=[("B", "A")]).listed
     (one,) = listed["A", "B"].independent
-    assert one.statement == "A ⫫ B | C=yes, D"
+    assert str(one) == "A ⫫ B | C=yes, D"
     assert (one.size, listed["A", "B"].contexts) == (3, 6)
 
 

@@ -135,7 +135,7 @@ class ModelExplanation(Printed):
                 "first": one.pair[0],
                 "second": one.pair[1],
                 "given": one.given,
-                "text": one.statement,
+                "text": str(one),
                 "evidence": self._tested(one),
             }
             for one in self.separations

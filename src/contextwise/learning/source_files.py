@@ -31,8 +31,8 @@ def source_files(module: ModuleType, *, installed: bool = True) -> dict[str, Pat
 
     >>> from contextwise.learning import pair_blocks
     >>> found = source_files(pair_blocks)
-    >>> found["contextwise.evidence.verdicts"].name, "numpy" in found
-    ('verdicts.py', False)
+    >>> found["contextwise.evidence.blanket_tests"].name, "numpy" in found
+    ('blanket_tests.py', False)
     """
     file = Path(module.__file__ or "").absolute()
     name = module.__name__

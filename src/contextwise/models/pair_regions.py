@@ -41,8 +41,8 @@ class PairRegion:
 class Claim(PairRegion):
     """A claim of a model about two variables in a region.
 
-    >>> Claim(("A", "B"), claim="independent", given=("C",)).statement
-    'A ⫫ B | C'
+    >>> print(Claim(("A", "B"), claim="independent", given=("C",)))
+    A ⫫ B | C
     """
 
     claim: Kind
@@ -61,9 +61,10 @@ class Claim(PairRegion):
         given = ", ".join(map(quoted, self.given)) if self.claim == "d-separated" else ""
         return f"{between(self.pair)} {depend}{given and f' given {given}'} {where(self.region)}"
 
-    @property
-    def statement(self) -> str:
-        """An independence as a statement, such as ``"A ⫫ B | C=yes, D"``."""
+    def __str__(self) -> str:
+        """Return an independence as a statement, such as ``"A ⫫ B | C=yes, D"``."""
+        if self.dependent:
+            return self.sentence
         condition = [*map(write_literal, self.region), *map(quoted, self.given)]
         sides = " ⫫ ".join(map(quoted, self.pair))
         if self.weaker_than is not None:
