@@ -9,6 +9,7 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from contextwise.analysis.conclusions import Analysis, analyse
 from contextwise.data.rows import Data
 from contextwise.models.domain import Domain
 from contextwise.report import analysis_page
-from contextwise.report.analysis_answer import next_sentences
+from contextwise.report.analysis_answer import next_sentences, title_sentence
 from contextwise.report.analysis_notes import cautions, decisions, methods
 from contextwise.report.analysis_page import page_of_analysis
 from contextwise.report.html import notebook_html
@@ -197,3 +198,21 @@ def test_the_tables_of_the_page_are_files(tmp_path: Path) -> None:
     assert {file.name for file in tmp_path.iterdir()} == {
         "outcome.csv", "pairs.csv", "effects.csv", "differences.csv",
     }  # fmt: skip
+
+
+def test_the_picture_of_all_pairs_can_be_saved(tmp_path: Path) -> None:
+    titanic().plot().write(tmp_path / "pairs.svg")
+    drawn = ElementTree.parse(tmp_path / "pairs.svg").getroot()
+    assert drawn.get("class") == "findings gr"
+    assert len(drawn.findall("{*}g[@class='node']")) == 3
+
+
+def test_rows_that_are_too_few_do_not_show_that_there_is_nothing() -> None:
+    data = chain(3, rows=12)
+    constant = np.column_stack([data.rows, np.zeros(12, dtype=int)])
+    domain = Domain({**dict.fromkeys(data.domain.names, 2), "same": 2})
+    result = analysed(Data(domain, constant), outcome="v2")
+    pairs = tuple(replace(e, verdict="could not be tested") for e in result.pairs)
+    untested = replace(result, pairs=replace(result.pairs, pairs=pairs))
+    assert title_sentence(untested) == "What goes with v2 could not be tested with these 12 rows."
+    assert "Nothing varies in same" in " ".join(cautions(result))

@@ -134,7 +134,7 @@ class Analysis(Printed):
             write_bytes(Path(folder) / f"{name}.csv", as_csv(records).encode("utf-8"))
 
     def plot(self) -> Any:
-        """Return the picture of all pairs, which a notebook shows."""
+        """Return the picture of all pairs for a notebook; its ``write("pairs.svg")`` saves it."""
         return renderers("analysis_drawings").PairsPicture(self)
 
     def document(self) -> dict[str, Any]:
@@ -157,7 +157,9 @@ class Analysis(Printed):
 
     def __repr__(self) -> str:
         shown = sum(each.associated for each in self.pairs)
-        return f"Analysis({self.title}: {shown} of {plural(len(self.pairs), 'pair')} associated)"
+        of = f", outcome {self.outcome}" if self.outcome else ""
+        pairs = plural(len(self.pairs), "pair")
+        return f"Analysis({self.title}{of}: {shown} of {pairs} associated)"
 
 
 def _of_pair(pair: Pair, record: dict[str, Any]) -> dict[str, Any]:
@@ -228,7 +230,7 @@ def analyse(
     --------
     >>> result = analyse("titanic", outcome="survived", resamples=0)
     >>> result
-    Analysis(titanic: 6 of 6 pairs associated)
+    Analysis(titanic, outcome survived: 6 of 6 pairs associated)
     >>> [(each.pair, each.verdict) for each in result.pairs.of_outcome][0]
     (('sex', 'survived'), 'associated')
     """

@@ -196,6 +196,9 @@ class PairsTested:
     def __iter__(self) -> Iterator[PairEvidence]:
         return iter(self.pairs)
 
+    def __getitem__(self, place: int) -> PairEvidence:
+        return self.pairs[place]
+
     @cached_property
     def _by_pair(self) -> dict[frozenset[str], PairEvidence]:
         return {frozenset(each.pair): each for each in self.pairs}

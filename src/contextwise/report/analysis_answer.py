@@ -83,6 +83,9 @@ def title_sentence(analysis: Analysis) -> Phrase:
         return _title_of_contrast(analysis, _leading_last(analysis, worth)[0])
     outcome, count = Name(analysis.outcome), len(pairs)
     associated = [e for e in pairs if e.associated]
+    if all(e.verdict == "could not be tested" for e in pairs):
+        rows = plural(analysis.rows.used, "row")
+        return Phrase("What goes with ", outcome, f" could not be tested with these {rows}.")
     if not associated:
         others = "the other variable" if count == 1 else f"any of the {count} other variables"
         return Phrase(outcome, f": no association with {others} is shown{_held(analysis)}.")
@@ -140,6 +143,9 @@ def _title_of_all(
     analysis: Analysis, pairs: Sequence[PairEvidence], worth: Sequence[Contrast]
 ) -> Phrase:
     associated = [e for e in pairs if e.associated]
+    if all(e.verdict == "could not be tested" for e in pairs):
+        rows = plural(analysis.rows.used, "row")
+        return Phrase(f"None of {plural(len(pairs), 'pair')} could be tested with these {rows}.")
     if not associated:
         if len(pairs) == 1:
             return Phrase("The two variables show no association.")

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
+from pathlib import Path
 
 from contextwise.analysis.conclusions import Analysis
 from contextwise.evidence.pair_records import PairEvidence
 from contextwise.report.html import Markup, Point, line, static, svg_picture, tag, tip
 from contextwise.report.parts import Spread
+from contextwise.support.files import write_bytes
 from contextwise.support.words import percent, strength
 
 ROW = 26.0
@@ -360,6 +362,12 @@ class PairsPicture:
         if len(names) <= MOST_ARCS:
             return Arcs(tuple(names), tested.pairs, outcome).svg()
         return Squares(tuple(names), tested.pairs).svg()
+
+    def write(self, path: str | Path) -> None:
+        """Write the picture as an SVG file."""
+        style = f"<style><![CDATA[{static('findings.css')}]]></style>"
+        drawn = self.svg().replace('<svg class="', '<svg class="findings ', 1)
+        write_bytes(path, drawn.replace("><", f">{style}<", 1).encode("utf-8"))
 
     def _repr_html_(self) -> str:
         styles = tag("style", static("notebook.css"), static("findings.css"))

@@ -191,6 +191,11 @@ def cautions(analysis: Analysis) -> list[str]:
     told = ["These are associations, not causes: what the file does not record can explain them."]
     if analysis.unfinished:
         told.insert(0, f"The analysis was stopped: {listed(analysis.unfinished)}.")
+    constant = analysis.settings.constant
+    if constant:
+        told.append(
+            f"Nothing varies in {joined_names(constant)}, so the rows say nothing about it."
+        )
     told += _twins(analysis) + _unordered(analysis) + _near_level(analysis)
     told += _not_shown(analysis) + _dropped(analysis) + _small(analysis) + _untested(analysis)
     return told[:5]
