@@ -165,7 +165,16 @@ def test_objects_of_other_packages(rows: pandas.DataFrame) -> None:
     expected = cw.check(graph, rows).records()
     assert len(expected) == 6
     assert cw.check(networkx.to_pandas_adjacency(graph), rows).records() == expected
-    assert cw.check("[age][smoke|age][low|smoke:ht][ht]", rows).records() == expected
+    gml = (
+        "graph [ directed 1 "
+        + " ".join(
+            f'node [ id {k} label "{name}" ]'
+            for k, name in enumerate(("age", "smoke", "ht", "low"))
+        )
+        + " edge [ source 0 target 1 ] edge [ source 1 target 3 ] edge [ source 2 target 3 ] ]"
+    )
+    for text in ("[age][smoke|age][low|smoke:ht][ht]", "age -> smoke -> low <- ht", gml):
+        assert cw.check(text, rows).records() == expected
     base = pytest.importorskip("pgmpy.base")
     assert cw.check(base.DAG(ARCS), rows).records() == expected
     for unclear in (ARCS, np.zeros((4, 4))):

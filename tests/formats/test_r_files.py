@@ -45,6 +45,14 @@ def test_a_graph_of_bnlearn_keeps_its_arcs() -> None:
     assert set(model.directions.arcs) == {(0, 1), (2, 1)}
 
 
+def test_a_graph_of_dagitty_is_its_text() -> None:
+    model = cw.read(NETWORK.with_name("dagitty.rds"))  # saveRDS(dagitty("dag { … }"))
+    assert model.directions is not None
+    names = model.domain.names
+    arcs = {(names[a], names[b]) for a, b in model.directions.arcs}
+    assert arcs == {("smoke", "low"), ("race", "smoke")}
+
+
 def test_a_file_of_several_networks_names_them() -> None:
     with pytest.raises(ParseError, match="several models: b, d; save one of them with saveRDS"):
         cw.read(NETWORK.with_name("two-graphs.rda"))

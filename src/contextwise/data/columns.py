@@ -408,7 +408,8 @@ def _notes(
         notes.append(Note(f"there is only one variable{doubt}", option="--separator"))
     if how.columns or choice.left_out:
         out = [n for n in table.names if n not in choice.used and n != choice.counts]
-        notes.append(Note(f"left out: {', '.join(map(repr, out))}", "dropped"))
+        if out:
+            notes.append(Note(f"left out: {', '.join(map(repr, out))}", "dropped"))
     by_name = {each.name: each.profile for each in verdicts}
     asked = [by_name[name] for name in (*choice.left_out, *choice.bins)]
     return notes + [_repeats_note(p, p.name in choice.left_out) for p in asked if _repeats(p)]

@@ -402,6 +402,34 @@ def read_dot(source: Source) -> Model:
         raise source.error("the graph is nested too deeply") from None
 
 
+_GRAPH_TEXT = re.compile(
+    r"\s*(?:strict\s+)?(?:p?dag|mag|(?:di)?graph)\b[^{\[]*[{\[]"  # DOT, dagitty, GML
+    r"|\s*(?:\[[^][]+\])+\s*$"  # a model string
+    r"|[^{}\[\]/\\]*(?:->|<-)"  # arrows alone
+)
+
+
+def is_graph_text(text: str) -> bool:
+    """Check for the text of a graph, and not the path of a file.
+
+    >>> [is_graph_text(text) for text in ("dag { A -> B }", "[A][B|A]", "A -> B", "graph.dot")]
+    [True, True, True, False]
+    """
+    return _GRAPH_TEXT.match(text) is not None
+
+
+def read_graph_text(source: Source) -> Model:
+    """Read the text of a graph as people type it: of dagitty, bnlearn or GML, or arrows alone."""
+    text = source.legacy_text.strip()
+    if text.startswith("["):
+        return read_modelstring(source)
+    if re.match(r"graph\s*\[", text):
+        return read_gml(source)
+    if "{" not in text:
+        source = replace(source, data=f"dag {{ {text} }}".encode())
+    return read_dot(source)
+
+
 # -- GML -------------------------------------------------------------------------------------------
 
 

@@ -11,14 +11,13 @@ learner: they call `as_model`, `as_structure` or `as_log_linear`.
 from __future__ import annotations
 
 import os
-import re
 import warnings
 from pkgutil import get_data
 from typing import IO, Any, Literal
 
 from contextwise.errors import ContextwiseError
 from contextwise.formats import FORMATS, Format, other_formats
-from contextwise.formats.graphs import model_of_graph
+from contextwise.formats.graphs import is_graph_text, model_of_graph, read_graph_text
 from contextwise.formats.reading import FormatWarning, Source
 from contextwise.models.structure import (
     LogLinear,
@@ -62,20 +61,12 @@ ROWS = (".xlsx", ".xls", ".parquet", ".arff", ".sav", ".dta", ".data")
 """Suffixes of files that have rows."""
 
 
-_TEXT_OF_GRAPH = re.compile(
-    r"^\s*(?:strict\b.*)?(?:p?dag|(?:di)?graph)\b[^{]*\{|^\s*(?:\[[^][]+\])+\s*$"
-)
-"""The text of a graph of dagitty or bnlearn; no path looks like it."""
-
-
 def as_model(
     model: ModelLike, *, format: str | None = None, zero_weights: ZeroWeights = "keep"
 ) -> Model:
     """Return a model, from an object, a file, an example, or the text of a graph."""
-    if isinstance(model, str) and _TEXT_OF_GRAPH.search(model) and not os.path.exists(model):
-        source = Source(model.encode(), "this text")
-        chosen = _fitting(source) if format is None else _named(format)
-        return _with_zero_weights(chosen.read(source), zero_weights)
+    if isinstance(model, str) and is_graph_text(model) and not os.path.exists(model):
+        return read_graph_text(Source(model.encode(), "this text"))
     if isinstance(model, str | os.PathLike):
         return read(model, format=format, zero_weights=zero_weights)
     known: Any = model

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from contextwise.errors import ContextwiseError, ParseError, require
-from contextwise.formats.graphs import MarkedGraph
+from contextwise.formats.graphs import MarkedGraph, is_graph_text, read_graph_text
 from contextwise.formats.matrices import model_of_matrix
 from contextwise.formats.networks import ParsedNetwork
 from contextwise.formats.reading import Source
@@ -143,12 +144,13 @@ def _array(each: Any, converted: Any) -> RArray | None:
 
 
 def read(source: Source) -> Model:
-    """Read a network of bnlearn, or a square matrix of weights."""
+    """Read a network of bnlearn, a graph of dagitty, or a square matrix of weights."""
     objects = r_objects(source.data, source.name)
     networks = {k: v for k, v in objects.items() if isinstance(v, RNetwork)}
     fitted = {k: v for k, v in networks.items() if v.arcs is None}
     matrices = {k: v for k, v in objects.items() if _is_square(v)}
-    usable = fitted or networks or matrices
+    texts = {k: text for k, v in objects.items() if (text := _graph_text(v))}
+    usable: dict[str, Any] = fitted or networks or texts or matrices
     if not usable:
         raise source.error("this file of R has no model; if it has rows, learn a structure")
     if len(usable) > 1:
@@ -156,20 +158,31 @@ def read(source: Source) -> Model:
             f"this file of R has several models: {', '.join(usable)}; save one of them with saveRDS"
         )
     (value,) = usable.values()
+    if isinstance(value, str):
+        return read_graph_text(replace(source, data=value.encode()))
     if isinstance(value, RNetwork):
         return _network(source, value.nodes) if fitted else _graph(source, value)
     return model_of_matrix(source, value.labels[1], value.cells.astype(float))
 
 
 def is_model(data: bytes) -> bool:
-    """Return whether a file of R has a network or a square matrix."""
+    """Return whether a file of R has a network, a graph or a square matrix."""
     if not data.startswith(STARTS):
         return False
     try:
         objects = r_objects(data, "").values()
     except ContextwiseError:
         return False
-    return any(isinstance(each, RNetwork) or _is_square(each) for each in objects)
+    return any(
+        isinstance(each, RNetwork) or _is_square(each) or _graph_text(each) for each in objects
+    )
+
+
+def _graph_text(value: Any) -> str:
+    """Return the text of a graph, such as an object of dagitty; empty for anything else."""
+    texts = [value] if isinstance(value, str) else value
+    is_text = isinstance(texts, list | np.ndarray) and len(texts) == 1 and isinstance(texts[0], str)
+    return str(texts[0]) if is_text and is_graph_text(texts[0]) else ""
 
 
 def _is_square(value: Any) -> bool:
