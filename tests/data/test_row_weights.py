@@ -94,7 +94,7 @@ def test_weights_of_bodies_and_of_surveys(name: str, low: float, high: float, fi
     digits = 1 if low % 1 else 0
     rows = [{"a": k % 2, name: round(rng.uniform(low, high), digits)} for k in range(90)]
     column = summarize_data(rows).columns[1]
-    assert (column.kind == "weights") == bool(first)
+    assert (column.kind == "weights") == (first == "row_weights")
     options = [option for option, _ in column.problems[0][1]]
     assert options[0] == (first or "bins")
     assert ("row_weights" in options) == bool(first)

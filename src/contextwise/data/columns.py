@@ -32,9 +32,10 @@ from contextwise.data.options import (
     find_names,
     row_options,
 )
-from contextwise.data.questions import NOTES, PROBLEMS, are_many_states
+from contextwise.data.questions import NOTES, PROBLEMS, are_many_states, is_total, two_readings
 from contextwise.data.table import Column, Note, Sheet
 from contextwise.errors import DomainError
+from contextwise.support.arrays import BoolArray
 from contextwise.support.formatting import columns as laid_out
 from contextwise.support.formatting import name as shortened
 from contextwise.support.formatting import plural
@@ -365,6 +366,8 @@ def _verdict(profile: Profile, bins: dict[str, Bins], choice: Choice) -> Verdict
     if rule.reason is not None and not is_cut:
         problems.append((rule.reason(profile), rule.remedies(profile)))
     notes: list[Note] = []
+    if profile.use == "asked":
+        problems += two_readings(profile)
     if rule.kind in ("measurement", "category"):
         problems += [problem for ask in PROBLEMS for problem in ask(profile)]
         notes += [note for ask in NOTES for note in ask(profile)]
@@ -448,13 +451,21 @@ def _remedy(verdicts: Sequence[Verdict]) -> RowOptions:
                 fields[option] = value
             else:
                 fields[option].append(value)
-    if fields["na"]:
+    if any(map(is_total, fields["na"])):
         fields["missing"] = "drop"
-    elif "missing" in fields:
+    elif fields["na"] or "missing" in fields:
         kept = [each for each in verdicts if each.is_used and each.name not in fields["drop"]]
-        complete = np.logical_and.reduce([each.profile.column.codes >= 0 for each in kept])
+        complete = np.logical_and.reduce([_is_known(each, fields["na"]) for each in kept])
         fields["missing"] = "drop" if 3 * complete.sum() >= 2 * len(complete) else "state"
     return row_options(**fields)
+
+
+def _is_known(verdict: Verdict, tokens: Sequence[str]) -> BoolArray:
+    """Return which rows have a value, once these tokens are missing."""
+    column, name = verdict.profile.column, verdict.name
+    lost = [k for k, label in enumerate(column.labels) if f"{name}={label}" in tokens]
+    known: BoolArray = (column.codes >= 0) & ~np.isin(column.codes, lost)
+    return known
 
 
 def _summary(verdict: Verdict) -> ColumnSummary:

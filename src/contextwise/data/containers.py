@@ -99,7 +99,9 @@ def _labelled(content: bytes, name: str, suffix: str) -> Sheet:
     pyreadstat, pandas = require("pyreadstat", EXTRA), require("pandas", EXTRA)
     with _as_file(content, suffix) as path:
         read = getattr(pyreadstat, f"read_{suffix[1:]}")
-        _, meta = read(path, metadataonly=True)
+        how: dict[str, Any] = {"user_missing": True} if suffix == ".sav" else {}
+        _, meta = read(path, metadataonly=True, **how)
+        declared = meta.missing_ranges if how else {}
         width = sum(meta.variable_storage_width.values()) or 8
         most = most_unpacked(len(content)) // width
         rows = meta.number_rows or 0
@@ -108,11 +110,16 @@ def _labelled(content: bytes, name: str, suffix: str) -> Sheet:
             rows = len(frame)
         if rows > most:
             raise too_large(name, most * width)
-    notes = []
+    notes = [
+        Note(f"missing by the file: {_spans(spans)} of {column!r}", "decision", column)
+        for column, spans in declared.items()
+    ]
+    short = [name for name, kind in meta.readstat_variable_types.items() if kind == "float"]
+    frame = frame.astype(dict.fromkeys(short, "float32"))  # 0.1 is not 0.10000000149
     for column, labels in meta.variable_value_labels.items():
         values = set(frame[column].dropna().unique())
-        if values and values <= set(labels):
-            used = {value: str(label) for value, label in labels.items() if value in values}
+        used = {value: str(label) for value, label in labels.items() if value in values}
+        if values and len(used) == len(values):
             distinct, twice = _distinct_labels(used)
             if twice:
                 text = f"several codes of {column!r} are called {twice}: now with the code"
@@ -122,8 +129,25 @@ def _labelled(content: bytes, name: str, suffix: str) -> Sheet:
                 categories=[*distinct.values()],
                 ordered=meta.variable_measure.get(column) == "ordinal",
             )
+        else:
+            notes += _named_codes(column, used)
     table = frame_table(frame, name)
     return replace(table, notes=[*table.notes, *notes])
+
+
+def _spans(spans: list[dict[str, Any]]) -> str:
+    ends = [(label_of(span["lo"]), label_of(span["hi"])) for span in spans]
+    return ", ".join(low if low == high else f"{low} to {high}" for low, high in ends)
+
+
+def _named_codes(column: str, labels: dict[Any, str]) -> list[Note]:
+    """Ask about the codes among numbers that the file gives a name, such as 99 Refused."""
+    if not labels:
+        return []
+    shown = ", ".join(f"{label_of(value)} is {label.strip()!r}" for value, label in labels.items())
+    option = "--na " + ",".join(f"{column}={label_of(value)}" for value in labels)
+    text = f"codes among the numbers of {column!r}: {shown}; {option} if they are missing values"
+    return [Note(text, "question", column, option)]
 
 
 def _distinct_labels(labels: dict[Any, str]) -> tuple[dict[Any, str], str]:

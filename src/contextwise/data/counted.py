@@ -19,6 +19,7 @@ from contextwise.data.kinds import (
     MOST_WHOLE,
     is_in_order,
 )
+from contextwise.data.notation import readings
 from contextwise.data.options import RowOptions
 from contextwise.data.table import Column, Sheet
 from contextwise.data.text import SEPARATORS
@@ -53,6 +54,8 @@ class Candidates:
 
     def _is_count(self, column: Column) -> bool:
         numbers = column.numbers
+        if column.is_unclear and column.name.lower() in COUNT_NAMES:
+            numbers = next((n for n in readings(column.labels)[1:] if not (n % 1).any()), numbers)
         is_whole = len(column.labels) > 1 and bool((numbers % 1 == 0).all())
         varies = is_whole and numbers.min() >= 0 and numbers.max() > 1
         return bool(varies) and column.name not in self.settled and not column.missing
@@ -93,7 +96,7 @@ def weights_by_name(among: Candidates) -> Column | None:
     named = (
         c
         for c in (*among.used, *among.offered)
-        if c.name.lower() in WEIGHT_NAMES and c.has_fractions
+        if c.name.lower() in WEIGHT_NAMES and c.has_fractions and not c.is_unclear
     )
     return next((c for c in named if among.fill_half(among.labels(c.name))), None)
 

@@ -57,7 +57,7 @@ def workbook_table(content: bytes, name: str, how: RowOptions) -> Sheet:
     if hidden and how.object is None:
         text = f"hidden and not read: {', '.join(map(repr, hidden))} (--object)"
         notes.append(Note(text, "dropped", option="--object"))
-    return sheet_table(_grid(cells, name), name, how, notes)
+    return sheet_table(_grid(cells, name), sorted(cells), name, how, notes)
 
 
 def _width(sheet: Any, name: str) -> int:

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from contextwise.data.notation import COMMA, decimal_sign
 from contextwise.data.table import Column
 from contextwise.support.arrays import FloatArray, IntArray
 
@@ -29,6 +30,8 @@ FEW_FRACTIONS, FEW_WHOLE = 4, 8
 """Numbers with more values are measurements if they have more values than half of the rows."""
 MOST_LABELS, MOST_STATES_OF_TEXT = 30, 500
 """Text with more values, and more than a tenth of the rows or the second, is not a category."""
+MOST_ODD_TEXTS = 5
+"""Texts among many numbers that may stand for missing ones."""
 MOST_DATES = 12
 """More dates are not a category."""
 BINS = 4
@@ -155,6 +158,19 @@ class Profile:
         return 2 * self.values > self.rows and not (few or self.counted or self.is_array)
 
     @cached_property
+    def odd_texts(self) -> tuple[str, ...]:
+        """The few texts among many numbers."""
+        column, others = self.column, np.isnan(self.column.numbers)
+        numbers = replace(column, declared=None).mapped(
+            [None if odd else label for label, odd in zip(column.labels, others, strict=True)]
+        )
+        many = replace(self, column=numbers).has_many_numbers if (~others).any() else False
+        few = (
+            0 < others.sum() <= MOST_ODD_TEXTS and 5 * column.counts[others].sum() <= self.answered
+        )
+        return tuple(np.array(column.labels)[others].tolist()) if few and many else ()
+
+    @cached_property
     def has_many_texts(self) -> bool:
         hardly_repeats = 2 * self.values > self.answered and self.values > FEW_WHOLE
         return self.has_long_list or (hardly_repeats and not self.counted)
@@ -167,6 +183,13 @@ class Profile:
     def are_dates(self) -> bool:
         labels = self.column.labels
         return self.values > MOST_DATES and all(map(_DATE.fullmatch, labels))
+
+    @cached_property
+    def are_padded(self) -> bool:
+        """True for numbers of one length of which some start with 0, such as postal codes."""
+        labels = self.column.labels
+        padded = any(x[0] == "0" for x in labels) and len(set(map(len, labels))) == 1
+        return padded and len(labels[0]) > 2 and all(map(str.isdecimal, labels))
 
     @cached_property
     def may_be_weights(self) -> bool:
@@ -221,12 +244,13 @@ def _people(p: Profile) -> bool:
     return has_name and p.values > most and (p.repeats or p.numbers_people != "set")
 
 
-def _ask_for_weights(p: Profile) -> bool:
+def _weights(p: Profile) -> bool:
     return p.column.is_numeric and p.has_many_numbers and not p.counted and p.may_be_weights
 
 
 def _measured(p: Profile) -> str:
-    commas = p.column.has_fractions and any("," in label for label in p.column.labels)
+    sign = p.column.decimal or decimal_sign(p.column.labels)
+    commas = p.column.has_fractions and sign == COMMA
     note = " (decimal commas)" if commas else ""
     return f"{p.values:,} different numbers: a measurement{note}"
 
@@ -317,16 +341,26 @@ RULES = (
         lambda p: (("drop", p.name), ("bins", f"{p.name}={BINS}")),
     ),
     Rule(
+        "text",
+        "more than 20 numbers of one length of which some start with 0, such as 00501",
+        lambda p: p.values > MOST_WHOLE and p.are_padded,
+        lambda p: f"{p.values:,} different codes such as {min(p.column.labels)}",
+        lambda p: (("drop", p.name), ("category", p.name)),
+    ),
+    Rule(
         "weights",
-        "more than 12 numbers >= 0 called *survey_weight*, *pwgt* or the like; also *weight*, *wt* "
-        "with fractions (advised as weights only if their mean is 1 or above 300)",
-        _ask_for_weights,
+        "more than 12 numbers >= 0 called *survey_weight*, *pwgt* or the like; or called *weight* "
+        "or *wt*, with fractions and a mean of 1 or above 300",
+        lambda p: _weights(p) and p.are_weights,
         lambda _: "survey weights, or a measurement?",
-        lambda p: (
-            (("row_weights", p.name), *_bins(p), ("drop", p.name))
-            if p.are_weights
-            else (*_bins(p), ("row_weights", p.name))
-        ),
+        lambda p: (("row_weights", p.name), *_bins(p), ("drop", p.name)),
+    ),
+    Rule(
+        "measurement",
+        "other numbers with fractions called *weight* or *wt*",
+        lambda p: _weights(p),
+        lambda _: "a measurement, or survey weights?",
+        lambda p: (*_bins(p), ("row_weights", p.name)),
     ),
     Rule(
         "measurement",
@@ -337,6 +371,13 @@ RULES = (
         _bins,
     ),
     Rule("category", "other numbers", lambda p: p.column.is_numeric),
+    Rule(
+        "measurement",
+        "such numbers, and up to 5 texts in at most a fifth of the rows, such as *<5*",
+        lambda p: bool(p.odd_texts),
+        lambda p: f"{p.values:,} different values, nearly all numbers: a measurement",
+        _bins,
+    ),
     Rule(
         "dates",
         "more than 12 dates",

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import takewhile
+from shlex import quote
 from unicodedata import normalize
 
 import numpy as np
@@ -15,7 +17,7 @@ from contextwise.data.kinds import FEW_FRACTIONS, MOST_FRACTIONS, MOST_LABELS, P
 from contextwise.data.notation import readings
 from contextwise.data.table import Column, Note, label_of
 from contextwise.data.text import DOUBTFUL
-from contextwise.support.formatting import plural
+from contextwise.support.formatting import listed, plural
 
 SURE_TOTALS = frozenset(
     ("total", "totals", "grand total", "subtotal", "sum", "gesamt", "insgesamt", "summe", "somme")
@@ -24,6 +26,9 @@ TOTALS = SURE_TOTALS | {"all", "overall", "both", "both sexes", "all ages", "all
 """States of rows that add up others: always, or if the counts say so."""
 _TRUTH: dict[object, float] = {"true": 1.0, "false": 0.0}
 _WHOLE_WITH_ZERO = re.compile(r"-?(0|[1-9]\d{0,14})\.0")
+_CODE = re.compile(r"-[1-9]|-?(9+|8+|7+|9+[6-8])")
+MOST_ODD_CODES = 5
+"""Codes such as 95 to 99 that may stand for kinds of missing values."""
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 
 
@@ -31,7 +36,7 @@ def two_readings(p: Profile) -> Iterator[Problem]:
     """Ask for the decimal sign if sizes or the order of states depend on it."""
     if p.column.is_unclear and p.column.is_numeric and p.column.declared is None:
         _, point, comma = readings(p.column.labels)
-        if p.kind == "measurement" or (np.argsort(point) != np.argsort(comma)).any():
+        if p.kind != "category" or (np.argsort(point) != np.argsort(comma)).any():
             reason, *remedies = unclear_decimals(p.column)
             yield reason, tuple(remedies)
 
@@ -41,7 +46,7 @@ def totals(p: Profile) -> Iterator[Problem]:
     if p.insisted or p.cut or p.column.declared is not None:
         return
     for k, label in enumerate(p.column.labels):
-        word = label.casefold().strip(" ():")
+        word = _word(label)
         if word not in TOTALS:
             continue
         inside = p.column.codes == k
@@ -52,6 +57,22 @@ def totals(p: Profile) -> Iterator[Problem]:
         if adds_up:
             remedies = ("na", f"{p.name}={label}"), ("category", p.name)
             yield f"rows with {label!r} add up the others", remedies
+
+
+def texts_among_numbers(p: Profile) -> Iterator[Problem]:
+    """Ask about the few texts of a measurement, such as ``<5``."""
+    for text in p.odd_texts if p.kind == "measurement" else ():
+        rows = plural(int(p.column.counts[p.column.labels.index(text)]), "row")
+        yield f"{text!r} ({rows}) is no number", (("na", f"{p.name}={text}"), ("drop", p.name))
+
+
+def is_total(text: str) -> bool:
+    """Check whether ``sex=Total`` names a state of rows that add up others."""
+    return _word(text.rpartition("=")[2]) in TOTALS
+
+
+def _word(label: str) -> str:
+    return label.casefold().strip(" ():")
 
 
 def missing_values(p: Profile) -> Iterator[Problem]:
@@ -79,6 +100,7 @@ def unclear_decimals(column: Column) -> tuple[str, tuple[str, str], tuple[str, s
 PROBLEMS: tuple[Callable[[Profile], Iterator[Problem]], ...] = (
     two_readings,
     totals,
+    texts_among_numbers,
     missing_values,
 )
 """The problems of categories and measurements."""
@@ -128,25 +150,72 @@ def doubtful_states(p: Profile) -> Iterator[Note]:
 
 
 def odd_codes(p: Profile) -> Iterator[Note]:
-    """Name a largest or smallest number such as 99 or -9 that is far from the others."""
-    column, order = p.column, np.argsort(p.column.numbers)
-    if not column.is_numeric or len(order) < 3:
+    """Name numbers such as 98 and 99, or -9, that end a column and are far from the others."""
+    column = p.column
+    if not column.is_numeric:
         return
-    for at, beside in ((order[-1], order[-2]), (order[0], order[1])):
-        code = column.labels[at]
-        if not re.fullmatch(r"-?(9+|8+|7+)", code):
+    order = np.argsort(column.numbers).tolist()
+    usual = float(np.median(column.counts))
+    for ends, sign in ((order[::-1], 1), (order, -1)):
+        codes = [*takewhile(lambda k: _CODE.fullmatch(column.labels[k]), ends[:MOST_ODD_CODES])]
+        while codes and len(order) >= len(codes) + 2:
+            rest = column.numbers[[k for k in order if k not in codes]]
+            nearest = float(rest.max() if sign > 0 else rest.min())
+            code = float(column.numbers[codes[-1]])
+            is_far = code >= (7 if len(codes) > 1 else 9) and 1.5 * nearest < code
+            often = code >= 97 and nearest + 3 < code and column.counts[codes[0]] > 3 * usual
+            below = code < 0 <= nearest and code < nearest - 1
+            if below if sign < 0 else float(column.numbers.min()) >= 0 and (is_far or often):
+                break
+            codes.pop()
+        else:
             continue
-        nearest, value = float(column.numbers[beside]), float(column.numbers[at])
-        small = float(column.numbers[order[0] if value > 0 else order[-1]])
-        if (value < 0 <= nearest) or (value >= 9 and small >= 0 and 1.5 * nearest < value):
-            option = f"--na {p.name}={code}"
-            text = (
-                f"{code} occurs {plural(int(column.counts[at]), 'time')} in {p.name!r} next to "
-                f"{label_of(min(nearest, small))} to {label_of(max(nearest, small))}; {option} "
-                "if it stands for a missing value"
-            )
-            yield Note(text, "question", p.name, option)
+        labels = [column.labels[k] for k in reversed(codes)]
+        options = ",".join(f"{p.name}={label}" for label in labels)
+        times = plural(int(column.counts[codes].sum()), "time")
+        verb, pronoun = ("occurs", "it stands") if len(codes) == 1 else ("occur", "they stand")
+        text = (
+            f"{listed(labels)} {verb} {times} in {p.name!r} next to {label_of(rest.min())} to "
+            f"{label_of(rest.max())}; --na {options} if {pronoun} for missing values"
+        )
+        yield Note(text, "question", p.name, f"--na {options}")
 
 
-NOTES: tuple[Callable[[Profile], Iterator[Note]], ...] = (spellings, odd_codes, doubtful_states)
+_SCALES = [
+    scale.split("|")
+    for scale in (
+        "none|minimal|little|slight|some|mild|light|low|moderate|medium|middle|marked|high|severe|"
+        "heavy|very high|very severe|extreme",
+        "never|seldom|rarely|occasionally|occas|sometimes|often|regularly|regul|frequently|usually|"
+        "heavy|always",
+        "strongly disagree|disagree|neither|neutral|undecided|agree|strongly agree",
+        "very poor|poor|bad|fair|satisfactory|average|good|very good|excellent",
+        "very dissatisfied|dissatisfied|neutral|satisfied|very satisfied",
+        "too little|about right|too much",
+        "extra small|small|medium|large|extra large|huge",
+        "child|young|adult|middle|middle-aged|elderly|old",
+        "worse|same|better",
+    )
+]
+"""Words that are a scale, in their order."""
+
+
+def word_scales(p: Profile) -> Iterator[Note]:
+    """Name words such as low, medium and high, which may be ordered."""
+    states = {" ".join(re.split(r"[\s_.]+", label.casefold())): label for label in p.column.labels}
+    scale = next((scale for scale in _SCALES if states.keys() <= set(scale)), None)
+    if scale and len(states) == p.values > 2 and not p.column.in_order:
+        option = (
+            f"--ordered {quote(f'{p.name}=' + '|'.join(states[x] for x in scale if x in states))}"
+        )
+        text = f"the states of {p.name!r} may be ordered; {option} says so"
+        yield Note(text, "question", p.name, option)
+
+
+NOTES: tuple[Callable[[Profile], Iterator[Note]], ...] = (
+    spellings,
+    odd_codes,
+    doubtful_states,
+    word_scales,
+)
 """The questions about categories and measurements that are asked in notes."""

@@ -499,6 +499,7 @@ def _read(table: Sheet, how: RowOptions) -> Data:
     weights = None if weights is None else sheet.columns.pop()
     subjects = None if subject is None else sheet.columns.pop().codes
     if decisions.missing == "state":
+        notes += _state_note(sheet)
         sheet.columns[:] = map(_with_missing_state, sheet.columns)
     if decisions.counts is not None and counts is not None:
         text = f"{plural(int(counts.sum()), 'row')} counted by {decisions.counts.name!r}"
@@ -636,6 +637,22 @@ def _complete(sheet: Sheet, notes: list[Note]) -> BoolArray:
     )
     notes.append(Note(text, "dropped", option="--missing state"))
     return complete
+
+
+def _state_note(sheet: Sheet) -> list[Note]:
+    """Say of which columns missing values are a state."""
+    columns = sorted((c for c in sheet.columns if c.missing), key=lambda c: -c.missing)
+    if not columns:
+        return []
+    complete = np.logical_and.reduce([c.codes >= 0 for c in columns])
+    shown = ", ".join(f"{c.name!r} ({c.missing:,})" for c in columns[:5]) + ", …" * (
+        len(columns) > 5
+    )
+    text = (
+        f"missing values are a state of {shown}, so results may be about who has a value; "
+        f"--missing drop leaves {int(complete.sum()):,} of {plural(sheet.rows, 'row')}"
+    )
+    return [Note(text, "decision", option="--missing drop")]
 
 
 def _with_missing_state(column: Column) -> Column:

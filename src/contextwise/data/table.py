@@ -338,6 +338,9 @@ def _rows_table(data: Any, domain: Domain | None) -> Sheet:
                 "lists or a frame"
             )
         return _unnamed(list(array.T), len(array), domain)
+    if isinstance(data, Mapping) and _are_columns(list(data.values())):
+        columns = [column_of(str(name), cells) for name, cells in data.items()]
+        return Sheet(columns, len(columns[0].codes))
     if isinstance(data, bytes | Mapping) or not isinstance(data, Iterable):
         raise DomainError(
             f"{type(data).__name__!r} cannot be read as data; pass a frame, an array, a list of "
@@ -357,6 +360,14 @@ def _rows_table(data: Any, domain: Domain | None) -> Sheet:
                 f"row {r} of the data has {len(cells[r])} cells for {width} variables"
             )
     return _unnamed([[row[v] for row in cells] for v in range(width or 0)], len(rows), domain)
+
+
+def _are_columns(cells: Sequence[Any]) -> bool:
+    """Check for lists or arrays of one length."""
+    are_lists = all(
+        hasattr(c, "__len__") and not isinstance(c, str | bytes | Mapping) for c in cells
+    )
+    return are_lists and len({*map(len, cells)}) == 1
 
 
 def _mappings_table(rows: Sequence[Mapping[Any, Any]], domain: Domain | None) -> Sheet:

@@ -36,7 +36,8 @@ try:
 except ImportError:  # the extension was not built
     _splitter = None
 
-TOKENS = frozenset({"", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "?", "#N/A"})
+_ERRORS_OF_EXCEL = ("#N/A", "#DIV/0!", "#REF!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!")
+TOKENS = frozenset({"", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "?", *_ERRORS_OF_EXCEL})
 """Cells that are missing values, unless a domain has a state of that name."""
 DOUBTFUL = frozenset({"None", "-", ".", "*"})
 """Cells that are missing values among numbers; elsewhere they are states."""
@@ -69,12 +70,8 @@ def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, list[N
         if encoding is not None:
             line = content.count(b"\n", 0, error.start) + 1
             raise ParseError(f"this is not {encoding} text", path=name, line=line) from None
-        try:
-            text, encoding_name = content.decode("cp1252"), "Windows-1252"
-        except UnicodeDecodeError:
-            text, encoding_name = content.decode("latin-1"), "Latin-1"
-        text_of_note = f"the text is not UTF-8 and was read as {encoding_name} (--encoding)"
-        notes = [Note(text_of_note, "decision", option="--encoding")]
+        text, how = _decode_lines(content)
+        notes = [Note(f"the text is not UTF-8 and was read as {how} (--encoding)", "decision")]
     if re.search(r"[\x00-\x08\x0e-\x1a]", text[:4096]) or "\0" in text:
         raise ParseError(
             "this is a binary file of an unknown kind, or text in an encoding that has to be named "
@@ -84,6 +81,23 @@ def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, list[N
     if not text.isascii():
         text = normalize("NFC", text)  # é is one letter, however it was typed
     return text.replace("\r\n", "\n").replace("\r", "\n"), notes
+
+
+def _decode_lines(content: bytes) -> tuple[str, str]:
+    """Decode text of which some lines are not UTF-8; return it, and what it was read as."""
+    try:
+        content.decode("cp1252")
+        other, called = "cp1252", "Windows-1252"
+    except UnicodeDecodeError:
+        other, called = "latin-1", "Latin-1"
+    lines, mixed = [], 0
+    for line in content.split(b"\n"):
+        try:
+            lines.append(line.decode())
+            mixed += not line.isascii()
+        except UnicodeDecodeError:
+            lines.append(line.decode(other))
+    return "\n".join(lines), f"UTF-8 in {plural(mixed, 'line')}, else {called}" if mixed else called
 
 
 def text_table(content: bytes, name: str, how: RowOptions) -> Sheet:
@@ -101,13 +115,23 @@ def text_table(content: bytes, name: str, how: RowOptions) -> Sheet:
     return _Reader(name, how, notes).of_text(text)
 
 
-def sheet_table(rows: list[list[str]], name: str, how: RowOptions, notes: list[Note]) -> Sheet:
+def sheet_table(
+    rows: list[list[str]], lines: Sequence[int], name: str, how: RowOptions, notes: list[Note]
+) -> Sheet:
     """Return the table of the rows of a spreadsheet."""
     reader = _Reader(name, how, notes)
-    return reader.of_rows(*reader.without_titles(rows, np.arange(1, len(rows) + 1)))
+    return reader.of_rows(*reader.without_titles(rows, np.array(lines)))
 
 
 _BACKSLASHED = re.compile(r"""(?m)(^|[,;\t| ])"[^"\n]*\\"[^",;\t| \n]""")
+
+
+_SOURCE = re.compile(
+    r"\W*(sources?|(foot)?notes?|remarks?|last updated|copyright|quellen?|hinweise?|stand|"
+    r"anmerkung(en)?|bron|fuente|fonte|nota)\b\s*[:(.]|[©†‡]",
+    re.I,
+)
+"""How a line below a table starts that says where it is from."""
 
 
 @dataclass
@@ -165,15 +189,38 @@ class _Reader:
         if above:  # the head may have lines of several cells, and ends with one of a single cell
             head = widths[: np.argmax(widths == usual)] == 1
             above = max([above, *(np.flatnonzero(head) + 1)])
-        below = (filled == 0) | ((widths == 1) & words)
+        sources = np.array([bool(_SOURCE.match(row[0])) for row in rows]) & (
+            filled <= 1 + (widths != usual)
+        )
+        below = (filled == 0) | ((widths == 1) & words) | sources
         after = len(rows) - np.argmin((below | odd)[::-1])
         odd[:above] = odd[after:] = True
+        self.refuse_second_table(rows, lines, range(above + 4, after))
         if not odd.any() or odd.all():
             return rows, lines
         shown = ", ".join(map(str, lines[odd][:5])) + ", …" * (int(odd.sum()) > 5)
         text = f"not part of the table, dropped: {plural(int(odd.sum()), 'line')} ({shown})"
         self.notes.append(Note(text, "dropped"))
         return [row for row, gone in zip(rows, odd, strict=True) if not gone], lines[~odd]
+
+    def refuse_second_table(
+        self, rows: list[list[str]], lines: IntArray, inside: Sequence[int]
+    ) -> None:
+        """Raise if an empty line is followed by names, words that no column has."""
+        for k in inside:
+            row, is_gap = rows[k], lines[k] - lines[k - 1] > 1 + "".join(rows[k]).count("\n")
+            if not is_gap or len(set(row)) < len(row) or any(map(is_number, row)) or "" in row:
+                continue
+            others = [each for j, each in enumerate(rows) if j != k and len(each) == len(row)]
+            if not any(
+                cell in cells for cell, cells in zip(row, zip(*others, strict=True), strict=False)
+            ):
+                raise ParseError(
+                    f"an empty line and other names ({listed(row)}): a second table starts here; "
+                    "save each table as a file of its own",
+                    path=self.name,
+                    line=int(lines[k]),
+                )
 
     def rectangle(self, rows: list[list[str]], lines: IntArray) -> tuple[list[list[str]], bool]:
         """Check that all lines have as many cells as expected.
@@ -188,6 +235,9 @@ class _Reader:
             rows = [row + [""] * (len(first) - len(row)) for row in rows]
         widths = np.array([len(row) for row in rows])
         usual = int(np.bincount(widths[1:]).argmax()) if len(widths) > 1 else len(first)
+        if len(first) == usual:  # signs between cells after the last one
+            rows = [row[:usual] if not any(row[usual:]) else row for row in rows]
+            widths = np.array([len(row) for row in rows])
         width = max(usual, len(first))
         is_short = len(widths) > 1 and 0 < len(first) == width - 1
         if is_short and domain is not None and len(domain) == len(first):
@@ -211,6 +261,13 @@ class _Reader:
         name, domain, notes = self.name, self.how.domain, self.notes
         first = _line(columns, 0)
         below = [column.take(slice(1, None)) for column in columns]
+        again = np.logical_and.reduce([column.codes[1:] == column.codes[0] for column in columns])
+        if 0 < 10 * again.sum() <= len(again):
+            others = [column.take(~again) for column in below]
+            if not any(n and n in c.labels for n, c in zip(first, others, strict=True)):
+                text = f"the names again, dropped: {plural(int(again.sum()), 'line')}"
+                notes.append(Note(text, "dropped"))
+                below, lines = others, lines[[True, *~again]]
         if is_short and set(below[-1].labels) <= {""}:  # a separator at the end of each row
             first = [*first[1:], ""]
         if not (is_short or self.has_header(first, below)):
@@ -513,9 +570,24 @@ def _more_headers(first: Sequence[str], below: Sequence[Column]) -> tuple[int, s
     is_banner = "" in first[1:] and "" not in second and len(set(second)) == len(second)
     if is_banner and rows >= FEWEST_BELOW and _is_header(second, rest):
         return 1, _BANNER
+    if rows >= FEWEST_BELOW and _are_units(second, rest):
+        return 1, "line 2 has the units of the numbers and was dropped"
     if len(second) > 1 and rows >= FEWEST_BELOW and _are_sizes(second, rest):
         return 1, "line 2 has the numbers of states (Benchpress) and was dropped"
     return 0, ""
+
+
+def _are_units(cells: Sequence[str], below: Sequence[Column]) -> bool:
+    """Check for words above columns of numbers, and nothing that another column has again."""
+    units = [(cell, _are_numbers(column)) for cell, column in zip(cells, below, strict=True)]
+    words = [cell for cell, are_numbers in units if are_numbers and cell not in TOKENS | DOUBTFUL]
+    known = any(c and c in column.labels for c, column in zip(cells, below, strict=True))
+    return (
+        len(words) > 0
+        and not known
+        and not any(map(is_number, words))
+        and len(words) >= sum(are_numbers for _, are_numbers in units) / 2
+    )
 
 
 def _are_sizes(cells: Sequence[str], below: Sequence[Column]) -> bool:
