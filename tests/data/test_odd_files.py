@@ -185,3 +185,28 @@ def test_words_that_are_a_scale_are_asked_about(tmp_path: Path) -> None:
 
 def test_columns_in_a_mapping() -> None:
     assert read_data({"a": [0, 1] * 9, "b": ["x", "y"] * 9}).domain.names == ("a", "b")
+
+
+def test_words_in_several_cases_are_asked_about_and_merged(tmp_path: Path) -> None:
+    words = ["Male", "male ", "MALE", "Female", "male"]
+    text = rows(lambda k: words[k % 5], "sex,ill")
+    found = summary(text, tmp_path)
+    ((reason, remedies),) = found.columns[0].problems
+    assert reason == "'Male' and 'male' and 'MALE': the same?"
+    assert remedies == (("merge", "sex"), ("category", "sex"))
+    data = read(text, found.remedy)
+    assert data.domain.states[0] == ("Female", "male")
+    assert "spellings of 'sex' merged: 'Male', 'MALE'" in data.notes
+    assert read(text, RowOptions(category=("sex",))).domain.cardinalities[0] == 4
+    how = RowOptions(learned=data.decisions)
+    later = parse_data(b"sex,ill\nMALE,no\nfemale,yes\n", "later.csv", data.domain, how)
+    assert later.labels() == [["male", "no"], ["Female", "yes"]]
+
+
+@pytest.mark.parametrize("states", [["hid", "hId"], ["a", "A"], ["new  York", "new York"]])
+def test_codes_that_differ_in_case_stay_apart(states: list[str], tmp_path: Path) -> None:
+    found = summary(rows(lambda k: states[k % 2]), tmp_path)
+    assert not found.unclear
+    assert any("are different states of 'x'" in note for note in found.notes)
+    merged = read(rows(lambda k: states[k % 2]), RowOptions(merge=("x",)))
+    assert merged.domain.cardinalities[0] == 1

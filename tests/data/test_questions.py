@@ -12,6 +12,7 @@ from contextwise.data.questions import (
     doubtful_states,
     missing_values,
     odd_codes,
+    same_words,
     spellings,
     totals,
     two_readings,
@@ -78,15 +79,17 @@ def test_odd_codes(cells: list[object], codes: list[str]) -> None:
     assert all(note.kind == "question" and note.column == "x" for note in notes)
 
 
-def test_states_that_differ_in_their_spelling() -> None:
-    (note,) = spellings(profile(["Male", "male ", "MALE", "female"]))
-    assert note == (
-        "'Male' and 'male ' and 'MALE' are different states of 'x'; if they mean the same, write "
-        "them alike in the file"
-    )
-    assert not [*spellings(profile(["Male", "Female"]))]
-    assert [*spellings(profile(["01", "1", "2"]))]
-    assert [*spellings(profile(["true", "1", "0"]))]
+def test_words_in_several_cases_are_a_problem_and_other_spellings_a_note() -> None:
+    words = profile(["Male", "male ", "MALE", "female"])
+    ((reason, remedies),) = same_words(words)
+    assert reason == "'Male' and 'male ' and 'MALE': the same?"
+    assert [option for option, _ in remedies] == ["merge", "category"]
+    assert not [*spellings(words)]
+    assert not [*same_words(profile(["Male", "Female"]))]
+    for cells in (["01", "1", "2"], ["true", "1", "0"], ["a", "A", "b"], ["hid", "hId"]):
+        assert not [*same_words(profile([*cells]))]
+        (note,) = spellings(profile([*cells]))
+        assert "are different states of 'x'; if they mean the same" in note
 
 
 def test_doubtful_states() -> None:

@@ -437,7 +437,7 @@ def _repeats_note(profile: Profile, is_dropped: bool) -> Note:
 def _remedy(verdicts: Sequence[Verdict]) -> RowOptions:
     """Return the first remedy of each problem; drop rows if most of them are complete."""
     fields: dict[str, Any] = {
-        option: [] for option in ("drop", "bins", "category", "decimal", "na")
+        option: [] for option in ("drop", "bins", "category", "merge", "decimal", "na")
     }
     # Rows have one subject: people, not their households or their numbers in a family.
     people = [each for each in verdicts for _, r in each.problems if r[0][0] == "subject"]

@@ -36,6 +36,8 @@ class RowOptions(NamedTuple):
         The column that tells how often each row occurs.
     category : name or list of names
         Columns whose values are categories, whatever they look like.
+    merge : name or list of names
+        Columns whose spellings that differ only in case and blanks are one state.
     header : bool
         Whether the first line has the names of the columns.
     separator, encoding : str
@@ -69,6 +71,7 @@ class RowOptions(NamedTuple):
     bins: tuple[str, ...] = ()
     counts: str | None = None
     category: tuple[str, ...] = ()
+    merge: tuple[str, ...] = ()
     header: bool | None = None
     separator: str | None = None
     encoding: str | None = None
@@ -130,6 +133,7 @@ FLAGS: dict[str, tuple[str, str, str]] = {
     "bins": ("--bins", "N or A=N,...", "Cut numbers into N bins; A=20|30 cuts at 20 and 30."),
     "counts": ("--counts", "COLUMN", "This column tells how often each row occurs."),
     "category": ("--category", "A,B,...", "The values of these columns are categories."),
+    "merge": ("--merge", "A,B,...", "Spellings such as Male and male are one state here."),
     "header": ("--header/--no-header", "", "Whether the first line has the names."),
     "separator": ("--separator", "SIGN", "The sign between cells: a sign, tab or blank."),
     "encoding": ("--encoding", "NAME", "The encoding of the text, such as latin-1."),

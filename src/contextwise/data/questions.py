@@ -97,15 +97,6 @@ def unclear_decimals(column: Column) -> tuple[str, tuple[str, str], tuple[str, s
     return f"{label} may be {label_of(large)} or {label_of(small)}", first, second
 
 
-PROBLEMS: tuple[Callable[[Profile], Iterator[Problem]], ...] = (
-    two_readings,
-    totals,
-    texts_among_numbers,
-    missing_values,
-)
-"""The problems of categories and measurements."""
-
-
 def are_many_states(p: Profile) -> bool:
     """Check for numbers that are states, but might be measurements."""
     most = FEW_FRACTIONS if p.column.has_fractions else MOST_FRACTIONS
@@ -113,8 +104,41 @@ def are_many_states(p: Profile) -> bool:
     return p.column.is_numeric and p.values > most and not decided
 
 
+def visible(label: str) -> str:
+    """Return a label without what the eye misses: case, invisible signs, and kinds of blanks."""
+    return " ".join(_INVISIBLE.sub("", normalize("NFKC", label)).casefold().split())
+
+
+def same_words(p: Profile) -> Iterator[Problem]:
+    """Ask about words in several cases, such as Male, male and MALE."""
+    alike = [] if p.insisted or p.column.is_numeric else _spelled_alike(p)
+    alike = [labels for labels in alike if all(map(_is_word, labels))]
+    if alike:
+        shown = "; ".join(" and ".join(map(repr, labels[:3])) for labels in alike[:3])
+        yield f"{shown}: the same?", (("merge", p.name), ("category", p.name))
+
+
+def _is_word(label: str) -> bool:
+    """Check for a word in one case, or with a capital: no code such as hId."""
+    has_usual_case = label.islower() or label.isupper() or label[1:].islower() or label.istitle()
+    return sum(map(str.isalpha, label)) > 1 and has_usual_case
+
+
+def _spelled_alike(p: Profile) -> list[list[str]]:
+    """Return the states that differ only in case, blanks, invisible signs, or notation."""
+    meanings: dict[object, list[str]] = {}
+    for label, number in zip(p.column.labels, p.column.numbers.tolist(), strict=True):
+        is_exact = abs(number) < 2**53  # False for NaN, the number of a text
+        meaning = number if is_exact else visible(label)
+        plain = label[:-2] if _WHOLE_WITH_ZERO.fullmatch(label) else label
+        alike = meanings.setdefault(_TRUTH.get(meaning, meaning), [])
+        if plain not in alike:
+            alike.append(plain)
+    return [labels for labels in meanings.values() if len(labels) > 1]
+
+
 def spellings(p: Profile) -> Iterator[Note]:
-    """Name states that differ only in case, blanks, invisible signs, or notation."""
+    """Name states whose spellings are nearly the same."""
     labels = p.column.labels
     if p.cut or len(labels) > MOST_LABELS:
         return
@@ -122,22 +146,12 @@ def spellings(p: Profile) -> Iterator[Note]:
     if same:
         text = f"{same[:-2]!r} and {same!r} are one state of {p.name!r}"
         yield Note(text, "decision", p.name)
-    meanings: dict[object, list[str]] = {}
-    for label, number in zip(labels, p.column.numbers.tolist(), strict=True):
-        is_exact = abs(number) < 2**53  # False for NaN, the number of a text
-        visible = _INVISIBLE.sub("", normalize("NFKC", label))
-        meaning = number if is_exact else " ".join(visible.casefold().split())
-        plain = label[:-2] if _WHOLE_WITH_ZERO.fullmatch(label) else label
-        alike = meanings.setdefault(_TRUTH.get(meaning, meaning), [])
-        if plain not in alike:
-            alike.append(plain)
-    for twins in meanings.values():
-        if len(twins) > 1:
-            text = (
-                f"{' and '.join(map(repr, twins[:3]))} are different states of {p.name!r}; if they "
-                "mean the same, write them alike in the file"
-            )
-            yield Note(text, "decision", p.name)
+    for alike in [] if [*same_words(p)] else _spelled_alike(p):
+        text = (
+            f"{' and '.join(map(repr, alike[:3]))} are different states of {p.name!r}; if they "
+            "mean the same, write them alike in the file"
+        )
+        yield Note(text, "decision", p.name)
 
 
 def doubtful_states(p: Profile) -> Iterator[Note]:
@@ -212,6 +226,14 @@ def word_scales(p: Profile) -> Iterator[Note]:
         yield Note(text, "question", p.name, option)
 
 
+PROBLEMS: tuple[Callable[[Profile], Iterator[Problem]], ...] = (
+    two_readings,
+    totals,
+    same_words,
+    texts_among_numbers,
+    missing_values,
+)
+"""The problems of categories and measurements."""
 NOTES: tuple[Callable[[Profile], Iterator[Note]], ...] = (
     spellings,
     odd_codes,

@@ -36,8 +36,8 @@ from contextwise.data.containers import container_table
 from contextwise.data.counted import COUNT_NAMES, check_counts
 from contextwise.data.missing import without_missing
 from contextwise.data.notation import SIGNS, numbers_of
-from contextwise.data.options import RowOptions, find_name, find_values, row_options
-from contextwise.data.questions import unclear_decimals
+from contextwise.data.options import RowOptions, find_name, find_names, find_values, row_options
+from contextwise.data.questions import unclear_decimals, visible
 from contextwise.data.table import Column, Note, Sheet, python_table, with_decimals
 from contextwise.data.text import text_table
 from contextwise.errors import ContextwiseError, DomainError, ParseError, TooLargeError, require
@@ -292,6 +292,7 @@ def as_advised(
         drop=(*how.drop, *advised.drop),
         bins=(*how.bins, *advised.bins),
         category=(*how.category, *advised.category),
+        merge=(*how.merge, *advised.merge),
         missing=advised.missing or how.missing,
         counts=advised.counts or how.counts,
         subject=advised.subject or how.subject,
@@ -311,7 +312,7 @@ def parse_data(
 ) -> Data:
     """Read the rows of a data file from its bytes; ``name`` is for messages."""
     how = (options or RowOptions())._replace(domain=domain)
-    return _read(_with_decimals(_file_table(content, name, how), how), how)
+    return _read(_settled(_file_table(content, name, how), how), how)
 
 
 def summarize_data(data: DataLike, options: RowOptions | None = None) -> DataSummary:
@@ -387,9 +388,31 @@ def _source_table(data: DataLike, how: RowOptions) -> Sheet:
 
 
 def _settled(table: Sheet, how: RowOptions) -> Sheet:
-    """Settle decimal signs, and drop the rows without the outcome."""
-    table = _with_decimals(table, how)
+    """Settle decimal signs, merge spellings, and drop the rows without the outcome."""
+    table = _merged(_with_decimals(table, how), how)
     return table if how.outcome is None else _with_outcome(table, how)
+
+
+def _merged(table: Sheet, how: RowOptions) -> Sheet:
+    """Replace spellings that differ in case and blanks by that of a model, or the usual one."""
+    learned = [name for name in (how.learned or {}).get("merge", ()) if name in table.names]
+    names = {*(find_names(how.merge, table.names) if how.merge else ()), *learned}
+    columns, notes = [], [*table.notes]
+    for column in table.columns:
+        if column.name in names:
+            first: dict[str, str] = {}
+            if how.domain is not None and column.name in how.domain.positions:
+                states = how.domain.states[how.domain.position(column.name)]
+                first = {visible(state): state for state in reversed(states)}
+            for k in np.argsort(-column.counts, kind="stable").tolist():
+                first.setdefault(visible(column.labels[k]), column.labels[k])
+            labels = [first[visible(label)] for label in column.labels]
+            if changed := [x for x, y in zip(column.labels, labels, strict=True) if x != y]:
+                text = f"spellings of {column.name!r} merged: {', '.join(map(repr, changed[:5]))}"
+                notes.append(Note(text, "decision", column.name, "--merge"))
+            column = column.mapped(labels)
+        columns.append(column)
+    return replace(table, columns=columns, notes=notes) if names else table
 
 
 def _with_outcome(table: Sheet, how: RowOptions) -> Sheet:
@@ -514,6 +537,7 @@ def _read(table: Sheet, how: RowOptions) -> Data:
             "bins": edges,
             "missing": None if how.missing == "error" else how.missing,
             "na": list(how.na),
+            "merge": list(how.merge),
             "decimal": _decimals(decisions.columns),
             "counts": how.counts or table.counts,
         }

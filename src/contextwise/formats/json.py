@@ -291,6 +291,7 @@ _DOCUMENT = {
         "bins?": (dict,),
         "missing?": _TEXT,
         "na?": [_TEXT],
+        "merge?": [_TEXT],
         "decimal?": [_TEXT],
         "counts?": _TEXT,
         "subject?": _TEXT,
