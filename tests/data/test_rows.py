@@ -16,9 +16,10 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise import Structure, distributions, read_data
+from contextwise import Structure, analyse, distributions, learn, read_data
 from contextwise.cli import contextwise
 from contextwise.comparison.context_weights import marginals
+from contextwise.data import text as reading
 from contextwise.data.options import row_options
 from contextwise.data.rows import (
     BUNDLED,
@@ -29,9 +30,10 @@ from contextwise.data.rows import (
     parse_data,
 )
 from contextwise.distributions.sampling import labels_of
-from contextwise.errors import ContextwiseError, DomainError, ParseError
+from contextwise.errors import ContextwiseError, DomainError, OpenResult, ParseError
 from contextwise.learning import learner_named
 from contextwise.models.domain import Domain
+from contextwise.support.effort import Deadline, check_reading, limited_reading
 from contextwise.testing import domains
 
 SURVEY = Domain({"smoker": ["no", "yes"], "age": ["young", "old", "very old"]})
@@ -353,3 +355,26 @@ def test_spans_of_time_are_states() -> None:
     spans = pd.to_timedelta([1, 2, None], unit="D").repeat(5)
     data = read_data(pd.DataFrame({"a": spans, "b": [1, 2, 3] * 5}), missing="drop")
     assert data.domain.states[0] == ("1 day, 0:00:00", "2 days, 0:00:00")
+
+
+def test_a_time_limit_ends_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n" + '"x\ny",1\n"z\ny",0\n' * 3_000)
+    with limited_reading(Deadline.after(60)):
+        assert len(read_data(path)) == 6_000
+    read: list[int] = []
+
+    def checked() -> None:
+        read.append(1)
+        check_reading()
+
+    monkeypatch.setattr(reading, "check_reading", checked)
+    message = "the time limit passed while the rows were read"
+    with pytest.raises(OpenResult, match=message), limited_reading(Deadline.after(0)):
+        read_data(path)
+    assert read == [1]  # after the first lines, not at the end
+    with pytest.raises(OpenResult, match="while the rows were read"):
+        learn(path, "chow-liu", time_limit=0)
+    with pytest.raises(OpenResult, match="while the rows were read"):
+        analyse(path, time_limit=0)
+    assert len(read_data(path)) == 6_000  # the limit is gone

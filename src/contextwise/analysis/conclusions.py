@@ -35,7 +35,7 @@ from contextwise.learning import DEFAULT_LEARNER
 from contextwise.learning.base import Learner, as_learner
 from contextwise.models.evidence import Evidence
 from contextwise.models.structure import Model, Structure, structure_of
-from contextwise.support.effort import Deadline, Effort, Progress
+from contextwise.support.effort import Deadline, Effort, Progress, limited_reading
 from contextwise.support.files import write_bytes
 from contextwise.support.formatting import Printed, as_csv, listed, plural, renderers
 from contextwise.support.machine import one_thread
@@ -239,7 +239,8 @@ def analyse(
     given = for_groups(row_options(**reading), columns)._replace(outcome=outcome)
     if outcome is not None and outcome in (given.subject, given.row_weights):
         raise DomainError(f"{outcome!r} cannot be the outcome and the subject or the weights")
-    data, options, summary = as_advised(rows, given)
+    with limited_reading(effort.deadline):
+        data, options, summary = as_advised(rows, given)
     _check(data, outcome)
     for column in columns:  # refuse bad groups before anything is tested
         grouped(data, column)

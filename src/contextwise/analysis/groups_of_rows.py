@@ -38,7 +38,7 @@ from contextwise.models.evidence import Effect
 from contextwise.models.notation import Literal as ValueLiteral
 from contextwise.models.structure import Structure, structure_of
 from contextwise.support.arrays import BoolArray
-from contextwise.support.effort import Effort
+from contextwise.support.effort import Effort, limited_reading
 from contextwise.support.formatting import Printed, listed, plural
 from contextwise.support.machine import one_thread
 from contextwise.support.statistics import Z, holm
@@ -416,7 +416,8 @@ def groups(
         raise ContextwiseError(f"margin must be > 1, got {margin}")
     chosen = fresh(as_learner(learner or DEFAULT_LEARNER))
     effort = Effort.of(time_limit, show_progress=show_progress)
-    data = as_data(data, None, for_groups(row_options(**reading), columns))
+    with limited_reading(effort.deadline):
+        data = as_data(data, None, for_groups(row_options(**reading), columns))
     chosen = chosen.settled(data)
     find_names(columns, data.domain.names)  # raises for a column that there is not
     results = GroupsOfColumns(

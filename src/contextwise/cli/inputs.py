@@ -131,11 +131,12 @@ def load_data(
     if for_graph and states is not None:
         how, states = how._replace(names=states.names), None
     name = "standard input" if path == "-" else path
-    if path == "-":
-        content = cw.support.files.unpacked(_standard_input().read(), name)
-        data = cw.data.rows.parse_data(content, name, states, how)
-    else:
-        data = cw.data.rows.as_data(path, states, how)
+    with cw.support.effort.limited_reading(deadline()):
+        if path == "-":
+            content = cw.support.files.unpacked(_standard_input().read(), name)
+            data = cw.data.rows.parse_data(content, name, states, how)
+        else:
+            data = cw.data.rows.as_data(path, states, how)
     if data.notes and not for_graph:  # the result of a check shows them
         text = f"{os.path.basename(name)}: {'; '.join(data.notes)}"
         click.echo(cw.support.formatting.printable(text), err=True)

@@ -36,6 +36,7 @@ from contextwise.data.questions import NOTES, PROBLEMS, are_many_states, is_tota
 from contextwise.data.table import Column, Note, Sheet
 from contextwise.errors import DomainError
 from contextwise.support.arrays import BoolArray
+from contextwise.support.effort import check_reading
 from contextwise.support.formatting import columns as laid_out
 from contextwise.support.formatting import name as shortened
 from contextwise.support.formatting import plural
@@ -267,6 +268,7 @@ def judge(table: Sheet, how: RowOptions) -> tuple[DataSummary, Decisions]:
     bins = dict(choice.bins)
     verdicts = []
     for column in table.columns:
+        check_reading()
         name = column.name
         profile = Profile(
             used.get(name, column),

@@ -29,6 +29,7 @@ from contextwise.data.table import (
 from contextwise.data.text import text_table
 from contextwise.errors import ContextwiseError, ParseError, require
 from contextwise.formats.r_files import RArray, r_objects
+from contextwise.support.effort import check_reading
 from contextwise.support.files import most_unpacked, read_up_to, too_large, unpacked
 
 EXTRA = "containers"
@@ -235,6 +236,7 @@ def _arrow(content: bytes, name: str, _: RowOptions) -> Sheet:
             parts = map(file.get_batch, range(file.num_record_batches))
         batches, size = [], 0
         for part in parts:
+            check_reading()
             size += part.nbytes
             if size > most:
                 raise too_large(name, most)

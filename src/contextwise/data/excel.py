@@ -10,8 +10,9 @@ from typing import Any
 from contextwise.data.notation import Written
 from contextwise.data.options import RowOptions
 from contextwise.data.table import Note, Sheet, is_empty, label_of
-from contextwise.data.text import SNIFFED, sheet_table
+from contextwise.data.text import LINES_AT_ONCE, SNIFFED, sheet_table
 from contextwise.errors import ParseError, require
+from contextwise.support.effort import check_reading
 from contextwise.support.files import check_archive
 from contextwise.support.machine import require_memory
 
@@ -99,6 +100,8 @@ def _rows(sheet: Any, name: str, parser: Any = None) -> Iterator[tuple[int, dict
         parser = parser or _parser(sheet, source)
         parser.source = source
         for number, row in parser.parse():
+            if not number % LINES_AT_ONCE:
+                check_reading()
             texts = {cell["column"]: _text(cell["value"]) for cell in row}
             texts = {column: text for column, text in texts.items() if text}
             if texts:

@@ -26,6 +26,7 @@ from contextwise.data.notation import (
 from contextwise.errors import ContextwiseError, DomainError, ParseError, require
 from contextwise.models.domain import Domain, listed
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
+from contextwise.support.effort import check_reading
 
 NoteKind = Literal["source", "separator", "decision", "dropped", "renamed", "question"]
 
@@ -199,7 +200,10 @@ def with_decimals(
     The first of these decides: the user, the other values of the column, the other columns (not
     codes such as 250.1 and 250.10), and the rows that a model was learned from.
     """
-    signs = [decimal_sign(column.labels) for column in table.columns]
+    signs = []
+    for column in table.columns:
+        check_reading()
+        signs.append(decimal_sign(column.labels))
     shown = {
         sign
         for sign, column in zip(signs, table.columns, strict=True)

@@ -28,6 +28,7 @@ from contextwise.data.table import (
 from contextwise.errors import DomainError, ParseError
 from contextwise.models.domain import Domain, listed
 from contextwise.support.arrays import IntArray
+from contextwise.support.effort import check_reading
 from contextwise.support.formatting import plural
 
 _splitter: Any
@@ -47,6 +48,8 @@ _NAMES = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " ", "comma": ",", "s
 FEWEST_BELOW = 10
 """From this number of rows on, numbers that none of their columns has again are names."""
 MOST_COLUMNS = 200_000
+LINES_AT_ONCE = 1_000
+"""The time limit is looked at after so many lines."""
 SNIFFED = 50
 """The number of lines that decide about the separator."""
 _MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -403,6 +406,8 @@ def _cells(text: str, name: str, separator: str) -> tuple[list[list[str]], IntAr
         for row in reader:
             joined = joined or (last + 1 if reader.line_num > last + 1 else 0)
             last = reader.line_num
+            if not last % LINES_AT_ONCE:
+                check_reading()
             if source[last - 1].strip():
                 rows.append(row)
                 lines.append(last)
@@ -422,6 +427,7 @@ def _cells(text: str, name: str, separator: str) -> tuple[list[list[str]], IntAr
 def _columns_of(rows: list[list[str]]) -> list[Column]:
     columns = []
     for cells in zip(*rows, strict=True):
+        check_reading()
         place = {cell: k for k, cell in enumerate(dict.fromkeys(cells))}
         codes = np.fromiter(map(place.__getitem__, cells), np.int64, len(cells))
         known = any(isinstance(cell, Written) for cell in place) and all(

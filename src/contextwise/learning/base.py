@@ -38,7 +38,14 @@ from contextwise.models.domain import Domain
 from contextwise.models.evidence import Evidence
 from contextwise.models.origin import LearnedBy, Origin
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
-from contextwise.support.effort import NEVER, Deadline, Progress, check_jobs, progress_of
+from contextwise.support.effort import (
+    NEVER,
+    Deadline,
+    Progress,
+    check_jobs,
+    limited_reading,
+    progress_of,
+)
 from contextwise.support.formatting import plural
 from contextwise.support.machine import cores
 
@@ -220,7 +227,10 @@ class Learner:
             On Ctrl-C. The best structure so far, if there is one, is then in `structure_`.
         """
         _check_array(data)
-        rows = as_data(data, domain)
+        deadline = Deadline.after(time_limit)
+        with limited_reading(deadline):
+            rows = as_data(data, domain)
+        time_limit = deadline.left()
         if not len(rows.rows) and domain is None:
             raise DomainError("cannot learn from 0 rows; pass at least one row, or a domain")
         try:
@@ -490,12 +500,13 @@ def learn(
     """
     chosen = as_learner(learner)
     reading = {key: parameters.pop(key) for key in FLAGS if key in parameters}
+    deadline = Deadline.after(time_limit)
     if reading:
-        data = as_data(data, domain, row_options(**reading))
+        with limited_reading(deadline):
+            data = as_data(data, domain, row_options(**reading))
     if parameters:
         chosen = fresh(chosen, parameters)
-    deadline = Deadline.after(time_limit)
-    chosen.fit(data, domain=domain, time_limit=time_limit, show_progress=show_progress)
+    chosen.fit(data, domain=domain, time_limit=deadline.left(), show_progress=show_progress)
     return chosen.judge(deadline.later(SECONDS_FOR_TESTS)) if len(chosen._data) else chosen
 
 

@@ -10,12 +10,13 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from math import inf, isinf
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, OpenResult
 
 if TYPE_CHECKING:
     from contextwise.support.maps import Map
@@ -108,6 +109,28 @@ def _from_wall_clock(instant: float) -> Deadline:
 
 
 NEVER = Deadline()
+_READING: ContextVar[Deadline] = ContextVar("reading", default=NEVER)
+
+
+@contextmanager
+def limited_reading(deadline: Deadline) -> Iterator[None]:
+    """Let `check_reading` raise once a deadline has passed, with a sentence for the user."""
+    token = _READING.set(deadline)
+    try:
+        yield
+    except OutOfTime:
+        raise OpenResult(
+            "the time limit passed while the rows were read; raise it, or read fewer rows or "
+            "columns"
+        ) from None
+    finally:
+        _READING.reset(token)
+
+
+def check_reading() -> None:
+    """Raise `OutOfTime` if the deadline for reading has passed."""
+    _READING.get().check()
+
 
 # -- progress --------------------------------------------------------------------------------------
 
