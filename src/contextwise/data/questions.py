@@ -187,10 +187,12 @@ def odd_codes(p: Profile) -> Iterator[Note]:
         labels = [column.labels[k] for k in reversed(codes)]
         options = ",".join(f"{p.name}={label}" for label in labels)
         times = plural(int(column.counts[codes].sum()), "time")
-        verb, pronoun = ("occurs", "it stands") if len(codes) == 1 else ("occur", "they stand")
+        verb, doubt = "occur", "they stand for missing values"
+        if len(codes) == 1:
+            verb, doubt = "occurs", "it stands for a missing value"
         text = (
             f"{listed(labels)} {verb} {times} in {p.name!r} next to {label_of(rest.min())} to "
-            f"{label_of(rest.max())}; --na {options} if {pronoun} for missing values"
+            f"{label_of(rest.max())}; --na {options} if {doubt}"
         )
         yield Note(text, "question", p.name, f"--na {options}")
 

@@ -144,7 +144,8 @@ class Data:
         if len(self) * max(1, len(self.domain)) > MOST_EXPANDED:
             raise TooLargeError(
                 f"{len(self):,} counted rows of {len(self.domain)} variables would have to be "
-                f"expanded here, and at most {MOST_EXPANDED:,} cells are possible"
+                f"expanded here, and at most {MOST_EXPANDED:,} cells are possible; choose a "
+                "learner that counts, such as pair-blocks"
             )
         repeated = partial(np.repeat, repeats=self.multiplicity, axis=0)
         weights = None if self.row_weights is None else repeated(self.row_weights)

@@ -76,8 +76,8 @@ class GSSL(Learner):
             raise DomainError(f"count must be >= 0, got {self.count}")
         if self.min_count < 1:
             raise DomainError(f"min_count must be >= 1, got {self.min_count}")
-        rows = data.expanded.rows  # the draws choose observations
-        pool = generate(rows, self.count, np.random.default_rng(self.seed), run.show_progress)
+        rng = np.random.default_rng(self.seed)
+        pool = generate(data.rows, self.count, rng, run.show_progress, data.weights)
         numbers, first = distinct(pool)
         self.generated_ = len(first)
         kept = pool[first[np.bincount(numbers) >= self.min_count]]
@@ -93,16 +93,22 @@ def generate(
     count: int,
     rng: np.random.Generator,
     show_progress: bool | Progress = False,
+    counts: IntArray | None = None,
 ) -> npt.NDArray[np.signedinteger]:
-    """Generalise rows; return one feature per line, -1 where a variable was dropped.
+    """Generalise rows, each as often as ``counts`` says.
 
-    Which member is drawn does not depend on its literals. So all draws are made first, and the
-    features follow generation by generation.
+    Return one feature per line, -1 where a variable was dropped. Which member is drawn does not
+    depend on its literals. So all draws are made first, and the features follow generation by
+    generation.
     """
     first, width = len(rows), rows.shape[1]
     count = count if first and width else 0
-    # Each draw chooses among the rows and the features generated before it.
-    parents = (rng.random(count) * (first + np.arange(count))).astype(np.int64)
+    ends = np.arange(1, first + 1) if counts is None else np.cumsum(counts)
+    total = int(ends[-1]) if first else 0
+    # Each draw chooses among the observations and the features generated before it.
+    drawn = (rng.random(count) * (total + np.arange(count))).astype(np.int64)
+    row = np.searchsorted(ends, drawn, side="right")
+    parents = np.where(drawn < total, row, drawn - total + first)
     # The smallest signed type, which also has room for -1.
     codes = rows.astype(np.min_scalar_type(-int(rows.max(initial=1)) - 1))
     pool = np.concatenate([codes, np.full((count, width), -1, dtype=codes.dtype)])
