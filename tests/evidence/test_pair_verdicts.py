@@ -1,0 +1,99 @@
+"""Verdicts about pairs: what they say never contradicts an interval or an interaction."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from contextwise import Domain
+from contextwise.analysis.conclusions import analyse
+from contextwise.data.rows import Data, as_data
+from contextwise.evidence.pair_records import PairEffect, PairEvidence
+from contextwise.evidence.pair_verdicts import corrected
+from contextwise.evidence.row_tests import RowTests
+
+UNKNOWN = "could not be tested"
+
+
+def evidence(p: float, **fields: object) -> PairEvidence:
+    return PairEvidence(("a", "b"), UNKNOWN, p, None, "", **fields)  # type: ignore[arg-type]
+
+
+def ratio(low: float, high: float) -> PairEffect:
+    return PairEffect("odds ratio", "a", "b", "1", "1", "0", 1.5, low, high, None, 100.0)
+
+
+@pytest.mark.parametrize(
+    ("tested", "verdict"),
+    [
+        (evidence(0.001), "associated"),
+        (evidence(0.001, average_p=0.2), "associated, not on average"),
+        (evidence(0.03), "suggestive"),
+        (evidence(0.06, average_p=0.048), "suggestive"),
+        (evidence(0.06, effects=(ratio(1.01, 2.0),)), "suggestive"),
+        (evidence(0.03, reason="few rows"), "suggestive"),
+        (evidence(0.06, effects=(ratio(0.9, 2.0),)), "no association shown"),
+        (evidence(0.06, reason="few rows"), UNKNOWN),
+    ],
+)
+def test_verdicts(tested: PairEvidence, verdict: str) -> None:
+    judged, *_ = corrected([tested, *[evidence(1.0)] * 9], "all pairs")
+    assert judged.verdict == verdict
+
+
+def rows_of_a_function() -> Data:
+    """District determines region; both go with the outcome."""
+    rng = np.random.default_rng(0)
+    district = rng.integers(0, 6, 600)
+    outcome = (rng.random(600) < 0.2 + 0.1 * district).astype(int)
+    other = rng.integers(0, 2, 600)
+    domain = Domain({"district": 6, "region": 3, "outcome": 2, "other": 2})
+    return as_data(np.column_stack([district, district // 2, outcome, other]), domain)
+
+
+def test_a_determined_variable_is_not_called_unassociated() -> None:
+    found = RowTests(rows_of_a_function()).pairs(outcome="outcome")
+    region = found.about("region", "outcome")
+    assert region is not None
+    assert region.verdict == UNKNOWN
+    assert region.reason.startswith("district determines region")
+    assert region.v is None
+    assert not region.effects
+    both = found.about("region", "district")
+    assert both is not None
+    assert both.verdict == "associated"
+
+
+def test_several_columns_that_determine_a_variable() -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(0, 2, (2, 2000))
+    y = rng.integers(0, 2, 2000)
+    data = as_data(
+        np.column_stack([a, b, a & b, y]), Domain(dict.fromkeys(("a", "b", "both", "y"), 2))
+    )
+    found = RowTests(data).pairs(outcome="y").about("both", "y")
+    assert found is not None
+    assert (found.verdict, found.reason) == (UNKNOWN, "the other columns determine both")
+
+
+def test_no_interval_of_v_excludes_what_no_test_would_find() -> None:
+    """Independent columns of four and three states: the largest V is never nearly 0."""
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        data = as_data(
+            np.column_stack([rng.integers(0, 4, 200), rng.integers(0, 3, 200)]),
+            Domain({"a": 4, "b": 3}),
+        )
+        found = RowTests(data).pairs().pairs[0]
+        assert found.v_high is not None
+        assert found.v_high > 1 / np.sqrt(len(data))
+
+
+def test_differences_are_part_of_the_verdicts_of_an_analysis() -> None:
+    """A and B agree where C=0 and disagree where C=1."""
+    rng = np.random.default_rng(3)
+    a, c = rng.integers(0, 2, (2, 1000))
+    b = np.where(rng.random(1000) < 0.7, a ^ c, 1 - (a ^ c))
+    data = as_data(np.column_stack([a, b, c]), Domain(dict.fromkeys("abc", 2)))
+    found = analyse(data, learner="mpl", resamples=0)
+    assert {each.verdict for each in found.pairs} == {"associated, not on average"}
