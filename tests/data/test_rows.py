@@ -20,9 +20,8 @@ from contextwise import Structure, analyse, distributions, learn, read_data
 from contextwise.cli import contextwise
 from contextwise.comparison.context_weights import marginals
 from contextwise.data import text as reading
-from contextwise.data.options import row_options
+from contextwise.data.options import BUNDLED, row_options
 from contextwise.data.rows import (
-    BUNDLED,
     as_advised,
     as_data,
     format_rows,

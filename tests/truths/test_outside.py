@@ -7,7 +7,8 @@ import contextwise as cw
 from contextwise.convert import from_cstree, from_ldag
 from contextwise.errors import ContextwiseError
 from contextwise.models.structure import numbers_of, structure_of
-from contextwise.truths.outside import LABELS, NAMES, NETWORKS, PARENTS, _stored
+from contextwise.truths.named import NAMES, NETWORKS
+from contextwise.truths.outside import LABELS, PARENTS, _stored
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -100,7 +100,7 @@ def _list_examples(as_json: bool) -> None:
         printing.print_json(
             {
                 "models": models,
-                "data": list(cw.data.rows.BUNDLED),
+                "data": list(cw.data.options.BUNDLED),
                 "engines": engines,
                 "default_engine": default,
             }
@@ -108,8 +108,8 @@ def _list_examples(as_json: bool) -> None:
         return
     for name, description in models.items():
         click.echo(f"{name}\n{click.wrap_text(description, 78, '  ', '  ')}")
-    click.echo(f"\nBundled data sets: {', '.join(cw.data.rows.BUNDLED)}")
-    truths = ", ".join((*cw.truths.named.TRUTHS, *cw.truths.outside.NAMES))
+    click.echo(f"\nBundled data sets: {', '.join(cw.data.options.BUNDLED)}")
+    truths = ", ".join((*cw.truths.named.TRUTHS, *cw.truths.named.NAMES))
     click.echo(click.wrap_text(f"True models for study, also as NAME#1 ...: {truths}", 78))
     states = [
         name + (" (default)" if name == default else "") + (f" (missing: {why})" if why else "")

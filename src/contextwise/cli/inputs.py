@@ -149,8 +149,8 @@ ROWS_OR_MODEL = (".csv", ".data", ".txt", ".tsv", ".tab", ".dat", ".rds", ".rda"
 
 def is_data(name: str) -> bool:
     """Check for a bundled data set, or a file that no format of models claims."""
-    if name in cw.data.rows.BUNDLED or name == "-" or not os.path.isfile(name):
-        return name in cw.data.rows.BUNDLED or name.lower().endswith((".csv", ".data"))
+    if name in cw.data.options.BUNDLED or name == "-" or not os.path.isfile(name):
+        return name in cw.data.options.BUNDLED or name.lower().endswith((".csv", ".data"))
     plain = cw.support.files.without_packing(name).lower()
     claiming = [known for known in cw.formats.FORMATS if plain.endswith(known.suffixes)]
     if not claiming and any(plain.endswith(each.suffixes) for each in cw.formats.other_formats()):

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from hashlib import blake2b
 from itertools import combinations, combinations_with_replacement, product
 from math import ceil, inf, sqrt
 from sys import getsizeof
@@ -335,6 +334,8 @@ def _from_json(numbers: Iterable[Any]) -> list[Number]:
 
 def _configuration(question: Question, size: int) -> dict[str, Any]:
     """Return the settings of a store, with a fingerprint of the models and the question."""
+    from hashlib import blake2b  # here, as it loads OpenSSL
+
     digest = blake2b(digest_size=16)
     domain = question.domain
     pairs = None if question.asked is None else question.asked.tolist()

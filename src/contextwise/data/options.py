@@ -16,6 +16,9 @@ from contextwise.errors import DomainError
 if TYPE_CHECKING:
     from contextwise.models.domain import Domain
 
+BUNDLED = {"berkeley": "Freq", "titanic": None, "women-math": None}
+"""The bundled data sets, with the column of counts; their sources are in the README here."""
+
 Missing = Literal["error", "drop", "state"]
 
 

@@ -36,7 +36,14 @@ from contextwise.data.containers import container_table
 from contextwise.data.counted import COUNT_NAMES, check_counts
 from contextwise.data.missing import without_missing
 from contextwise.data.notation import SIGNS, numbers_of
-from contextwise.data.options import RowOptions, find_name, find_names, find_values, row_options
+from contextwise.data.options import (
+    BUNDLED,
+    RowOptions,
+    find_name,
+    find_names,
+    find_values,
+    row_options,
+)
 from contextwise.data.questions import unclear_decimals, visible
 from contextwise.data.table import Column, Note, Sheet, python_table, with_decimals
 from contextwise.data.text import text_table
@@ -54,9 +61,6 @@ M = TypeVar("M", Structure, LogLinear)
 DomainLike = Domain | Mapping[str, Sequence[State] | int]
 DataLike = Any
 """A frame, an array, a list of rows, a path, the name of a bundled data set, or `Data`."""
-
-BUNDLED = {"berkeley": "Freq", "titanic": None, "women-math": None}
-"""The bundled data sets, with the column of counts; their sources are in the README here."""
 
 LARGEST_STATE_CODE = 9_999
 """The largest code of a column without a name; larger numbers are measurements."""

@@ -19,7 +19,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from hashlib import sha256
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
@@ -148,6 +147,8 @@ class Structure:
     @cached_property
     def fingerprint(self) -> str:
         """A short hash of the claims: variables, states, features in any order, and arcs."""
+        from hashlib import sha256  # here, as it loads OpenSSL
+
         arcs = self.directions and sorted(self.directions.arcs)
         digest = sha256(repr((self.domain.names, self.domain.states, arcs)).encode())
         for row in sorted(self.features.rows):

@@ -33,17 +33,26 @@ from zlib import crc32
 
 import numpy as np
 
-from contextwise.convert.from_values import by_values
 from contextwise.errors import ContextwiseError
 from contextwise.formats import EXAMPLES, as_model
 from contextwise.models.domain import Domain
 from contextwise.models.factors import Factor, log_linear, log_odds_ratio
 from contextwise.models.features import members
 from contextwise.models.structure import LogLinear, Model, Structure, numbers_of, structure_of
-from contextwise.truths.outside import NAMES, outside_truth
 
 TRUTHS = ("paper", "grown-N-F", "grown-N-F-three", "random-N", "states-N")
 """The names of our own truths, with letters for numbers; `NAMES` has those of others."""
+NETWORKS = ("asia", "cancer", "earthquake", "survey", "sachs", "child", "insurance", "alarm")
+"""The bundled networks of the bnlearn repository, from 5 to 37 variables."""
+NAMES = (
+    "ldag-10",
+    "cstree-8",
+    "boolean-5",
+    *(f"bnlearn-{name}" for name in NETWORKS),
+    *(f"bnlearn-{name}-values" for name in NETWORKS),
+    "coronary",
+    "women-math-pairs",
+)
 GROUP = 5
 """The size of the largest group, as in the paper."""
 FEWEST, MOST, MOST_FLAGS = 6, 30, 3
@@ -77,6 +86,8 @@ def truth(name: str) -> Model:
         raise ContextwiseError(f"{name!r}: expected a number after #, as in paper#3")
     rng = np.random.default_rng([1, crc32(kind.encode()), int(number or 0)])
     if kind in NAMES:
+        from contextwise.truths.outside import outside_truth  # here, as it loads much
+
         return outside_truth(kind, number, rng)
     if match := re.fullmatch(r"random-(\d+)", kind):
         _check_size(name, int(match[1]))
@@ -198,6 +209,8 @@ def _states(count: int, rng: np.random.Generator) -> Model:
             factors.append(Factor(tuple(sorted(scope)), table.transpose(np.argsort(scope))))
         else:
             factors.append(Factor(pair, table))
+    from contextwise.convert.from_values import by_values  # here, as it loads much
+
     return by_values(log_linear(Domain.of_cardinalities(cards), factors))
 
 

@@ -48,18 +48,6 @@ from contextwise.models.factors import Factor, log_linear
 from contextwise.models.structure import LogLinear, Model
 from contextwise.support.arrays import IntArray
 
-NETWORKS = ("asia", "cancer", "earthquake", "survey", "sachs", "child", "insurance", "alarm")
-"""The bundled networks of the bnlearn repository, from 5 to 37 variables."""
-NAMES = (
-    "ldag-10",
-    "cstree-8",
-    "boolean-5",
-    *(f"bnlearn-{name}" for name in NETWORKS),
-    *(f"bnlearn-{name}-values" for name in NETWORKS),
-    "coronary",
-    "women-math-pairs",
-)
-
 PARENTS: dict[int, list[int]] = {
     1: [],
     2: [1],
