@@ -251,7 +251,10 @@ def analyse(
     unfinished = [f"{plural(pairs.unfinished, 'pair')} not tested"] if pairs.unfinished else []
     unfinished += [f"{plural(late, 'test')} of equal association"] if late else []
     configured = as_learner(DEFAULT_LEARNER if learner is None else learner)
-    structure, again = _learn(data, configured, effort)
+    if unfinished:  # by the time limit or Ctrl-C
+        structure, again = Structure(data.domain), ["the learner not started"]
+    else:
+        structure, again = _learn(data, configured, effort)
     unfinished += again
     evidence = _judged(structure, data, pairs, bool(unfinished), effort)
     halves = None
@@ -424,6 +427,11 @@ def _check(data: Data, outcome: str | None) -> None:
         if (counts > 0).sum() > 1
     ]
     if outcome is not None:
+        if outcome in data.decisions.get("dropped", ()):
+            raise DomainError(
+                f"{outcome!r} was left out as a column of names or numbers of rows, so it cannot "
+                f"be the outcome; choose another, or cut numbers into bins: --bins {outcome}=4"
+            )
         data.domain.position(outcome)
     if len(data) < FEWEST_ROWS:
         raise DomainError(
