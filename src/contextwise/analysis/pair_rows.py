@@ -51,8 +51,8 @@ def state_order(data: Data, name: str) -> list[int]:
 def is_scale(states: Sequence[str]) -> bool:
     """Check for numbers or bins: ``20-24``, ``2019``, ``<20``, or ``up to 25``.
 
-    >>> is_scale(["<20", "20-24", "65+"]), is_scale(["site 1", "site 2"])
-    (True, False)
+    >>> is_scale(["<20", "20-24", "65+"]), is_scale(["site 1", "site 2"]), is_scale(["1st", "2nd"])
+    (True, False, False)
     """
-    numbers = all(re.match(r"\s*[<≤>≥]?\s*-?\d", state) for state in states)
+    numbers = all(re.match(r"\s*[<≤>≥]?\s*-?\d+([.,]\d+)?(?![\w.])", state) for state in states)
     return numbers or states[0].startswith("up to ")

@@ -169,8 +169,9 @@ class Lines:
         if len(names) > 1:
             for y, g in spread_out(ends, 14.0):
                 shapes.append(text(names[g], (right + 14, y), f"t n{g + 1}", "start"))
-            if len(self.states[-1]) <= 4:  # else its last state needs the room
-                shapes.append(text(beside[-1], (right + 14, bottom + 16), "t", "start"))
+            after = right + max(14.0, 5 + 3.3 * len(self.states[-1]))
+            if after + 6.6 * len(beside[-1]) <= WIDTH:
+                shapes.append(text(beside[-1], (after, bottom + 16), "t", "start"))
         every = -(-len(self.states) // 7)
         most = max(3, int(every * step / 7.4))
         for k in range(0, len(self.states), every):

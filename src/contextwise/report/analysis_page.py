@@ -74,12 +74,14 @@ def page_of_analysis(
 ) -> str:
     """Return the page of an analysis as HTML."""
     release = version("contextwise")
+    differing = difference_cards(analysis)
+    lines_open = min(MOST_CARDS, 1 + max(0, MOST_CARDS - len(differing)))
     main = tag(
         "main",
         _header(analysis, release, made or date.today()),
         _answer_table(analysis),
-        _cards("Over the states", _lines_lede(analysis), line_cards(analysis)),
-        _cards("Where the association differs", _where_lede(analysis), difference_cards(analysis)),
+        _cards("Over the states", _lines_lede(), line_cards(analysis), lines_open),
+        _cards("Where the association differs", _where_lede(analysis), differing),
         _groups(analysis),
         _all_pairs(analysis),
         _data(analysis),
@@ -231,18 +233,18 @@ def _drawn_row(table: Table, row: Sequence[Cell], scale: Scale) -> Markup:
 # -- where it differs, and all pairs ---------------------------------------------------------------
 
 
-def _cards(title: str, lede: Markup | None, cards: list[Card]) -> Markup | None:
+def _cards(title: str, lede: Markup, cards: list[Card], most: int = MOST_CARDS) -> Markup | None:
     if not cards:
         return None
-    shown = tag("div", *map(card_html, cards[:MOST_CARDS]), class_="cards")
-    rest = cards[MOST_CARDS:]
+    shown = tag("div", *map(card_html, cards[:most]), class_="cards")
+    rest = cards[most:]
     more = None
     if rest:
         more = folded(f"{len(rest)} more", tag("div", *map(card_html, rest), class_="cards"))
     return section(title, lede, shown, more)
 
 
-def _lines_lede(analysis: Analysis) -> Markup:
+def _lines_lede() -> Markup:
     text = "Standardised shares over the states of ordered variables, with 95 % intervals."
     return tag("p", text, class_="lede")
 
