@@ -203,7 +203,15 @@ def test_contradictions_come_first_with_effect_and_place(rows: pandas.DataFrame)
     found = cw.check("dag { C -> B; C -> A }", pandas.DataFrame({"A": a, "B": b, "C": c}))
     (wrong,) = found.contradicted
     assert (set(wrong.pair), wrong.context) == ({"A", "B"}, "C")
-    assert "differs by C" in str(found)
+    (place,) = found.places
+    signs = [
+        np.sign(effect.estimate)
+        for part in place.states
+        for effect in part.effects
+        if effect.kind == "difference"
+    ]
+    assert sorted(signs) == [-1, 1]
+    assert "A–B differs by C: " in str(found)
 
 
 def test_hidden_variables_and_columns_that_are_not_in_the_graph(rows: pandas.DataFrame) -> None:

@@ -8,7 +8,7 @@ drawn from the fitted structure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, log
@@ -24,6 +24,8 @@ from contextwise.evidence.blanket_tests import evaluate_claims
 from contextwise.evidence.claim_tests import is_plain_graph, judge_claims
 from contextwise.evidence.counted_rows import CountedRows
 from contextwise.evidence.independence_test import DECIDE_BY_TEST, check_level
+from contextwise.evidence.pair_records import Interaction
+from contextwise.evidence.row_tests import RowTests
 from contextwise.formats import ModelLike
 from contextwise.independence.claims import REGIONS
 from contextwise.models.directions import graph_over
@@ -47,6 +49,9 @@ if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
 
 __all__ = ["Check", "check"]
+
+MOST_PLACES = 5
+"""Contradicted associations that are shown in each state of the variable they differ by."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,7 @@ class Check(Printed):
     is_graph: bool = False  #: the model is a graph: each pair has one claim at most
     hidden: tuple[str, ...] = ()  #: variables of the graph that the rows lack
     notes: tuple[str, ...] = ()  #: how the rows of a graph were read
+    places: tuple[Interaction, ...] = ()  #: where contradicted associations of a graph differ
 
     @property
     def claims(self) -> tuple[ClaimEvidence, ...]:
@@ -254,6 +260,8 @@ def check(
         deadline=effort.deadline,
         dependencies=dependencies,
     )
+    if about["is_graph"]:
+        about["places"] = tuple(_places(evidence, data, effort.deadline))
     result = Check(structure.domain, evidence, model=model, **about)
     if overall:
         require_features(structure, "the overall test")
@@ -261,6 +269,16 @@ def check(
         test = partial(_statistic, structure, sorted(tested), regions, effort.deadline)
         return replace(result, overall=_overall(test, structure, data, seed, overall, effort))
     return result
+
+
+def _places(evidence: Evidence, data: Data, deadline: Deadline) -> Iterator[Interaction]:
+    """Yield the contradicted associations that differ by a variable, in each of its states."""
+    differing = [claim for claim in evidence.contradicted if claim.context][:MOST_PLACES]
+    tests = RowTests(data) if differing else None
+    for claim in differing:
+        if tests is not None and deadline.left() != 0:
+            held = [name for name in claim.given if name != claim.context]
+            yield tests.same(claim.pair, claim.context, held)
 
 
 def _first_pairs(claims: Sequence[ClaimEvidence]) -> str:

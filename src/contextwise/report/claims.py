@@ -25,10 +25,12 @@ from contextwise.models.notation import in_words, quoted
 from contextwise.models.pair_regions import Claim, Kind
 from contextwise.models.structure import Model
 from contextwise.report.parts import TOP, Cell, Note, PairName, Part, Style, Table, table
+from contextwise.support import words
 from contextwise.support.formatting import listed, name, plural
 
 if TYPE_CHECKING:
     from contextwise.evidence.model_check import Check
+    from contextwise.evidence.pair_records import Interaction
 
 HEADS: dict[str, Style] = {
     "pair": "name",
@@ -208,15 +210,43 @@ UNSEEN = "The rows must be independent observations, and not those that the mode
 def check_parts(check: Check, *, top: int = TOP) -> list[Part]:
     """Show the verdict, the claims that rows contradict, and what else they could have shown."""
     parts: list[Part] = [Note("verdict", check.verdict)]
-    if check.is_graph:
-        tables = evidence_parts(check.evidence, top=top, titles=OF_GRAPH)[2:]
-        return [*parts, *_graph_notes(check), *tables]
     if check.overall is not None:
         simulated = plural(len(check.overall.simulated), "simulated data set")
         how = "" if check.overall.exact else " Gibbs sampling drew them, which is not exact."
         text = "Overall test: the sum of -log p over all claims of independence, compared with "
         parts.append(Note("overall", f"{text}{simulated}.{how}"))
-    return [*parts, *evidence_parts(check.evidence, top=top)[1:]]
+    if not check.is_graph:
+        return [*parts, *evidence_parts(check.evidence, top=top)[1:]]
+    notes = [Note("rows", SEEN, warns=True)] * check.evidence.seen_by_learner
+    tables = evidence_parts(check.evidence, top=top, titles=OF_GRAPH)[2:]
+    first = int(bool(top and check.contradicted))
+    places = map(place_table, check.places if top else ())
+    return [*parts, *notes, *_graph_notes(check), *tables[:first], *places, *tables[first:]]
+
+
+def place_table(place: Interaction) -> Table:
+    """Show the largest difference of a pair in each state of the variable that it differs by."""
+    rows: list[tuple[str, ...]] = []
+    heads = ("", "")
+    for part in place.states:
+        differences = [each for each in part.effects if each.kind == "difference"]
+        if not differences:
+            rows.append((name(part.state, 24), f"{part.rows:,.0f}", "–", "–", "too few rows"))
+            continue
+        largest = max(differences, key=lambda each: abs(each.estimate))
+        of_kind = (each for each in part.effects if each.kind == "share")
+        shares = {each.at: each.estimate for each in of_kind if each.state == largest.state}
+        ends = (largest.at, largest.reference)
+        interval = words.between(largest.low, largest.high, words.points)
+        text = f"{words.points(largest.estimate)} ({interval})"
+        cells = [f"{words.percent(shares[end])} ({name(end, 24)})" for end in ends]
+        heads = largest.of, largest.state
+        rows.append((name(part.state, 24), f"{part.rows:,.0f}", *cells, f"{text} points"))
+    pair = "–".join(name(quoted(each), 24) for each in place.pair)
+    title = f"{pair} differs by {name(quoted(place.by), 24)}: {name(quoted(heads[0]), 24)} is "
+    columns: dict[str, Style] = {name(quoted(place.by), 24): "text", "rows": "text"}
+    columns |= {"share": "text", "against": "text", "difference": "text"}
+    return table(f"{title}{name(heads[1], 24)}", columns, rows, "places")
 
 
 def _graph_notes(check: Check) -> Iterator[Part]:
