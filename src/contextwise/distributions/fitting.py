@@ -188,6 +188,8 @@ def fit(
             loss = _Likelihood(structure, rows, counts)
             best = _by_likelihood(loss, penalty, progress=progress, **search)
         else:
+            import scipy.linalg  # noqa: F401 (so that its threads are limited, too)
+
             losses = Conditionals.of(structure.features, rows).loss(counts)
             with one_thread():
                 best = minimise(losses, penalty, progress=progress, **search)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
@@ -45,19 +46,20 @@ def one_thread() -> AbstractContextManager[Any]:
     More threads wait for each other longer than they work on small matrices, and the way in which
     they split a sum changes its last bits.
     """
-    pools = _thread_pools()
+    pools = _thread_pools("scipy.linalg" in sys.modules)
     return pools.limit(limits=1, user_api="blas") if pools else nullcontext()
 
 
 @cache
-def _thread_pools() -> Any:
-    """Return what sets the threads of libraries; finding them takes milliseconds."""
+def _thread_pools(with_scipy: bool) -> Any:
+    """Return what sets the threads of the libraries that are loaded; SciPy has its own BLAS.
+
+    Finding them takes milliseconds, and loading SciPy's longer: who uses it imports it before.
+    """
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
         return None
-    import scipy.linalg  # noqa: F401 (only loaded libraries are found; SciPy has its own BLAS)
-
     return ThreadpoolController()
 
 
