@@ -216,3 +216,13 @@ def test_rows_that_are_too_few_do_not_show_that_there_is_nothing() -> None:
     untested = replace(result, pairs=replace(result.pairs, pairs=pairs))
     assert title_sentence(untested) == "What goes with v2 could not be tested with these 12 rows."
     assert "Nothing varies in same" in " ".join(cautions(result))
+
+
+def test_an_association_without_a_difference_has_a_number() -> None:
+    known = titanic()
+    few = tuple(
+        replace(e, effects=tuple(replace(f, rows=10.0) for f in e.effects)) for e in known.pairs
+    )
+    rare = replace(known, pairs=replace(known.pairs, pairs=few), interactions=())
+    shown = next(part for part in parts_of(rare) if getattr(part, "key", "") == "outcome")
+    assert all(re.search(r"V 0\.\d\d \(0\.\d\d to", str(row[-1])) for row in shown.rows)  # type: ignore[union-attr]

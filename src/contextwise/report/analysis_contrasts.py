@@ -125,6 +125,12 @@ def odds_of(evidence: PairEvidence, difference: PairEffect) -> PairEffect | None
     return None
 
 
+def step_of(evidence: PairEvidence) -> PairEffect | None:
+    """Return the odds ratio per step of an ordered variable, which rests on all rows."""
+    steps = (e for e in evidence.effects if e.kind == "odds ratio per step" and not e.at)
+    return next((e for e in steps if e.state and e.rows >= FEWEST_ROWS_QUOTED), None)
+
+
 # -- an association in each state of a third variable ----------------------------------------------
 
 

@@ -23,6 +23,7 @@ from contextwise.evidence.pair_records import (
 from contextwise.models.evidence import ClaimEvidence
 from contextwise.models.notation import in_words
 from contextwise.report.analysis_answer import (
+    NOT_ON_AVERAGE,
     change_start,
     change_text,
     contrasts,
@@ -41,6 +42,7 @@ from contextwise.report.analysis_contrasts import (
     Contrast,
     effect_by_state,
     shares_of,
+    step_of,
 )
 from contextwise.report.analysis_drawings import (
     Lines,
@@ -128,15 +130,14 @@ def outcome_table(analysis: Analysis) -> Table:
     for each in in_order(analysis, (e for e in shown_pairs(analysis) if e not in hidden)):
         contrast = _contrast(analysis, each)
         name = other(each.pair, analysis.outcome)
-        if contrast is None:
-            shares = difference = odds = None
-            span = ""
-        else:
+        shares = difference = None
+        span, ratio = "", step_of(each) if contrast is None else contrast.odds
+        if contrast is not None:
             span = f"{contrast.first.at} → {contrast.last.at}"
             ends = f"{percent(contrast.first.estimate)} → {percent(contrast.last.estimate)}"
             shares = ends if event else f"{contrast.difference.state}: {ends}"
             difference = spread_of(contrast.difference, analysis.smallest_count)
-            odds = spread_of(contrast.odds, analysis.smallest_count) if contrast.odds else None
+        odds = spread_of(ratio, analysis.smallest_count) if ratio else None
         p = None if each.p is None else each.adjusted
         verdict = judged(analysis, each, contrast)
         rows.append([name, span, shares, difference, difference, odds, p, verdict])
@@ -167,14 +168,35 @@ def analysis_event(analysis: Analysis) -> str:
     return states.pop() if len(states) == 1 else ""
 
 
-def judged(analysis: Analysis, evidence: PairEvidence, contrast: Contrast | None = None) -> Judged:
-    """Return the verdict about a pair with what limits it; with a contrast, in its points."""
-    differing = analysis.differing(*evidence.pair)
+def judged(analysis: Analysis, evidence: PairEvidence, contrast: Contrast | None) -> Judged:
+    """Return the verdict about a pair with what limits it; V, if its row has no difference."""
+    note, verdict = differs_note(analysis, evidence), evidence.verdict
+    if verdict == "no association shown" and contrast is not None:
+        if not any(analysis.differing(*evidence.pair)):
+            most = max(-contrast.difference.low, contrast.difference.high)
+            note = Phrase(f"at most {plural(round(100 * most), 'point')}")
+    elif contrast is None and evidence.v is not None and verdict in VERDICTS[:3]:
+        note = Phrase(note, "; " if note else "", f"V {_strength(evidence)}")
+    return Judged(verdict, note)
+
+
+def differs_note(analysis: Analysis, evidence: PairEvidence) -> Phrase:
+    """Say what limits a verdict, such as the third variables between whose states it differs."""
+    differing = list(analysis.differing(*evidence.pair))
     by = dict.fromkeys(({*each.pair, each.by} - {*evidence.pair}).pop() for each in differing)
-    if evidence.verdict == "no association shown" and contrast is not None and not by:
-        most = max(-contrast.difference.low, contrast.difference.high)
-        return Judged(evidence.verdict, Phrase(f"at most {plural(round(100 * most), 'point')}"))
-    return Judged(evidence.verdict, verdict_note(evidence, list(by)))
+    note = verdict_note(evidence, list(by))
+    if not by or evidence.verdict != NOT_ON_AVERAGE:
+        return note
+    least = min((each.adjusted for each in differing if each.adjusted is not None), default=None)
+    return Phrase(note, f" ({p_is(least)} corrected)")
+
+
+def _strength(evidence: PairEvidence) -> Spread | None:
+    """Return V with its interval as a cell."""
+    v, low, high = evidence.v, evidence.v_low, evidence.v_high
+    if v is None or low is None or high is None:
+        return None
+    return Spread(v, low, high, evidence.crude_v, "V", evidence.v_approximate)
 
 
 def pairs_table(
@@ -184,11 +206,10 @@ def pairs_table(
     chosen = list(pairs)
     rows = []
     for each in chosen if top is None else chosen[:top]:
-        v = None
-        if each.v is not None and each.v_low is not None and each.v_high is not None:
-            v = Spread(each.v, each.v_low, each.v_high, each.crude_v, "V", each.v_approximate)
+        v = _strength(each)
         p = None if each.p is None else each.adjusted
-        rows.append((PairName(*each.pair), v, v, each.crude_v, p, judged(analysis, each)))
+        verdict = Judged(each.verdict, differs_note(analysis, each))
+        rows.append((PairName(*each.pair), v, v, each.crude_v, p, verdict))
     left = len(chosen) - len(rows)
     more = f" ({left} more)" if left else ""
     columns: dict[str, Style] = {"pair": "name", "plot": "plot", "V": "score", "crude V": "mean"}
