@@ -20,7 +20,6 @@ import contextwise
 from contextwise import _HOMES
 from contextwise.data.options import FLAGS
 from contextwise.errors import ContextwiseError
-from contextwise.evidence.independence_test import DECIDE_BY_TEST
 from contextwise.learning import LEARNERS, learner_named
 
 
@@ -179,11 +178,6 @@ def test_every_learner_is_in_the_import_rule_of_siblings() -> None:
     modules = {entry.module for entry in LEARNERS.values()}
     chooses_among_siblings = "best_of_two"
     assert siblings == {f"contextwise.learning.{m}" for m in modules - {chooses_among_siblings}}
-
-
-def test_the_learners_that_decide_by_the_test_of_evidence_are_named_there() -> None:
-    deciding = {name for name in LEARNERS if learner_named(name).decides_by_test}
-    assert set(DECIDE_BY_TEST) == deciding
 
 
 @pytest.mark.parametrize("name", LEARNERS)

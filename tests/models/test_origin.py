@@ -27,6 +27,7 @@ LEARNED = st.builds(
     fingerprint=TEXTS,
     version=TEXTS,
     finished=st.booleans(),
+    by_test=st.booleans(),
 )
 READINGS = st.fixed_dictionaries({}, optional={"dropped": st.lists(TEXTS), "missing": TEXTS})
 ORIGINS = st.builds(
@@ -78,6 +79,8 @@ def test_no_word_decides_whether_the_learner_saw_the_rows(learner: str, tmp_path
     told = replace(read.origin, description=f"learned by mpl() of us (fingerprint {fingerprint})")
     edited = cw.Structure(read.domain, read.features, origin=told)
     assert read.origin.learner == edited.origin.learner == learner
+    assert read.origin.learned
+    assert read.origin.learned.by_test == (learner == "gsmn")
     results = [cw.check(model, ROWS) for model in (learned, read, edited)]
     assert [found.evidence.seen_by_learner for found in results] == [True] * 3
     assert results[0].evidence == results[1].evidence == results[2].evidence

@@ -45,9 +45,6 @@ from contextwise.errors import DomainError
 from contextwise.evidence.counted_rows import CountedRows
 from contextwise.support.arrays import BoolArray, FloatArray, IntArray
 
-DECIDE_BY_TEST = ("csgs", "cspc", "gsmn")
-"""The learners that decide by this test."""
-
 
 @dataclass(frozen=True)
 class DecisionRule:

@@ -23,7 +23,7 @@ from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.evidence.blanket_tests import evaluate_claims
 from contextwise.evidence.claim_tests import is_plain_graph, judge_claims
 from contextwise.evidence.counted_rows import CountedRows
-from contextwise.evidence.independence_test import DECIDE_BY_TEST, check_level
+from contextwise.evidence.independence_test import check_level
 from contextwise.evidence.pair_records import Interaction
 from contextwise.evidence.row_tests import RowTests
 from contextwise.formats import ModelLike
@@ -226,6 +226,7 @@ def check(
         model = whole = graph_over(whole, data.domain)
     else:
         data = as_data(rows, whole.domain, following(whole))
+    learned = whole.origin.learned
     seen = whole.origin.saw(data.fingerprint)
     question = pose([model], pairs=pairs, variables=variables, context=context)
     (structure,) = question.structures
@@ -256,7 +257,7 @@ def check(
         regions=regions,
         effort=effort,
         seen_by_learner=seen,
-        used_by_learner=seen and whole.origin.learner in DECIDE_BY_TEST,
+        used_by_learner=seen and learned is not None and learned.by_test,
         deadline=effort.deadline,
         dependencies=dependencies,
     )

@@ -285,6 +285,7 @@ _DOCUMENT = {
         "version": _TEXT,
         "finished": _FLAG,
         "reason?": _TEXT,
+        "by_test?": _FLAG,
     },
     "data?": {
         "dropped?": [_TEXT],

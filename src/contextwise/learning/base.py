@@ -286,6 +286,7 @@ class Learner:
             fingerprint=data.fingerprint,
             version=version_of("contextwise"),
             finished=self.finished_,
+            by_test=self.decides_by_test,
         )
         return Origin(learned=learned, reading=dict(data.decisions), directed=directed)
 

@@ -44,6 +44,7 @@ class LearnedBy(NamedTuple):
     version: str = ""  # of contextwise
     finished: bool = True  # False if a time limit or Ctrl-C stopped the learner
     reason: str = ""  # why it was chosen; empty if the user named it
+    by_test: bool = False  # it claims independence where its own test finds no dependence
 
     @property
     def sentence(self) -> str:
