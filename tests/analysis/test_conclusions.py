@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from contextwise import Domain
+from analyses import analysed
+from analyses import chain as analysed_chain
+from contextwise import Domain, Structure
 from contextwise.analysis import conclusions
-from contextwise.analysis.conclusions import Analysis, analyse
+from contextwise.analysis.conclusions import MOST_VARIABLES, Analysis, analyse, analysis_of
 from contextwise.data.rows import Data
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.evidence.pair_tester import PairTester
-from contextwise.support.arrays import IntArray
+from contextwise.support.arrays import FloatArray, IntArray
+from contextwise.support.effort import Effort
 
 
 def chain(seed: int = 1, rows: int = 400, variables: int = 5) -> IntArray:
@@ -109,3 +113,64 @@ def test_verdicts_depend_on_neither_order_names_learner_nor_seed(seed: int) -> N
     domain = Domain({f"v{k}": ["z", "y"] for k in order})
     turned = facts(analyse(Data(domain, 1 - codes[:, order]), resamples=0, learner="independent"))
     assert turned == first
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (np.zeros((9, 2)), "9 rows: too few to show any association"),
+        (np.zeros((30, 3)), "0 usable columns .v0, v1, v2 never vary."),
+        (np.eye(30, 2), None),
+    ],
+)
+def test_rows_that_can_show_nothing_are_refused(rows: FloatArray, message: str | None) -> None:
+    data = Data(Domain.of_cardinalities([2] * rows.shape[1]), rows.astype(np.int64))
+    if message is None:
+        assert len(analysed(data).pairs) == 1
+        return
+    with pytest.raises(DomainError, match=message):
+        analysed(data)
+
+
+def test_too_many_columns_and_an_unknown_outcome_are_refused_before_the_work() -> None:
+    with pytest.raises(TooLargeError, match="choose some with --columns"):
+        analysed(analysed_chain(MOST_VARIABLES + 1, rows=20))
+    with pytest.raises(ContextwiseError, match="unknown variable 'v9'"):
+        analysed(analysed_chain(3), outcome="v9")
+
+
+def test_neighbours_in_a_chain_are_associated_and_others_are_not() -> None:
+    found = analysed(analysed_chain(4))
+    assert {each.pair for each in found.pairs if each.verdict == "associated"} == {
+        ("v0", "v1"),
+        ("v1", "v2"),
+        ("v2", "v3"),
+    }
+    assert found.found
+    assert len(found.records()) == len(found.to_frame()) == 6
+
+
+def test_the_pairs_of_an_outcome_come_first_and_are_asked_about() -> None:
+    found = analysed(analysed_chain(4), outcome="v1")
+    assert ["v1" in each.pair for each in found.pairs] == [True] * 3 + [False] * 3
+    assert found.asked == "pairs with the outcome"
+    assert found.outcome == "v1"
+
+
+def test_a_given_model_keeps_its_evidence_only_about_these_rows() -> None:
+    data, others = analysed_chain(3), analysed_chain(3, rows=300)
+    model = Structure(data.domain, ["v0=1 & v1=1"])
+    first = analysis_of(model, data, "rows.csv", Effort.of(None))
+    assert not first.found
+    again = analysis_of(first.structure, data, "rows.csv", Effort.of(None))
+    assert again.evidence is first.evidence
+    fresh = analysis_of(first.structure, others, "others.csv", Effort.of(None))
+    assert fresh.evidence.fingerprint == others.fingerprint != data.fingerprint
+    assert "v1–v2" in str({claim.sentence for claim in fresh.evidence.contradicted})
+
+
+def test_no_time_leaves_pairs_unfinished_and_says_so() -> None:
+    data = analysed_chain(4)
+    found = analysis_of(Structure(data.domain), data, "rows.csv", Effort.of(0.0))
+    assert found.unfinished
+    assert replace(found, unfinished=()).unfinished == ()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from contextwise import Domain
 from contextwise.analysis.conclusions import analyse
 from contextwise.data.rows import Data, as_data
-from contextwise.evidence.pair_records import PairEffect, PairEvidence
-from contextwise.evidence.pair_verdicts import corrected
+from contextwise.evidence.pair_records import Interaction, PairEffect, PairEvidence
+from contextwise.evidence.pair_verdicts import corrected, corrected_interactions
 from contextwise.evidence.row_tests import RowTests
 
 UNKNOWN = "could not be tested"
@@ -97,3 +99,39 @@ def test_differences_are_part_of_the_verdicts_of_an_analysis() -> None:
     data = as_data(np.column_stack([a, b, c]), Domain(dict.fromkeys("abc", 2)))
     found = analyse(data, learner="mpl", resamples=0)
     assert {each.verdict for each in found.pairs} == {"associated, not on average"}
+
+
+def pair_of(p: float | None, name: str = "B", **more: Any) -> PairEvidence:
+    return PairEvidence(("A", name), "no association shown", p, None, "", **more)
+
+
+def test_the_family_is_corrected_by_holm_and_what_it_takes_away_is_suggestive() -> None:
+    pairs = [pair_of(0.04, "B"), pair_of(0.01, "C"), pair_of(0.9, "D")]
+    judged = corrected(pairs, "3 pairs")
+    assert [each.adjusted for each in judged] == pytest.approx([0.08, 0.03, 0.9])
+    assert [each.verdict for each in judged] == [
+        "suggestive",
+        "associated",
+        "no association shown",
+    ]
+    assert {each.family for each in judged} == {"3 pairs"}
+
+
+def test_tests_that_were_not_made_count_in_the_family() -> None:
+    assert corrected([pair_of(0.01)], "10 pairs", size=10)[0].adjusted == pytest.approx(0.1)
+    both = corrected([pair_of(0.01), pair_of(None, "C")], "2 pairs")
+    assert both[0].adjusted == pytest.approx(0.02)
+    assert both[1].adjusted is None
+
+
+def test_a_triple_is_one_interaction_however_often_it_is_listed() -> None:
+    def asked(first: str, second: str, by: str, p: float | None) -> Interaction:
+        return Interaction((first, second), by, "no difference shown", p, None, "")
+
+    triple = [asked("A", "B", "C", 0.01), asked("A", "C", "B", 0.01)]
+    found = corrected_interactions(
+        [*triple, asked("A", "B", "D", 0.04), asked("A", "B", "E", None)], "4 triples", 4, 0.05
+    )
+    assert [each.adjusted for each in found[:3]] == pytest.approx([0.04, 0.04, 0.12])
+    assert [each.verdict for each in found[:3]] == ["differs", "differs", "suggestive"]
+    assert found[3].adjusted is None

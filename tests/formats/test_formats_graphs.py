@@ -100,7 +100,9 @@ def test_the_ends_of_an_edge_as_dot_draws_them() -> None:
     with pytest.raises(ParseError, match="has a circle"):
         drawn("odot", "normal")
     with pytest.warns(FormatWarning, match="age <-> ill: read as a hidden common cause"):
-        assert drawn("normal", "normal").directions.confounded == {(0, 1)}
+        directions = drawn("normal", "normal").directions
+    assert directions is not None
+    assert directions.confounded == {(0, 1)}
 
 
 def test_a_partly_directed_graph_has_the_pairs_of_its_dags() -> None:

@@ -11,38 +11,18 @@ import pytest
 from contextwise.analysis.conclusions import Analysis, analyse
 from contextwise.evidence.pair_records import (
     Interaction,
-    PairEffect,
     PairEvidence,
     StateEffects,
-    Verdict,
 )
 from contextwise.report.analysis_answer import (
     evidence_sentence,
-    interaction_sentence,
     next_sentences,
     title_sentence,
     verdict_note,
 )
 from contextwise.report.analysis_contrasts import contrast_of, effect_by_state
 from contextwise.support.words import Name, Phrase, p_text, percent, points, ratio
-
-
-def effect(kind: str, at: str, reference: str, estimate: float, **more: Any) -> PairEffect:
-    numbers = {"low": estimate - 0.05, "high": estimate + 0.05, "crude": estimate, "rows": 100.0}
-    fields = {"of": "ill", "by": "age", "state": "yes", **numbers, **more}
-    return PairEffect(kind=kind, at=at, reference=reference, estimate=estimate, **fields)  # type: ignore[arg-type]
-
-
-def evidence(verdict: Verdict = "associated", **more: Any) -> PairEvidence:
-    effects = (
-        effect("odds ratio", "old", "young", 2.5),
-        effect("share", "young", "", 0.3),
-        effect("share", "old", "", 0.6),
-        effect("difference", "old", "young", 0.3),
-    )
-    fields = {"p": 0.0001, "adjusted": 0.0003, "family": "3 pairs", "effects": effects}
-    fields |= {"v": 0.25, "v_low": 0.2, "v_high": 0.3, "given": ("sex",), "could_show": 0.08}
-    return PairEvidence(("ill", "age"), verdict, **{**fields, **more})
+from told_effects import effect, evidence, told
 
 
 @cache
@@ -111,20 +91,6 @@ def test_states_with_few_rows_are_not_quoted() -> None:
     assert contrast_of(evidence(), least=101) is None
 
 
-def test_ordered_variables_go_from_end_to_end() -> None:
-    effects = (
-        *(effect("share", at, "", share) for at, share in zip("abc", (0.2, 0.7, 0.4), strict=True)),
-        effect("difference", "b", "a", 0.5),
-        effect("difference", "c", "a", 0.2),
-    )
-    found = contrast_of(evidence(effects=effects), ordered=["age"])
-    assert found is not None
-    assert found.last.at == "c"
-    unordered = contrast_of(evidence(effects=effects))
-    assert unordered is not None
-    assert unordered.last.at == "b"
-
-
 def test_each_verdict_has_its_sentence() -> None:
     assert evidence_sentence(evidence()) == (
         "ill and age are related given the other column as coded (p < 0.001, corrected for 3 "
@@ -153,10 +119,6 @@ def interaction(*values: float) -> Interaction:
         for k, value in enumerate(values)
     )
     return Interaction(("ill", "age"), "year", "differs", 0.001, 0.02, "2 tests", states=states)
-
-
-def told(each: Interaction) -> Phrase:
-    return interaction_sentence(effect_by_state(each), each.by)
 
 
 def test_a_difference_is_told_by_its_ends() -> None:
@@ -210,69 +172,6 @@ def test_a_phrase_keeps_its_names() -> None:
     phrase = Phrase("a ", Phrase("b ", Name("c")), ".")
     assert phrase == "a b c."
     assert [type(word) for word in phrase.words] == [str, str, Name, str]
-
-
-def test_the_interval_of_the_largest_difference_pays_for_the_choice() -> None:
-    effects = (
-        *(effect("share", at, "", share) for at, share in zip("abc", (0.2, 0.7, 0.4), strict=True)),
-        effect("difference", "b", "a", 0.5),
-        effect("difference", "c", "a", 0.2),
-        effect("odds ratio", "b", "a", 2.0, low=1.0, high=4.0),
-    )
-    found = contrast_of(evidence(effects=effects))
-    assert found is not None
-    assert found.candidates == 2
-    # 2.2414 is the quantile of 0.025 / 2, 1.95996 that of 0.025.
-    assert found.difference.high == pytest.approx(0.5 + 0.05 * 2.2414 / 1.95996, abs=1e-5)
-    assert found.odds is not None
-    assert found.odds.high == pytest.approx(2 * 2 ** (2.2414 / 1.95996), rel=1e-4)
-
-
-def test_what_is_not_shown_has_no_chosen_number() -> None:
-    assert contrast_of(evidence("could not be tested")) is None
-    assert contrast_of(evidence("no association shown")) is not None  # nothing to choose
-    more = effect("share", "mid", "", 0.4), effect("difference", "mid", "young", 0.1)
-    for verdict, has_one in (("no association shown", False), ("suggestive", True)):
-        found = contrast_of(evidence(verdict, effects=(*evidence().effects, *more)))  # type: ignore[arg-type]
-        assert (found is not None) == has_one
-
-
-def test_an_odds_ratio_belongs_to_the_states_of_its_row() -> None:
-    """Of an ordered outcome, too, whose odds ratios are per step between two states."""
-    effects = (
-        *(effect("share", at, "", share) for at, share in zip("abc", (0.2, 0.3, 0.7), strict=True)),
-        effect("odds ratio per step", "b", "a", 0.5, state=""),
-        effect("odds ratio per step", "c", "a", 4.0, state=""),
-        effect("odds ratio", "b", "a", 0.6),
-        effect("odds ratio", "c", "a", 5.0),
-        effect("difference", "b", "a", 0.1),
-        effect("difference", "c", "a", 0.5),
-    )
-    found = contrast_of(evidence(effects=effects))
-    assert found is not None
-    assert found.odds is not None
-    assert (found.odds.at, found.odds.estimate) == (found.difference.at, 5.0)
-    step = effect("odds ratio per step", "", "", 1.3)
-    stepped = contrast_of(evidence(effects=(step, *evidence().effects[1:])))
-    assert stepped is not None
-    assert stepped.odds == step
-
-
-def test_one_state_of_an_outcome_is_preferred() -> None:
-    def shares(state: str, change: float) -> tuple[PairEffect, ...]:
-        both = (("young", 0.3), ("old", 0.3 + change))
-        told = (effect("share", at, "", share, state=state) for at, share in both)
-        return (*told, effect("difference", "old", "young", change, state=state))
-
-    effects = (*shares("low", 0.4), *shares("mid", 0.2), *shares("high", 0.1))
-    for options, state in (
-        ({"event": "mid"}, "mid"),
-        ({"ordered": ["ill"]}, "high"),  # the highest of an ordered outcome
-        ({}, "low"),
-    ):
-        found = contrast_of(evidence(effects=effects), **options)
-        assert found is not None
-        assert found.difference.state == state
 
 
 def test_a_variable_that_nearly_is_the_outcome_does_not_lead() -> None:

@@ -6,46 +6,24 @@ import csv
 import re
 from dataclasses import replace
 from datetime import date
-from functools import cache
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from contextwise.analysis.conclusions import Analysis, analyse
+from analyses import analysed, chain, titanic
 from contextwise.data.rows import Data
 from contextwise.models.domain import Domain
 from contextwise.report import analysis_page
-from contextwise.report.analysis_answer import next_sentences, title_sentence
-from contextwise.report.analysis_notes import cautions, decisions, methods
+from contextwise.report.analysis_answer import title_sentence
+from contextwise.report.analysis_notes import cautions
 from contextwise.report.analysis_page import page_of_analysis
-from contextwise.report.html import notebook_html
 from contextwise.report.parts import parts_of
-from contextwise.report.text import as_latex
 
 HOSTILE = "<img src=x onerror=\"throw Error('run')\">"
+
 FORBIDDEN = r"\b(features?|scopes?|assertions?|bits|causes? |effect of|no effect|independent of)\b"
-
-
-def chain(variables: int, rows: int = 700, names: list[str] | None = None) -> Data:
-    """Return rows of a chain: each variable depends on the one before."""
-    rng = np.random.default_rng(variables)
-    columns = [rng.integers(0, 2, rows)]
-    for _ in range(variables - 1):
-        columns.append(np.where(rng.random(rows) < 0.8, columns[-1], 1 - columns[-1]))
-    labels = names or [f"v{k}" for k in range(variables)]
-    return Data(Domain(dict.fromkeys(labels, 2)), np.stack(columns, axis=1))
-
-
-def analysed(data: Any, **options: Any) -> Analysis:
-    return analyse(data, **{"resamples": 0, "learner": "mpl", **options})
-
-
-@cache
-def titanic(outcome: str | None = "survived") -> Analysis:
-    return analysed("titanic", outcome=outcome)
 
 
 def text_of(page: str) -> str:
@@ -88,16 +66,6 @@ def test_any_number_of_variables(variables: int, monkeypatch: pytest.MonkeyPatch
     assert page.count("<h1") == 1
 
 
-def test_every_variable_is_in_the_picture_also_an_isolated_one() -> None:
-    data = chain(3)
-    rng = np.random.default_rng(0)
-    rows = np.column_stack([data.rows, rng.integers(0, 2, len(data))])
-    domain = Domain({**dict.fromkeys(data.domain.names, 2), "alone": 2})
-    page = page_of_analysis(analysed(Data(domain, rows)))
-    nodes = re.findall(r'<g class="node"><title>([^<]*)', page)
-    assert nodes == [*data.domain.names, "alone"]
-
-
 def test_names_are_escaped() -> None:
     page = page_of_analysis(analysed(chain(4, names=["a", HOSTILE, "b & c", "'d'"]), outcome="a"))
     assert HOSTILE not in page
@@ -127,62 +95,9 @@ def test_small_counts_are_hidden(outcome: str | None) -> None:
     assert "687" in shown
 
 
-def test_decisions_have_the_option_that_changes_them(tmp_path: Any) -> None:
-    lines = ["age,ill,again"] + [
-        f"{20 + k % 50},{'yes' if (k * 7) % 50 > 20 + k % 5 else 'no'},{k % 3}" for k in range(300)
-    ]
-    file = tmp_path / "ages.csv"
-    file.write_text("\n".join(lines))
-    found = {topic: (text, option) for topic, text, option in decisions(analysed(str(file)))}
-    assert found["age"][1].startswith("--bins age=")
-    assert found["Rows"][0] == "300 used, all of the file."
-
-
-def test_at_most_five_cautions_apply() -> None:
-    told = cautions(titanic())
-    assert 1 <= len(told) <= 5
-    assert "not causes" in told[0]
-
-
-def test_two_columns_that_say_the_same_are_named() -> None:
-    data = chain(3)
-    rows = np.column_stack([data.rows, data.rows[:, 0]])
-    domain = Domain({**dict.fromkeys(data.domain.names, 2), "twin": 2})
-    for outcome, dropped in ((None, "twin"), ("twin", "v0"), ("v0", "twin")):
-        result = analysed(Data(domain, rows), outcome=outcome)
-        told = " ".join([*next_sentences(result), *cautions(result)])
-        assert "v0 and twin say nearly the same" in told
-        assert f"--drop {dropped}" in told
-
-
 def test_an_unfinished_analysis_says_so_first() -> None:
     stopped = replace(titanic(), unfinished=("2 pairs not tested",))
     assert cautions(stopped)[0] == "The analysis was stopped: 2 pairs not tested."
-
-
-def test_the_methods_are_true_of_this_analysis() -> None:
-    with_outcome, without = methods(titanic(), "1.0"), methods(titanic(None), "1.0")
-    assert "survived with each other variable" in with_outcome
-    assert "those of the outcome and the others apart" in with_outcome
-    assert "of each pair in 2,201 rows" in without
-    assert "weighted" not in without
-
-
-def test_notebooks_and_papers_have_the_same_table() -> None:
-    parts = parts_of(titanic())
-    html = notebook_html(parts)
-    assert "What goes with survived" in html
-    assert 'class="pl"' not in html  # plots need the style sheet of the page
-    latex = as_latex(parts)
-    assert r"\begin{tabular}" in latex
-    assert "plot" not in latex
-
-
-def test_subjects_and_weights_are_told() -> None:
-    data = chain(3, rows=400)
-    people = replace(data, subjects=np.repeat(np.arange(100), 4))
-    told = {topic: text for topic, text, _ in decisions(analysed(people))}
-    assert told["Subjects"].startswith("100 of ")
 
 
 def test_the_tables_of_the_page_are_files(tmp_path: Path) -> None:

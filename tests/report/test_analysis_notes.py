@@ -1,0 +1,57 @@
+"""Notes of a page: decisions, cautions, methods."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from analyses import analysed, chain, titanic
+from contextwise.data.rows import Data
+from contextwise.models.domain import Domain
+from contextwise.report.analysis_answer import next_sentences
+from contextwise.report.analysis_notes import cautions, decisions, methods
+
+
+def test_decisions_have_the_option_that_changes_them(tmp_path: Any) -> None:
+    lines = ["age,ill,again"] + [
+        f"{20 + k % 50},{'yes' if (k * 7) % 50 > 20 + k % 5 else 'no'},{k % 3}" for k in range(300)
+    ]
+    file = tmp_path / "ages.csv"
+    file.write_text("\n".join(lines))
+    found = {topic: (text, option) for topic, text, option in decisions(analysed(str(file)))}
+    assert found["age"][1].startswith("--bins age=")
+    assert found["Rows"][0] == "300 used, all of the file."
+
+
+def test_at_most_five_cautions_apply() -> None:
+    told = cautions(titanic())
+    assert 1 <= len(told) <= 5
+    assert "not causes" in told[0]
+
+
+def test_two_columns_that_say_the_same_are_named() -> None:
+    data = chain(3)
+    rows = np.column_stack([data.rows, data.rows[:, 0]])
+    domain = Domain({**dict.fromkeys(data.domain.names, 2), "twin": 2})
+    for outcome, dropped in ((None, "twin"), ("twin", "v0"), ("v0", "twin")):
+        result = analysed(Data(domain, rows), outcome=outcome)
+        told = " ".join([*next_sentences(result), *cautions(result)])
+        assert "v0 and twin say nearly the same" in told
+        assert f"--drop {dropped}" in told
+
+
+def test_the_methods_are_true_of_this_analysis() -> None:
+    with_outcome, without = methods(titanic(), "1.0"), methods(titanic(None), "1.0")
+    assert "survived with each other variable" in with_outcome
+    assert "those of the outcome and the others apart" in with_outcome
+    assert "of each pair in 2,201 rows" in without
+    assert "weighted" not in without
+
+
+def test_subjects_and_weights_are_told() -> None:
+    data = chain(3, rows=400)
+    people = replace(data, subjects=np.repeat(np.arange(100), 4))
+    told = {topic: text for topic, text, _ in decisions(analysed(people))}
+    assert told["Subjects"].startswith("100 of ")
