@@ -19,7 +19,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from contextwise.learning.base import FromFunction, Learner, learner_configuration
-from contextwise.learning.source_files import hash_of_files, source_files
+from contextwise.learning.imported_files import hash_of_files, source_files
 
 HASH = 8
 """The length of a hash in hexadecimal digits."""

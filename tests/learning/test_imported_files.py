@@ -10,7 +10,7 @@ import pytest
 
 from contextwise.learning import pair_blocks, trees
 from contextwise.learning.identity import source_hash
-from contextwise.learning.source_files import hash_of_files, source_files
+from contextwise.learning.imported_files import hash_of_files, source_files
 
 
 def test_helpers_and_compiled_modules_of_our_learners() -> None:
