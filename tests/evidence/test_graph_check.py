@@ -289,3 +289,15 @@ def test_all_pairs_of_a_graph_have_one_claim_at_most() -> None:
     text = f"dag {{ A B C D E F {' '.join(f'{a} -> {b}' for a, b in arcs)} }}"
     pairs = [frozenset(claim.pair) for claim in cw.check(text, rows).claims]
     assert sorted(map(sorted, pairs)) == sorted(map(sorted, combinations("ABCDEF", 2)))
+
+
+def test_the_report_of_a_graph_has_the_states_of_the_rows(
+    rows: pandas.DataFrame, tmp_path: Path
+) -> None:
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    (tmp_path / "graph.dagitty").write_text(DAGITTY)
+    page = tmp_path / "page.html"
+    words = ["report", str(tmp_path / "graph.dagitty"), "--check", str(tmp_path / "rows.csv")]
+    done = CliRunner().invoke(contextwise, [*words, "--out", str(page)])
+    assert done.exit_code == 0, done.output
+    assert "smoke" in page.read_text()

@@ -169,7 +169,11 @@ def _model_page(
     command = options.command_line(ctx)
     if check_rows is not None:
         options.refuse(ctx, ("top",), "has no effect on the page of one model with --check")
-        data = load_data(check_rows, scope.row_options, loaded)
+        is_graph = loaded.origin.unknown_states
+        data = load_data(check_rows, scope.row_options, loaded, for_graph=is_graph)
+        if is_graph:
+            structure = cw.models.structure.structure_of(loaded)
+            loaded = cw.models.directions.graph_over(structure, data.domain)
         result = cw.analysis.conclusions.analysis_of(loaded, data, title, Effort(deadline()))
         page = cw.report.analysis_page.page_of_analysis(result, command=command, model=model)
         return page, result.evidence.unfinished > 0

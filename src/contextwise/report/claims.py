@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from contextwise.comparison.confusion import ratio
@@ -23,8 +23,9 @@ from contextwise.models.evidence import (
 )
 from contextwise.models.notation import in_words, quoted
 from contextwise.models.pair_regions import Claim, Kind
-from contextwise.models.structure import Model
+from contextwise.models.structure import Model, structure_of
 from contextwise.report.parts import TOP, Cell, Note, PairName, Part, Style, Table, table
+from contextwise.report.pictures import arcs_of
 from contextwise.support import words
 from contextwise.support.formatting import listed, name, plural
 
@@ -218,7 +219,7 @@ def check_parts(check: Check, *, top: int = TOP) -> list[Part]:
     if not check.is_graph:
         return [*parts, *evidence_parts(check.evidence, top=top)[1:]]
     notes = [Note("rows", SEEN, warns=True)] * check.evidence.seen_by_learner
-    tables = evidence_parts(check.evidence, top=top, titles=OF_GRAPH)[2:]
+    tables = evidence_parts(check.evidence, top=top, graph=check.model)[2:]
     first = int(bool(top and check.contradicted))
     places = map(place_table, check.places if top else ())
     return [*parts, *notes, *_graph_notes(check), *tables[:first], *places, *tables[first:]]
@@ -261,24 +262,25 @@ def _graph_notes(check: Check) -> Iterator[Part]:
         yield Note("reading", f"The rows were read with: {'; '.join(check.notes)}.")
 
 
-def evidence_parts(
-    evidence: Evidence, *, top: int = TOP, titles: Mapping[str, str] = TITLES
-) -> list[Part]:
-    """Show the summary, the rows, tables of the claims by verdict, and what was left out."""
+def evidence_parts(evidence: Evidence, *, top: int = TOP, graph: Model | None = None) -> list[Part]:
+    """Show the summary, the rows, tables of the claims by verdict, and what was left out.
+
+    Of a ``graph``, the claims are called edges and independences.
+    """
     about = f"{plural(evidence.count, 'row')}. {SEEN if evidence.seen_by_learner else UNSEEN}"
     parts: list[Part] = [Note("verdict", evidence.summary)]
     parts.append(Note("rows", about, warns=evidence.seen_by_learner))
+    arcs = () if graph is None else arcs_of(structure_of(graph))
     tables = [
-        claims_table(title, evidence.with_verdict(verdict), top)
-        for verdict, title in titles.items()
+        claims_table(title, evidence.with_verdict(verdict), top, arcs)
+        for verdict, title in (TITLES if graph is None else OF_GRAPH).items()
         if top and evidence.with_verdict(verdict)
     ]
     parts += tables
     if evidence.contradicted:
-        parts.append(Note("meaning", MEANING if titles is TITLES else MEANING_OF_GRAPH))
+        parts.append(Note("meaning", MEANING if graph is None else MEANING_OF_GRAPH))
     if tables:
-        columns = COLUMNS if titles is TITLES else COLUMNS_OF_GRAPH
-        parts.append(Note("columns", columns))
+        parts.append(Note("columns", COLUMNS if graph is None else COLUMNS_OF_GRAPH))
     return [*parts, *_left_out(evidence)]
 
 
@@ -302,7 +304,12 @@ def _left_out(evidence: Evidence) -> Iterator[Part]:
         yield Note("unfinished", late, warns=True)
 
 
-def claims_table(title: str, claims: Sequence[ClaimEvidence], top: int = TOP) -> Table:
+def claims_table(
+    title: str,
+    claims: Sequence[ClaimEvidence],
+    top: int = TOP,
+    arcs: Collection[tuple[str, str]] = (),
+) -> Table:
     """Show the first ``top`` claims with their tests, one row each."""
     columns: dict[str, Style] = {"pair": "text", "when": "text", "given": "text"}
     columns |= {"rows": "text", "p": "p", "effect": "text", "could show": "mean"}
@@ -311,7 +318,7 @@ def claims_table(title: str, claims: Sequence[ClaimEvidence], top: int = TOP) ->
         del columns["when"]
     rows = (
         (
-            "–".join(name(quoted(v), 24) for v in claim.pair),
+            _pair_text(claim, arcs),
             *([name(in_words(claim.region), 48) or "always"] if has_regions else ()),
             name(", ".join(map(quoted, claim.given)), 32),
             f"{claim.rows:,}",
@@ -323,6 +330,16 @@ def claims_table(title: str, claims: Sequence[ClaimEvidence], top: int = TOP) ->
     )
     more = f" ({top:,} of {len(claims):,})" if len(claims) > top else ""
     return table(f"{title}{more}", columns, rows, "checked claims")
+
+
+def _pair_text(claim: ClaimEvidence, arcs: Collection[tuple[str, str]]) -> str:
+    """Write a pair, with an arrow if the claim is one of the arcs."""
+    first, second = (name(quoted(variable), 24) for variable in claim.pair)
+    if claim.dependent and claim.pair in arcs:
+        return f"{first} → {second}"
+    if claim.dependent and claim.pair[::-1] in arcs:
+        return f"{second} → {first}"
+    return f"{first}–{second}"
 
 
 def _effect(claim: ClaimEvidence) -> str:
