@@ -2,8 +2,56 @@
 
 from __future__ import annotations
 
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from contextwise.evidence.row_tests import RowTests
+from contextwise.evidence.same_association import exact_p
 from small_tables import data_of, rows_of
+
+TABLES = st.lists(st.integers(0, 3), min_size=8, max_size=8).map(
+    lambda cells: np.array(cells).reshape(2, 2, 2)
+)
+
+
+@given(TABLES)
+def test_the_exact_test_lists_all_tables_with_these_margins(table: np.ndarray) -> None:
+    """Each with the number of ways to give labelled observations such cells."""
+    chances: dict[bool, float] = {True: 0.0, False: 0.0}
+    observed = ways(table)
+    tables = 0
+    for free in range(-8, 9):
+        signs = np.array([(-1) ** sum(place) for place in product((0, 1), repeat=3)])
+        other = table + free * signs.reshape(2, 2, 2)
+        if other.min() < 0:
+            continue
+        assert all((other.sum(axis=k) == table.sum(axis=k)).all() for k in range(3))
+        chances[ways(other) <= observed * (1 + 1e-9)] += ways(other)
+        tables += 1
+    p = exact_p(table)
+    if tables == 1:
+        assert p is None
+    else:
+        assert p == pytest.approx(chances[True] / sum(chances.values()))
+
+
+def ways(table: np.ndarray) -> float:
+    """Return one over the product of the factorials of the cells."""
+    return 1 / float(np.prod([len(list(permutations(range(int(c))))) for c in table.ravel()]))
+
+
+def test_a_tiny_table_that_no_large_sample_test_can_use_is_tested_exactly() -> None:
+    """Six rows per state: equal in one group, opposite in the other."""
+    rows = [[0, k, k] for k in (0, 1)] * 3 + [[1, k, 1 - k] for k in (0, 1)] * 3
+    found = RowTests(rows).same(("v1", "v2"), "v0")
+    assert (found.method, found.verdict) == ("exact", "differs")
+    assert found.p == pytest.approx(0.0122, abs=1e-4)
+    wider = RowTests([[*row, k % 2] for k, row in enumerate(rows)]).same(("v1", "v2"), "v0")
+    assert wider.verdict == "could not be tested"  # another variable is held fixed
 
 
 def test_three_variables_have_one_interaction() -> None:

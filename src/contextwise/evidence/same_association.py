@@ -24,7 +24,12 @@ from contextwise.evidence.logits import FIXED, Logit, Term, contrasts, score_con
 from contextwise.evidence.pair_effects import effects_of, reference_of, variance_of_sum
 from contextwise.evidence.pair_records import Interaction, PairEffect, StateEffects
 from contextwise.evidence.pair_verdicts import either
-from contextwise.evidence.residual_products import chi_square_tail, rao_scott, sums_by_cluster
+from contextwise.evidence.residual_products import (
+    TIED,
+    chi_square_tail,
+    rao_scott,
+    sums_by_cluster,
+)
 from contextwise.evidence.variable_fits import COLUMN_SHARE, RIDGE, Fits, columns_to_hold
 from contextwise.support.arrays import FloatArray
 from contextwise.support.statistics import Z
@@ -57,6 +62,12 @@ def compare_associations(
     names = rows.names
     found = Interaction((names[a], names[b]), names[by], "could not be tested", None, None, "")
     part = _usable(rows, a, b, by)
+    if part is None and len(names) == 3 and rows.is_simple and (rows.cards == 2).all():
+        table = np.zeros((2, 2, 2))
+        np.add.at(table, tuple(rows.codes[:, [by, a, b]].T), rows.counts)
+        exact = exact_p(table)
+        if exact is not None:
+            return replace(found, p=exact, freedom=1, method="exact")
     if part is None:
         states = f"{LEAST_ROWS_PER_STATE} rows in which both vary"
         return replace(found, reason=f"fewer than two states of {names[by]} have {states}")
@@ -89,6 +100,29 @@ def compare_associations(
                        and n not in {part.names[k] for k in model.held}),
         method=method,
     )  # fmt: skip
+
+
+def exact_p(table: FloatArray) -> float | None:
+    """Return the exact p-value that both 2 x 2 tables have one odds ratio (Zelen 1971).
+
+    Given all two-way margins one count is free: moving ``d`` observations adds d to four cells and
+    takes d from the others. Tables at most as likely as the observed one count. None if there is no
+    other table.
+
+    >>> round(exact_p(np.array([[[3, 0], [0, 3]], [[0, 3], [3, 0]]])), 4)
+    0.0122
+    """
+    from scipy.special import gammaln
+
+    signs = np.array([1, -1, -1, 1, -1, 1, 1, -1])
+    cells = np.asarray(table, dtype=np.float64).ravel()
+    moves = np.arange(-cells[signs > 0].min(), cells[signs < 0].min() + 1)
+    if len(moves) == 1:
+        return None
+    logs = -gammaln(cells + 1 + moves[:, None] * signs).sum(axis=1)
+    chances = np.exp(logs - logs.max())
+    observed = chances[moves == 0][0]
+    return float(chances[chances <= observed * (1 + TIED)].sum() / chances.sum())
 
 
 def question_work(rows: CodedRows, a: str, b: str) -> float:
