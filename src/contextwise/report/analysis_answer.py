@@ -6,10 +6,12 @@ so, a difference between the states of a third variable if the test of equal ass
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from contextwise.analysis.conclusions import Analysis
-from contextwise.analysis.pair_rows import to_hide
+from contextwise.analysis.pair_rows import is_scale, to_hide
+from contextwise.evidence.coded_rows import numeric_order
+from contextwise.evidence.pair_effects import FEWEST_ROWS_QUOTED
 from contextwise.evidence.pair_records import (
     Interaction,
     InteractionVerdict,
@@ -60,9 +62,18 @@ def contrasts(analysis: Analysis, pairs: Iterable[PairEvidence]) -> list[Contras
     domain, event = analysis.data.domain, ""
     if analysis.outcome is not None and analysis.outcome in domain.positions:
         place = domain.position(analysis.outcome)
-        event = domain.states[place][int(analysis.data.counts()[place].argmax())]
+        event = outcome_event(domain.states[place], analysis.data.counts()[place].tolist())
     found = (contrast_of(e, ordered, analysis.smallest_count, event) for e in pairs)
     return sorted((c for c in found if c), key=lambda c: -abs(c.difference.estimate))
+
+
+def outcome_event(states: Sequence[str], counts: Sequence[int]) -> str:
+    """Choose the state of an outcome: the most frequent, or the highest of several numbers."""
+    order = numeric_order(states) if len(states) > 3 and is_scale(states) else None
+    if order is None:
+        return states[counts.index(max(counts))]
+    enough = [k for k in order if counts[k] >= FEWEST_ROWS_QUOTED]
+    return states[(enough or order)[-1]]
 
 
 def other(pair: Sequence[str], outcome: str | None) -> str:
@@ -459,6 +470,8 @@ def effect_label(effect: PairEffect) -> str:
 
 def effect_text(effect: PairEffect) -> str:
     """Write an effect with its interval."""
-    written = points if effect.kind == "difference" else ratio
+    written: Callable[[float], str] = points if effect.kind == "difference" else ratio
+    if written is ratio and ratio(effect.low) == ratio(effect.high):
+        written = strength  # two decimals, where two digits would all be equal
     about = "about " if effect.approximate else ""
     return f"{written(effect.estimate)} ({about}{between(effect.low, effect.high, written)})"

@@ -49,8 +49,14 @@ class Contrast:
     def is_worth_a_sentence(self) -> bool:
         """True if the association is shown, and neither weak nor small in points."""
         v = self.evidence.v
-        large = abs(self.difference.estimate) >= WORTH_POINTS and self.difference.excludes_none
+        large = abs(self.difference.estimate) >= WORTH_POINTS and is_clear(self.difference)
         return self.evidence.verdict == "associated" and large and (v is None or v >= WORTH_V)
+
+
+def is_clear(difference: PairEffect) -> bool:
+    """Check that the interval of a difference excludes 0, also as it is written."""
+    nearest = min(abs(difference.low), abs(difference.high))
+    return difference.excludes_none and round(100 * nearest) > 0
 
 
 def shares_of(effects: Iterable[PairEffect], state: str, least: int) -> list[PairEffect]:
@@ -91,7 +97,7 @@ def contrast_of(
 
     def key(choice: tuple[PairEffect, PairEffect, PairEffect]) -> tuple[bool, bool, float]:
         each = choice[0]
-        return each.excludes_none, each.state == event, abs(each.estimate)
+        return is_clear(each), each.state == event, abs(each.estimate)
 
     difference, first, last = max(choices, key=key)
     odds = odds_of(evidence, difference)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil, floor, log10
+from math import ceil, floor, log, log10
 from pathlib import Path
 
 from contextwise.analysis.conclusions import Analysis
@@ -103,15 +103,15 @@ class Rows:
     def svg(self) -> Markup:
         """Draw the rows under each other."""
         spreads = [spread for _, spread in self.rows]
-        zero = 1.0 if spreads[0].kind == "ratio" else 0.0
-        ends = [min(max(v, -1.0), 20.0) for s in spreads for v in (s.low, s.high)]
-        scale = Scale.of(ends, zero)
+        is_ratio = spreads[0].kind == "ratio"
+        zero = 1.0 if is_ratio else 0.0
+        scale = Scale.of([scaled(v, is_ratio) for s in spreads for v in (s.low, s.high)], 0.0)
         height = ROW * len(self.rows) + 8
         left = 18 + 6.6 * min(LONGEST_LABEL, max(len(name) for name, _ in self.rows))
         wide = WIDTH - left - VALUES
 
         def x(value: float) -> float:
-            return left + wide * scale.place(value)
+            return left + wide * scale.place(scaled(value, is_ratio))
 
         shapes = [line((x(zero), 2.0), (x(zero), height - 6), class_="zero")]
         for k, (name, each) in enumerate(self.rows):
@@ -125,6 +125,11 @@ class Rows:
             ]
         told = "; ".join(f"{name}: {each}" for name, each in self.rows)
         return svg_picture("rows", (WIDTH, height), f"{self.label}. {told}", *shapes)
+
+
+def scaled(value: float, is_ratio: bool) -> float:
+    """Return the logarithm of an odds ratio, and others as they are, within what is drawn."""
+    return log(min(max(value, 1 / 30), 30.0)) if is_ratio else min(max(value, -1.0), 1.0)
 
 
 SharePoint = tuple[float, float, float]

@@ -298,7 +298,8 @@ def _all_pairs(analysis: Analysis) -> Markup | None:
 def _groups(analysis: Analysis) -> Markup | None:
     if analysis.groups is None:
         return None
-    return section("Groups", as_html(columns_parts(analysis.groups), level=3))
+    drawn = as_html(columns_parts(analysis.groups), level=3)
+    return section("Groups", tag("div", drawn, class_="groups"))
 
 
 def _structure(analysis: Analysis) -> Markup | None:

@@ -1,15 +1,13 @@
-"""Turn groups of rows into parts: which associations differ, and a picture of odds ratios."""
+"""Turn groups of rows into parts: which associations differ, and pictures of odds ratios."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import exp, log, log10
-from typing import NamedTuple
 
 from contextwise.analysis.groups_of_rows import GroupPair, Groups, GroupsOfColumns
 from contextwise.evidence.pair_records import PairEffect
 from contextwise.models.evidence import Effect
-from contextwise.report.html import Markup, label, line, svg_picture, tag, tip
+from contextwise.report.analysis_drawings import Rows
 from contextwise.report.parts import (
     TOP,
     Cell,
@@ -18,6 +16,7 @@ from contextwise.report.parts import (
     Part,
     Picture,
     Section,
+    Spread,
     Style,
     Table,
     table,
@@ -25,6 +24,8 @@ from contextwise.report.parts import (
 from contextwise.support.formatting import capitalized, listed, name, plural
 from contextwise.support.words import p_is
 
+MOST_DRAWN = 8
+"""Pairs of variables in pictures, those with the smallest p-values."""
 NOT_SHOWN = (
     "A difference shows that the groups differ in how strongly two variables go together, not why. "
     "If the group is itself an effect of the variables (such as survivors), choosing by it can "
@@ -218,11 +219,24 @@ def groups_parts(found: Groups, *, top: int = TOP) -> list[Part]:
         "rows": "count",
         "dependent pairs": "count",
     }
-    rows = [(g.name, g.rows, len(g.structure.pairs())) for g in found.groups]
-    parts.append(table(f"Structures of the groups, by {found.learner}", columns, rows, "groups"))
+    sizes = [(g.name, g.rows, len(g.structure.pairs())) for g in found.groups]
+    parts.append(table(f"Structures of the groups, by {found.learner}", columns, sizes, "groups"))
     level = f"{round(100 - 100 * found.level, 6):g} %"
-    parts.append(Picture(f"Odds ratios of each group, {level} intervals.", (), forest_of(found)))
+    for pair in found.pairs[:MOST_DRAWN]:
+        rows = drawn_odds(found, pair)
+        if rows:
+            caption = f"{PairName(*pair.pair)}: {pair.verdict}. Odds ratios with {level} intervals."
+            parts.append(Picture(caption, (), Rows("Odds ratio", rows)))
     return parts
+
+
+def drawn_odds(found: Groups, pair: GroupPair) -> tuple[tuple[str, Spread], ...]:
+    """Return the known odds ratios of a pair by group; infinite ones are very large here."""
+    return tuple(
+        (group.name, Spread(min(max(e.value, 1e-6), 1e6), e.low, e.high, None, "ratio"))
+        for group, e in zip(found.groups, pair.odds, strict=True)
+        if e.is_known
+    )
 
 
 def columns_parts(found: GroupsOfColumns, *, top: int = TOP) -> list[Part]:
@@ -238,98 +252,3 @@ def columns_parts(found: GroupsOfColumns, *, top: int = TOP) -> list[Part]:
     verdict += f", after Holm over {plural(len(found), 'column')}."
     sections = [Section(name(each.by), tuple(groups_parts(each, top=top))) for each in found]
     return [Note("verdict", verdict), table("Columns", columns, rows, "columns"), *sections]
-
-
-# -- the picture -----------------------------------------------------------------------------------
-
-FOREST_PAIRS = 8
-"""Pairs of variables in the picture, those with the smallest p-values."""
-NAMES, AXIS, NUMBERS, STEP = 130.0, 330.0, 140.0, 20.0
-"""Widths of the names, the axis and the numbers, and the height of a line."""
-
-
-class ForestLine(NamedTuple):
-    """One group of one pair: places from 0 to 1 on the axis, clipped to it, or None if unknown."""
-
-    label: str
-    text: str
-    value: float | None
-    low: float
-    high: float
-
-
-class Forest(NamedTuple):
-    """Odds ratios by pair and group on a logarithmic axis."""
-
-    pairs: tuple[tuple[str, tuple[ForestLine, ...]], ...]  # title, lines
-    ticks: tuple[tuple[float, str], ...]  # places from 0 to 1 with their labels
-
-    def svg(self) -> Markup:
-        return forest_svg(self)
-
-
-def forest_of(found: Groups) -> Forest:
-    """Place the odds ratios of each group on a common axis."""
-    shown = found.pairs[:FOREST_PAIRS]
-    ends = [
-        x
-        for pair in shown
-        for effect in pair.odds
-        for x in (effect.low, effect.value, effect.high)
-        if exp(-7) < x < exp(7)
-    ]
-    low = min([0.5, *ends]) / 1.2
-    high = max([2.0, *ends]) * 1.2
-
-    def place(x: float) -> float:
-        return log(min(max(x, low), high) / low) / log(high / low)
-
-    def placed(group: str, effect: Effect) -> ForestLine:
-        value = place(effect.value) if 0 < effect.value < float("inf") else None
-        return ForestLine(group, effect.text, value, place(effect.low), place(effect.high))
-
-    pairs = []
-    for pair in shown:
-        lines = (
-            placed(group.name, effect)
-            for group, effect in zip(found.groups, pair.odds, strict=True)
-        )
-        pairs.append((f"{PairName(*pair.pair)}: {pair.verdict}", tuple(lines)))
-    wide = log10(high / low) > 2.5
-    steps = [10.0**k * m for k in range(-4, 5) for m in ((1,) if wide else (1, 2, 5))]
-    return Forest(tuple(pairs), tuple((place(x), f"{x:g}") for x in steps if low < x < high))
-
-
-def forest_svg(forest: Forest) -> Markup:
-    """Draw the odds ratios of each group with their intervals, pair by pair."""
-    height = STEP * sum(len(lines) + 1.4 for _, lines in forest.pairs) + 40
-    bottom, y = height - 34, STEP * 0.7
-
-    def at(place: float) -> float:
-        return NAMES + AXIS * place
-
-    shapes = []
-    for place, text in forest.ticks:
-        opacity = "0.7" if text == "1" else "0.15"
-        ends = (at(place), 6), (at(place), bottom)
-        shapes.append(line(*ends, stroke="currentColor", stroke_opacity=opacity))
-        shapes.append(label(text, (at(place), bottom + 12), "middle", font_size="11"))
-    shapes.append(label("odds ratio", (at(0.5), bottom + 28), "middle", font_size="11"))
-    for title, lines in forest.pairs:
-        shapes.append(label(title, (0, y), "start", font_weight="600"))
-        for group in lines:
-            y += STEP
-            shapes.append(label(name(group.label, 18), (NAMES - 10, y), "end"))
-            shapes.append(label(group.text, (NAMES + AXIS + 8, y), "start", font_size="11"))
-            if group.text == "unknown":
-                continue
-            style = {"class_": "fn", "stroke": "#0072B2", "stroke_width": "2"}
-            words = tip(f"{group.label}: {group.text}")
-            shapes.append(line((at(group.low), y), (at(group.high), y), words, **style))
-            if group.value is not None:
-                place = at(group.value)
-                shapes.append(tag("circle", class_="group", cx=place, cy=y, r=4, fill="#0072B2"))
-        y += 1.4 * STEP
-    text = f"Odds ratios of {len(forest.pairs)} pairs of variables in each group"
-    size = (NAMES + AXIS + NUMBERS, height)
-    return svg_picture("forest", size, text, *shapes, font_family="sans-serif")

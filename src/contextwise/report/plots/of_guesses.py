@@ -10,11 +10,11 @@ import numpy as np
 from contextwise.analysis.groups_of_rows import Groups
 from contextwise.comparison.confusion import ratio
 from contextwise.comparison.roles import Agreement
-from contextwise.errors import DomainError
+from contextwise.errors import DomainError, require
 from contextwise.evaluation.groups_of_guesses import mean_with_interval
 from contextwise.report.graphs import cut_names
-from contextwise.report.groups_of_rows import forest_of
-from contextwise.report.parts import COLOURS
+from contextwise.report.groups_of_rows import MOST_DRAWN, drawn_odds
+from contextwise.report.parts import COLOURS, PairName
 from contextwise.report.plots.style import (
     COLUMN,
     FigureOptions,
@@ -370,30 +370,27 @@ def plot_odds(
     >>> plot_odds(groups(rows, "v0", "mpl")).axes[0].get_xlabel()
     'odds ratio'
     """
-    forest = forest_of(groups)
-    lines = sum(1 + len(lines) for _, lines in forest.pairs)
-    axes = axes or new_axes(COLUMN, LINE * lines + 0.5)
-    places, labels = [], []
-    y = 0
-    for pair, of_pair in forest.pairs:
+    shown = [(pair, drawn_odds(groups, pair)) for pair in groups.pairs[:MOST_DRAWN]]
+    axes = axes or new_axes(COLUMN, LINE * sum(1 + len(rows) for _, rows in shown) + 0.5)
+    places, labels, y = list[int](), list[str](), 0
+    for pair, rows in shown:
         places.append(y)
-        labels.append(pair)
-        for line in of_pair:
+        labels.append(f"{PairName(*pair.pair)}: {pair.verdict}")
+        for group, odds in rows:
             y += 1
             places.append(y)
-            labels.append(line.label)
-            if line.text == "unknown":
-                continue
-            axes.plot([line.low, line.high], [y, y], color="#0072B2", linewidth=1.2)
-            if line.value is not None:
-                axes.plot([line.value], [y], marker="o", markersize=3.5, color="#0072B2")
+            labels.append(group)
+            axes.plot([max(odds.low, 1e-6), min(odds.high, 1e6)], [y, y], "#0072B2", linewidth=1.2)
+            axes.plot([odds.value], [y], marker="o", markersize=3.5, color="#0072B2")
         y += 1
-    for place, label in forest.ticks:
-        strong = label == "1"
-        axes.axvline(place, color="#333333" if strong else "#dddddd", linewidth=0.6, zorder=0)
-    axes.set_xticks([place for place, _ in forest.ticks], [label for _, label in forest.ticks])
+    axes.set_xscale("log")
+    ticker = require("matplotlib.ticker", "plots")
+    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5), numticks=9))
+    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda odds, _: f"{odds:g}"))
+    axes.xaxis.set_minor_locator(ticker.NullLocator())
+    axes.axvline(1, color="#333333", linewidth=0.6, zorder=0)
     axes.set_yticks(places, labels)
-    axes.set(xlim=(0, 1), ylim=(y - 0.3, -0.7), xlabel="odds ratio")
+    axes.set(ylim=(y - 0.3, -0.7), xlabel="odds ratio")
     axes.tick_params(axis="y", length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
     return titled(axes, title)
