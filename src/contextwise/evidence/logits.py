@@ -86,6 +86,26 @@ def score_contrasts(count: int) -> FloatArray:
     return np.asarray(columns)
 
 
+class Curvature:
+    """The Hessian of those coefficients that are not held at zero, by its Cholesky factor."""
+
+    def __init__(self, hessian: FloatArray, keep: BoolArray) -> None:
+        from scipy.linalg import cho_factor
+
+        self.places = np.flatnonzero(keep)
+        if len(self.places) < len(keep):
+            hessian = hessian[np.ix_(self.places, self.places)]
+        self.factor = cho_factor(hessian, lower=True, check_finite=False)
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        """Multiply by the inverse, with zeros for the coefficients held at zero."""
+        from scipy.linalg import cho_solve
+
+        result = np.zeros(right.shape)
+        result[self.places] = cho_solve(self.factor, right[self.places], check_finite=False)
+        return result
+
+
 class Logit:
     """A penalized multinomial logit; `fit` it first.
 
@@ -159,21 +179,22 @@ class Logit:
 
     def fit(self) -> FloatArray:
         """Fit all coefficients by Newton's method; return the shares."""
-        self.theta, shares, self.inverse = self.maximum(np.zeros(0, dtype=np.int64))
+        self.theta, shares, curvature = self.maximum(np.zeros(0, dtype=np.int64))
+        self.inverse = curvature.solve(np.eye(len(self.theta)))
         return shares
 
     def maximum(
         self, out: IntArray, start: FloatArray | None = None
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return coefficients, shares and inverse Hessian if coefficients ``out`` are zero."""
+    ) -> tuple[FloatArray, FloatArray, Curvature]:
+        """Return coefficients, shares and Hessian if coefficients ``out`` are zero."""
         keep = np.ones(len(self.theta), dtype=bool)
         keep[out] = False
         theta = np.where(keep, self.theta if start is None else start, 0.0)
         shares, value, gradient = self.evaluate(theta)
-        inverse, decrement = self._inverse(shares, keep), np.inf
+        curvature, decrement = Curvature(self.hessian(shares), keep), np.inf
         is_large = len(theta) >= MANY
         for number in range(MOST_STEPS if is_large else STEPS):
-            step = inverse @ np.where(keep, gradient, 0.0)
+            step = curvature.solve(gradient)
             last, decrement = decrement, float(gradient @ step)
             if decrement < (NEAR if is_large else CONVERGED):
                 break
@@ -187,15 +208,8 @@ class Logit:
             theta, shares, value, gradient = moved, new_shares, new, new_gradient
             is_far = decrement > FAR and (not is_large or number in (0, 1, 2, 4, 8, 16))
             if is_far or decrement > (0.9 if is_large else 0.1) * last:
-                inverse = self._inverse(shares, keep)
-        return theta, shares, inverse
-
-    def _inverse(self, shares: FloatArray, keep: BoolArray) -> FloatArray:
-        """Return the inverse Hessian of some coefficients, with zeros for the others."""
-        inverse = np.zeros((len(keep), len(keep)))
-        places = np.flatnonzero(keep)
-        inverse[np.ix_(places, places)] = np.linalg.inv(self.hessian(shares)[np.ix_(keep, keep)])
-        return inverse
+                curvature = Curvature(self.hessian(shares), keep)
+        return theta, shares, curvature
 
     def without(self, out: IntArray) -> FloatArray:
         """Return the shares of the logit without some coefficients.

@@ -241,10 +241,10 @@ class _Model:
     def test(self) -> tuple[float, float | None, int, str]:
         """Return p, that of a linear change, degrees of freedom, and the method."""
         logit, tested = self.logit, self.tested
-        theta, shares, inverse = logit.maximum(tested)
+        theta, shares, curvature = logit.maximum(tested)
         gradient = logit.evaluate(theta)[2][tested]
         hessian = logit.hessian(shares)
-        across = inverse @ hessian[:, tested]
+        across = curvature.solve(hessian[:, tested])
         information = hessian[np.ix_(tested, tested)] - hessian[tested] @ across
         shrink = max(0.2, 1 - logit.columns / self.rows.total)
         spread = None
