@@ -322,13 +322,12 @@ class Squares:
     pairs: tuple[PairEvidence, ...]
 
     def svg(self) -> Markup:
-        """Draw the lower triangle."""
+        """Draw the lower triangle; names are right of their row, and of their column's top."""
         cell = max(8.0, min(22.0, 560.0 / len(self.names)))
         place = {name: k for k, name in enumerate(self.names)}
-        left = 120.0
-        size = left + cell * len(self.names)
+        size = cell * len(self.names) + 120.0
         shapes = [
-            text(shortened(name, 16), (left - 6 + cell * k, cell * k + cell / 2), "t", "end")
+            text(shortened(name, 16), (cell * k + 3, cell * k + cell / 2), "t", "start")
             for name, k in place.items()
         ]
         for each in self.pairs:
@@ -340,7 +339,7 @@ class Squares:
                 tag(
                     "rect",
                     tip(told),
-                    x=left + cell * column,
+                    x=cell * column,
                     y=cell * row,
                     width=cell - 1.5,
                     height=cell - 1.5,
