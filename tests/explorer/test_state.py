@@ -7,20 +7,21 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise import Domain, examples
+from contextwise import Domain
 from contextwise.explorer.state import (
+    MOST_KEPT,
     View,
     chosen_guesses,
     context_in,
     context_text,
     fits,
+    keep_for_others,
     library,
     shown_guess,
     with_uploads,
 )
-from contextwise.models.structure import structure_of
-
-SIX, SIX_GUESS = (structure_of(examples.load(name)) for name in ("six", "six-guess"))
+from contextwise.report.comparisons import Guess
+from shown_guesses import SIX, SIX_GUESS, shown
 
 names = st.text(min_size=1, max_size=8)
 
@@ -98,3 +99,20 @@ def test_contexts_and_domains_that_fit() -> None:
     assert not fits(Domain({"A": 2, "B": 3}), Domain({"B": 2, "A": 2}))
     labels = [entry.label for entry in with_uploads({}, [("a.mn", SIX), ("a.mn", SIX)]).values()]
     assert labels == ["a.mn", "a.mn (2)"]
+
+
+def test_comparisons_of_uploads_are_for_their_own_session() -> None:
+    entries = with_uploads(library([("six", SIX), ("near", SIX_GUESS)]), [("mine.mn", SIX_GUESS)])
+    kept: dict[tuple[str, str], Guess] = {}
+    lasting, mine = ("given:0", "given:1"), ("given:0", "upload:0")
+    keep_for_others(kept, {lasting: shown(), mine: shown(), mine[::-1]: shown()}, entries)
+    assert list(kept) == [lasting]
+
+
+def test_the_oldest_comparisons_are_forgotten() -> None:
+    entries = library([(f"m{k}", SIX) for k in range(MOST_KEPT + 2)])
+    kept: dict[tuple[str, str], Guess] = {}
+    keys = [("given:0", f"given:{k}") for k in range(1, MOST_KEPT + 2)]
+    for key in keys:
+        keep_for_others(kept, {key: shown()}, entries)
+    assert list(kept) == keys[1:]

@@ -25,6 +25,7 @@ from contextwise.report.pictures import (
     OPEN,
     DrawnGraph,
     Edge,
+    _inside,
     edges_of,
     graph_picture,
     heat_map,
@@ -235,3 +236,9 @@ def test_a_selection_and_an_edge_in_words() -> None:
     assert Edge(("A", "B"), tp=0.5, fp=0.25, fn=0.0).text == (
         "A – B: in both in 50 % of contexts, only in guess in 25 % of contexts"
     )
+
+
+def test_only_none_is_0_and_only_all_are_1() -> None:
+    assert _inside(0, 0) == 0.0
+    assert [_inside(count, 8) for count in (0, 2, 8)] == [0.0, 0.25, 1.0]
+    assert 0 < _inside(1, 10**40) < _inside(10**40 - 1, 10**40) < 1

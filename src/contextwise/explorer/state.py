@@ -238,6 +238,13 @@ def shown_guess(view: View, entries: Entries) -> ModelEntry | None:
     return next((entry for entry in guesses if entry.key == view.shown), next(iter(guesses), None))
 
 
+def keep_for_others(kept: dict[Key, Guess], new: Mapping[Key, Guess], entries: Entries) -> None:
+    """Keep new comparisons for other sessions, but none of an upload; the oldest go first."""
+    kept |= {k: guess for k, guess in new.items() if all(entries[each].lasting for each in k)}
+    while len(kept) > MOST_KEPT:
+        del kept[next(iter(kept))]  # a dict keeps the order of insertion
+
+
 # -- the state of a session ------------------------------------------------------------------------
 
 
@@ -402,12 +409,7 @@ class State:
         with reactive.isolate():
             self._compared.set({**self._compared(), **new})
             entries = self.entries()
-        for known, guess in new.items():
-            if all(entries[key].lasting for key in known):
-                self._kept[known] = guess
-        while len(self._kept) > MOST_KEPT:
-            # A dict keeps the order of insertion, so the oldest goes first.
-            del self._kept[next(iter(self._kept))]
+        keep_for_others(self._kept, new, entries)
 
     def failure(self) -> str | None:
         outcome = self.comparing.latest()
