@@ -143,12 +143,23 @@ def _spans(spans: list[dict[str, Any]]) -> str:
 
 def _named_codes(column: str, labels: dict[Any, str]) -> list[Note]:
     """Ask about the codes among numbers that the file gives a name, such as 99 Refused."""
-    if not labels:
-        return []
     shown = ", ".join(f"{label_of(value)} is {label.strip()!r}" for value, label in labels.items())
-    option = "--na " + ",".join(f"{column}={label_of(value)}" for value in labels)
-    text = f"codes among the numbers of {column!r}: {shown}; {option} if they are missing values"
-    return [Note(text, "question", column, option)]
+    lost = [label_of(value) for value, label in labels.items() if _NO_ANSWER.search(label)]
+    if lost:
+        option = "--na " + ",".join(f"{column}={code}" for code in lost)
+        text = (
+            f"codes among the numbers of {column!r}: {shown}; {option} if they are missing values"
+        )
+        return [Note(text, "question", column, option)]
+    text = f"the names of some codes of {column!r} are left out: {shown}"
+    return [Note(text, "dropped", column)] if labels else []
+
+
+_NO_ANSWER = re.compile(
+    r"refus|know|no answer|not answer|missing|not appl|\bn/?a\b|\bi?nap\b|\biap\b|\bdk\b|skip|"
+    r"no response|not asked|keine angabe|weiß nicht",
+    re.I,
+)
 
 
 def _distinct_labels(labels: dict[Any, str]) -> tuple[dict[Any, str], str]:
