@@ -210,3 +210,13 @@ def test_codes_that_differ_in_case_stay_apart(states: list[str], tmp_path: Path)
     assert any("are different states of 'x'" in note for note in found.notes)
     merged = read(rows(lambda k: states[k % 2]), RowOptions(merge=("x",)))
     assert merged.domain.cardinalities[0] == 1
+
+
+def test_lines_above_and_below_with_an_empty_line_between_are_dropped() -> None:
+    table = rows(lambda k: f"{SEX[k % 2]},{k % 5}", "sex,score,ill")
+    head = 'Office of Statistics\n\n"Counts of, persons"\n\nFilters:\n"Sum","Persons, by place"\n\n'
+    foot = '\n"Dataset: census"\n\n"INFO","Cells were adjusted, slightly"\n\n(c) Office 2017\n'
+    data = read(head + table + foot)
+    assert data.domain.names == ("sex", "score", "ill")
+    assert len(data) == 60
+    assert data.notes[0].startswith("not part of the table, dropped: 7 lines (1, 3, 5, 6, 70, …)")

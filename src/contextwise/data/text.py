@@ -50,6 +50,8 @@ FEWEST_BELOW = 10
 MOST_COLUMNS = 200_000
 LINES_AT_ONCE = 1_000
 """The time limit is looked at after so many lines."""
+MOST_LINES_OUTSIDE = 20
+"""Lines of other widths that may stand above the table and below it, with an empty line between."""
 SNIFFED = 50
 """The number of lines that decide about the separator."""
 _MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -188,14 +190,19 @@ class _Reader:
         words = np.array([" " in "".join(row).strip() for row in rows])
         title = (filled == 0) | ((filled == 1) & ((widths == 1) | (usual > 2)))
         odd = np.array([row[0].lstrip()[:1] == "#" for row in rows]) & (widths != usual)
+        gaps = np.flatnonzero(np.diff(lines) > 1) + 1
         above = int(np.argmin(title | odd))
         if above:  # the head may have lines of several cells, and ends with one of a single cell
             head = widths[: np.argmax(widths == usual)] == 1
             above = max([above, *(np.flatnonzero(head) + 1)])
+        for k in gaps[gaps <= MOST_LINES_OUTSIDE].tolist():
+            above = k if (widths[:k] != usual).all() else above
         sources = np.array([bool(_SOURCE.match(row[0])) for row in rows]) & (
             filled <= 1 + (widths != usual)
         )
         below = (filled == 0) | ((widths == 1) & words) | sources
+        for k in gaps[gaps >= len(rows) - MOST_LINES_OUTSIDE].tolist():
+            below[k:] |= bool((widths[k:] != usual).all())
         after = len(rows) - np.argmin((below | odd)[::-1])
         odd[:above] = odd[after:] = True
         self.refuse_second_table(rows, lines, range(above + 4, after))
@@ -210,9 +217,16 @@ class _Reader:
         self, rows: list[list[str]], lines: IntArray, inside: Sequence[int]
     ) -> None:
         """Raise if an empty line is followed by names, words that no column has."""
-        for k in inside:
+        for k in inside[:-1]:
             row, is_gap = rows[k], lines[k] - lines[k - 1] > 1 + "".join(rows[k]).count("\n")
-            if not is_gap or len(set(row)) < len(row) or any(map(is_number, row)) or "" in row:
+            if (
+                not is_gap
+                or len(row) < 2
+                or len(rows[k + 1]) != len(row)
+                or len(set(row)) < len(row)
+                or any(map(is_number, row))
+                or "" in row
+            ):
                 continue
             others = [each for j, each in enumerate(rows) if j != k and len(each) == len(row)]
             if not any(
