@@ -91,7 +91,7 @@ def test_the_command_prints_the_answer_and_writes_four_files(tmp_path: Path) -> 
     assert names >= {"study.pdf", "study.svg", "study.tex", "summary.csv", "tests.csv"}
     latex = (out / "study.tex").read_text()
     assert latex.count("\\begin{tabular}") == 2
-    assert "chow-liu − mpl" in latex
+    assert "chow-liu $-$ mpl" in latex
     with open(out / "results.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 16
@@ -141,6 +141,20 @@ def test_a_truth_by_values_keeps_its_tables(tmp_path: Path) -> None:
 
 def _parts(model: Any) -> tuple[Structure, Any]:
     return model.structure, model.weights
+
+
+def test_a_file_gives_the_same_rows_in_each_folder(tmp_path: Path) -> None:
+    results = []
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        path = tmp_path / folder / "net.json"
+        write(examples.truth("bnlearn-cancer"), path)
+        found = study(str(path), "chow-liu", rows=60, repeats=1).results[0]
+        results.append({**found, "seconds": 0})
+    assert results[0] == results[1]
+    assert results[0]["truth"] == "net.json"
+    both = [str(tmp_path / folder / "net.json") for folder in ("here", "there")]
+    assert study(both, "chow-liu", rows=60, repeats=1).truths == both
 
 
 def test_named_truths_are_models_of_every_command() -> None:

@@ -486,7 +486,7 @@ def _path_of(record: Mapping[str, Any]) -> str:
 
 
 def _labelled(items: Any, noun: str) -> dict[str, Any]:
-    """Return items by their labels: names label themselves, others are numbered."""
+    """Return items by their labels: names and files label themselves, others are numbered."""
     if isinstance(items, Mapping):
         labelled = dict(items)
     else:
@@ -495,7 +495,15 @@ def _labelled(items: Any, noun: str) -> dict[str, Any]:
             item if isinstance(item, str) else getattr(item, "name", "") or f"{noun} {k}"
             for k, item in enumerate(several, start=1)
         ]
-        named_twice = [x for x in labels if labels.count(x) > 1 and x in several]
+        # without the folder, so that the same files give the same rows wherever they are
+        files = [os.path.basename(x) if os.path.isfile(x) else x for x in labels]
+        if len(set(files)) == len(set(labels)):
+            labels = files
+        named_twice = [
+            x
+            for x, item in zip(labels, several, strict=True)
+            if labels.count(x) > 1 and isinstance(item, str)
+        ]
         if named_twice:
             raise ContextwiseError(f"the {noun} {named_twice[0]} is named twice")
         if len(set(labels)) < len(labels):
