@@ -7,15 +7,17 @@ on both::
     log p(a, b | R, g) = association(a, b) + main(a, g) + main(b, g) + R·(a, g) + R·(b, g) + const
 
 A score test asks whether the association must differ by g as well. a and b have the same place in
-the model, so the test is symmetric. The association of ordered variables is the product of their
-scores (one degree of freedom); two states count as ordered. An ordered g is tested for a linear
+the model, so the test is symmetric. Between ordered variables, what may differ by g is the product
+of their scores (one degree of freedom); two states count as ordered. What they have in common may
+be curved: else a slope that changes along b would look as if it changed along a g that goes with b.
+An ordered g is tested for a linear
 change, too, which has most of the level (`either`).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from math import exp, sqrt
+from math import exp, prod, sqrt
 
 import numpy as np
 
@@ -38,8 +40,10 @@ LEAST_ROWS_PER_STATE = 20
 """Rows of a state of g that takes part."""
 MOST_STATES_OF_PAIR, MOST_ORDERED_STATES = 5, 7
 """States of a and b; the rarest are one, and neighbours of ordered ones merge."""
+MOST_CURVES = 12
+"""Curved parts of the common association; if there are more, only those of squared scores."""
 WEAK = 0.01
-"""Ridge of the main effects of groups."""
+"""Ridge of the main effects of groups, and of curves."""
 LEAST_SCORE_INFORMATION = 0.25
 
 
@@ -191,14 +195,14 @@ class _Model:
         self.rows, self.a, self.b, self.by = rows, a, b, by
         sides = [_Slopes(rows, v) for v in (a, b)]
         ka, kb = (int(rows.cards[v]) for v in (a, b))
-        joint = [np.kron(sides[0].score, sides[1].score)]
+        joint, curves = np.kron(sides[0].score, sides[1].score), _curves(sides)
         first, second = (
             (np.kron(s, np.ones((kb, 1))) for s in (sides[0].main, sides[0].rest)),
             (np.kron(np.ones((ka, 1)), s) for s in (sides[1].main, sides[1].rest)),
         )
         (main_a, rest_a), (main_b, rest_b) = first, second
-        self.slopes = np.hstack([main_a, main_b, rest_a, rest_b, *joint])
-        self.single = joint[0].shape[1]
+        self.slopes = np.hstack([main_a, main_b, rest_a, rest_b, curves, joint])
+        self.single, self.curves = joint.shape[1], curves.shape[1]
         self.mains = main_a.shape[1] + main_b.shape[1]
         self.is_single = self.single == 1 and rows.cards[by] == 2
         self.spread = [side.deviation for side in sides]
@@ -210,7 +214,8 @@ class _Model:
     def _terms(self, others: list[int]) -> tuple[list[int], list[Term]]:
         """Return the variables held fixed, and the terms; the last is the one tested."""
         rows, high = self.rows, self.slopes.shape[1]
-        alone = high - self.single  # the slopes of one variable
+        common = high - self.single  # where the association that can differ starts
+        alone = common - self.curves  # the slopes of one variable
         fits = Fits(rows)
         group, groups = rows.codes[:, self.by], int(rows.cards[self.by])
         share = np.bincount(group, rows.counts, minlength=groups) / rows.total
@@ -219,9 +224,12 @@ class _Model:
         constant = np.zeros(len(group), dtype=np.int64)
         owners = frozenset([self.by])
         terms = [
-            Term(constant, np.ones((1, 1)), 0, high, FIXED),
+            Term(constant, np.ones((1, 1)), 0, alone, FIXED),
+            Term(constant, np.ones((1, 1)), common, high, FIXED),
             Term(group, basis, 0, alone, WEAK, owners),
         ]
+        if self.curves:
+            terms.append(Term(constant, np.ones((1, 1)), alone, common, WEAK))
         columns = fits.widths[others].sum() * self.mains
         separate = columns * groups <= COLUMN_SHARE * rows.total and columns * groups <= 800
         held = others if separate else columns_to_hold(
@@ -235,7 +243,7 @@ class _Model:
                 by_group = np.kron(own, basis)
                 own = np.hstack([np.repeat(own, groups, axis=0), by_group])
             terms.append(Term(codes, own, 0, self.mains, ridge, frozenset([u])))
-        terms.append(Term(group, basis, alone, high, FIXED, owners))
+        terms.append(Term(group, basis, common, high, FIXED, owners))
         return held, terms
 
     def test(self) -> tuple[float, float | None, int, str]:
@@ -313,7 +321,18 @@ class _Slopes:
             self.main, self.rest, score = whole, whole[:, :0], whole
             self.deviation = float(whole[1, 0] - whole[0, 0])  # from the first state to the second
         # Close to orthogonal to the main effects.
-        self.score = score - share @ score
+        self.score, self.bends = score - share @ score, self.rest - share @ self.rest
+
+
+def _curves(sides: list[_Slopes]) -> FloatArray:
+    """Return the parts of the association of two variables that are no product of their scores."""
+    states = len(sides[0].score) * len(sides[1].score)
+    widths = [(side.score.shape[1], side.bends.shape[1]) for side in sides]
+    most = prod(sum(each) for each in widths) - prod(scores for scores, _ in widths)
+    kept = [side.bends if most <= MOST_CURVES else side.bends[:, :1] for side in sides]
+    (score_a, bends_a), (score_b, bends_b) = zip((s.score for s in sides), kept, strict=True)
+    parts = (score_a, bends_b), (bends_a, score_b), (bends_a, bends_b)
+    return np.hstack([np.zeros((states, 0)), *(np.kron(*each) for each in parts)])
 
 
 def _score_p(
