@@ -11,7 +11,7 @@ from contextwise import Domain
 from contextwise.analysis.conclusions import analyse
 from contextwise.data.rows import Data, as_data
 from contextwise.evidence.pair_records import Interaction, PairEffect, PairEvidence
-from contextwise.evidence.pair_verdicts import corrected, corrected_interactions
+from contextwise.evidence.pair_verdicts import corrected, corrected_interactions, either
 from contextwise.evidence.row_tests import RowTests
 
 UNKNOWN = "could not be tested"
@@ -32,7 +32,8 @@ def ratio(low: float, high: float) -> PairEffect:
         (evidence(0.001, average_p=0.2), "associated, not on average"),
         (evidence(0.03), "suggestive"),
         (evidence(0.06, average_p=0.048), "suggestive"),
-        (evidence(0.06, effects=(ratio(1.01, 2.0),)), "suggestive"),
+        (evidence(0.06, trend_p=0.048), "suggestive"),
+        (evidence(0.06, effects=(ratio(1.01, 2.0),)), "no association shown"),
         (evidence(0.03, reason="few rows"), "suggestive"),
         (evidence(0.06, effects=(ratio(0.9, 2.0),)), "no association shown"),
         (evidence(0.06, reason="few rows"), UNKNOWN),
@@ -41,6 +42,29 @@ def ratio(low: float, high: float) -> PairEffect:
 def test_verdicts(tested: PairEvidence, verdict: str) -> None:
     judged, *_ = corrected([tested, *[evidence(1.0)] * 9], "all pairs")
     assert judged.verdict == verdict
+
+
+@pytest.mark.parametrize(("p", "excludes"), [(0.049, True), (0.051, False), (0.9, False)])
+def test_a_single_effect_excludes_none_only_if_its_test_does(p: float, excludes: bool) -> None:
+    (found,) = corrected([evidence(p, average_p=p, effects=(ratio(1.1, 2.0),))], "1 pair")
+    (effect,) = found.effects
+    assert effect.excludes_none == excludes
+    assert effect.low <= 1.1 + 1e-12
+    assert effect.high >= 2.0 - 1e-12
+
+
+def test_the_likelier_test_has_most_of_the_level() -> None:
+    assert either(0.04, 1.0) == pytest.approx(0.05)
+    assert either(1.0, 0.01) == pytest.approx(0.05)
+    assert either(1.0, 1.0) == 1.0
+
+
+def test_few_rows_alone_are_no_reason_not_to_test() -> None:
+    data = as_data(np.random.default_rng(1).integers(2, size=(40, 2)), Domain({"a": 2, "b": 2}))
+    (found,) = RowTests(data).pairs()
+    assert found.could_show is not None
+    assert found.could_show > 0.3
+    assert found.verdict == "no association shown"
 
 
 def rows_of_a_function() -> Data:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import exp, log
 
 from contextwise.evidence.pair_records import (
     Interaction,
     InteractionVerdict,
+    PairEffect,
     PairEvidence,
     Verdict,
 )
-from contextwise.support.statistics import holm
+from contextwise.support.statistics import Z, holm, normal_quantile
 
 STRONG = 0.3
 """A test that finds only a stronger partial V says too little."""
@@ -78,17 +80,41 @@ def _judged(tested: PairEvidence, level: float) -> PairEvidence:
     if p is None or adjusted is None:
         return replace(tested, verdict="could not be tested", effects=())
     average = p if tested.average_p is None else tested.average_p
+    parts = [each for each in (tested.trend_p, tested.omnibus_p) if each is not None]
     verdict: Verdict = "no association shown"
     if adjusted <= level:
         verdict = "associated" if average <= level else "associated, not on average"
-    elif min(p, average) <= level or _excludes_none(tested):
+    elif min(p, average, *parts) <= level:
         verdict = "suggestive"
     elif tested.reason:
         return replace(tested, verdict="could not be tested", effects=())
-    return replace(tested, verdict=verdict, reason="")
+    return replace(tested, verdict=verdict, reason="", effects=_widened(tested, level))
 
 
-def _excludes_none(tested: PairEvidence) -> bool:
-    """Return whether the only odds ratio has an interval without 1."""
-    ratios = [each for each in tested.effects if each.kind.startswith("odds ratio")]
-    return len(ratios) == 1 and ratios[0].excludes_none
+def _widened(tested: PairEvidence, level: float) -> tuple[PairEffect, ...]:
+    """Return the effects; a single one has no narrower interval than its test.
+
+    The sandwich error of few rows can be too small; then the interval excluded what the test does
+    not reject. Both agree if the test has one degree of freedom.
+    """
+    average = tested.p if tested.average_p is None else tested.average_p
+    p = average if tested.trend_p is None else tested.trend_p
+    kinds = [each.kind for each in tested.effects]
+    if p is None or p <= level:
+        return tested.effects
+    z = Z / max(normal_quantile(1 - p / 2), 1e-3)
+    return tuple(
+        _wider(each, z) if kinds.count(each.kind) == 1 and each.excludes_none else each
+        for each in tested.effects
+    )
+
+
+def _wider(effect: PairEffect, z: float) -> PairEffect:
+    """Return an effect whose interval has ``z`` times the distance to no effect on each side."""
+    if effect.kind == "difference":
+        half = abs(effect.estimate) * z
+        low, high = max(-1.0, effect.estimate - half), min(1.0, effect.estimate + half)
+    else:
+        half = min(abs(log(effect.estimate)) * z, 700.0)
+        low, high = effect.estimate * exp(-half), effect.estimate * exp(half)
+    return replace(effect, low=min(low, effect.low), high=max(high, effect.high))

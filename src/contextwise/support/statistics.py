@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
+from statistics import NormalDist
 
 import numpy as np
 
@@ -11,6 +12,15 @@ CONFIDENCE = 0.95
 """The probability with which an interval contains what it estimates."""
 Z = 1.959963984540054
 """Standard errors to each side of an estimate that make a 95 % interval."""
+
+
+def normal_quantile(probability: float) -> float:
+    """Return the value that a standard normal number exceeds with 1 minus this probability.
+
+    >>> round(normal_quantile(0.975), 3)
+    1.96
+    """
+    return NormalDist().inv_cdf(min(max(probability, 1e-16), 1 - 1e-16))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
