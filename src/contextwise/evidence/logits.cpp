@@ -129,6 +129,31 @@ CONTEXTWISE_VECTORISED double add_rows(const Layout& layout, const Slopes& slope
   return value;
 }
 
+// The same for two states: one slope, and one exponential per row.
+CONTEXTWISE_VECTORISED double add_rows_of_two(const Layout& layout, const Slopes& slopes,
+                                              const double* tables, const std::int64_t* states,
+                                              const double* weights, Size first, Size last,
+                                              double* shares, double* gradient) {
+  const double between = slopes.values[1] - slopes.values[0];
+  double value = 0.0;
+  for (Size row = first; row < last; ++row) {
+    const std::int32_t* code = layout.codes + row * layout.terms;
+    double sum = 0.0;
+    for (Size term = 0; term < layout.terms; ++term)
+      sum += tables[layout.starts[term] + code[term]];
+    const double eta = between * sum, small = std::exp(-std::abs(eta));
+    const double larger = 1 / (1 + small), second = eta > 0 ? larger : small * larger;
+    shares[2 * row] = eta > 0 ? small * larger : larger;
+    shares[2 * row + 1] = second;
+    const bool is_second = states[row] == 1;
+    value += weights[row] * (std::min(is_second ? eta : -eta, 0.0) - std::log1p(small));
+    const double score = weights[row] * between * (is_second - second);
+    for (Size term = 0; term < layout.terms; ++term)
+      gradient[layout.starts[term] + code[term]] += score;
+  }
+  return value;
+}
+
 std::tuple<NewArray<double>, double, NewArray<double>> evaluate(
     const Shorts& codes, const Ints& starts, const Ints& lows, const Ints& highs,
     const Ints& functions, const Floats& bases, const Floats& theta, const Floats& slopes,
@@ -146,8 +171,12 @@ std::tuple<NewArray<double>, double, NewArray<double>> evaluate(
     const nb::gil_scoped_release release;
     for (Size first = 0; first < layout.rows; first += PATIENCE) {
       check_signals();
-      value += add_rows(layout, response, tables.data(), states.data(), weights.data(), first,
-                        std::min(first + PATIENCE, layout.rows), p, by_code.data(), buffer.data());
+      const Size last = std::min(first + PATIENCE, layout.rows);
+      value += response.count == 2 && response.width == 1
+                   ? add_rows_of_two(layout, response, tables.data(), states.data(), weights.data(),
+                                     first, last, p, by_code.data())
+                   : add_rows(layout, response, tables.data(), states.data(), weights.data(), first,
+                              last, p, by_code.data(), buffer.data());
     }
   });
   layout.each_value([&](double value, Size to, Size from, Size width) {

@@ -217,6 +217,7 @@ def rao_scott(statistic: float, effects: FloatArray, units: int) -> tuple[float,
 # -- power -----------------------------------------------------------------------------------------
 
 
+@cache
 def noncentrality(freedom: float, level: float = POWER_LEVEL) -> float:
     """Return the noncentrality that chi-square at this level finds with probability 0.8."""
     from scipy.special import chdtri, chndtrinc
@@ -237,7 +238,7 @@ def _could_show(
     Its unit is a table of independent rows with the same margins: there, V² times rows times
     (states - 1) is the noncentrality.
     """
-    margins = [np.average(side.shares, axis=0, weights=rows.mass)[None] for side in sides]
+    margins = [(rows.mass @ side.shares / rows.mass.sum())[None] for side in sides]
     va, vb = (variances_of(m, u) for m, u in zip(margins, scores, strict=True))
     widths = scores[0].shape[1], scores[1].shape[1]
     reference = unpacked(va.T @ vb, *widths)
