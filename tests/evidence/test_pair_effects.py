@@ -74,3 +74,19 @@ def test_effects_within_states_of_few_rows_hold_the_other_variable() -> None:
     (found,) = tests.interactions([(("a", "b"), "c")], "1 test", outcome="a")
     assert found.states
     assert all(state.effects for state in found.states)
+
+
+@pytest.mark.parametrize(("subjects", "approximate"), [(40, True), (60, False)])
+def test_intervals_by_few_subjects_are_approximate_and_wider(
+    subjects: int, approximate: bool
+) -> None:
+    rng = np.random.default_rng(4)
+    who = np.arange(1200) % subjects
+    data = Data(Domain({"a": 2, "b": 2}), rng.integers(2, size=(1200, 2)), subjects=who)
+    (tested,) = RowTests(data).pairs(outcome="a").pairs
+    ratio = next(e for e in tested.effects if e.kind == "odds ratio")
+    assert ratio.approximate is approximate
+    alone = RowTests(Data(data.domain, data.rows, subjects=np.arange(1200)))
+    plain = next(e for e in alone.pairs(outcome="a").pairs[0].effects if e.kind == "odds ratio")
+    assert ratio.estimate == pytest.approx(plain.estimate)
+    assert not plain.approximate

@@ -87,7 +87,8 @@ class _Effects:
     @property
     def few_subjects(self) -> bool:
         """True if there are too few subjects for exact intervals."""
-        return self.rows.clusters is not None and self.rows.clusters.max() + 1 < ENOUGH_SUBJECTS
+        clusters = self.rows.clusters
+        return clusters is not None and int(clusters.max()) + 1 < ENOUGH_SUBJECTS
 
     @property
     def events(self) -> list[int]:
