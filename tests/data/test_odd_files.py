@@ -172,7 +172,8 @@ def test_missing_values_that_are_a_state_are_told() -> None:
     text = rows(lambda k: "" if k % 4 == 0 else SEX[k % 2])
     (note,) = read(text, RowOptions(missing="state")).notes
     assert note.startswith("missing values are a state of 'x' (15), so results may be about who")
-    assert note.endswith("--missing drop leaves 45 of 60 rows")
+    assert "--missing drop leaves 45 of 60 rows; or leave out" in note
+    assert note.endswith("the columns that lack most: --drop x")
 
 
 def test_words_that_are_a_scale_are_asked_about(tmp_path: Path) -> None:

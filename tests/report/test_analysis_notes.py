@@ -55,3 +55,21 @@ def test_subjects_and_weights_are_told() -> None:
     people = replace(data, subjects=np.repeat(np.arange(100), 4))
     told = {topic: text for topic, text, _ in decisions(analysed(people))}
     assert told["Subjects"].startswith("100 of ")
+
+
+def test_missing_values_that_are_a_state_and_scales_are_cautioned_about(tmp_path: Any) -> None:
+    rng = np.random.default_rng(3)
+    pain, gaps = rng.integers(3, size=300), rng.integers(3, size=300)
+    lines = [
+        f"{'ab'[k % 2]},{['', '', 'x'][gaps[k]]},{['none', 'mild', 'severe'][pain[k]]}"
+        for k in range(300)
+    ]
+    file = tmp_path / "rows.csv"
+    file.write_text("\n".join(["status,chol,pain", *lines]))
+    told = " ".join(cautions(analysed(str(file), missing="state")))
+    assert f"Missing values are a state of 'chol' ({int((gaps < 2).sum())})" in told
+    assert "; or leave out the columns that lack most: --drop chol." in told
+    assert "may be ordered; `--ordered 'pain=none|mild|severe'` says so." in told
+    told = " ".join(cautions(analysed(str(file), missing="drop", ordered="pain=none|mild|severe")))
+    assert "are a state of" not in told
+    assert "may be ordered" not in told

@@ -681,6 +681,9 @@ def _state_note(sheet: Sheet) -> list[Note]:
         f"missing values are a state of {shown}, so results may be about who has a value; "
         f"--missing drop leaves {int(complete.sum()):,} of {plural(sheet.rows, 'row')}"
     )
+    many = tuple(c.name for c in columns if 5 * c.missing > sheet.rows)
+    if 0 < len(many) < len(sheet.columns):
+        text += f"; or leave out the columns that lack most: {RowOptions(drop=many).command()}"
     return [Note(text, "decision", option="--missing drop")]
 
 

@@ -196,9 +196,20 @@ def cautions(analysis: Analysis) -> list[str]:
         told.append(
             f"Nothing varies in {joined_names(constant)}, so the rows say nothing about it."
         )
-    told += _twins(analysis) + _unordered(analysis) + _near_level(analysis)
+    told += _reading(analysis) + _twins(analysis) + _unordered(analysis) + _near_level(analysis)
     told += _not_shown(analysis) + _dropped(analysis) + _small(analysis) + _untested(analysis)
     return told[:5]
+
+
+def _reading(analysis: Analysis) -> list[str]:
+    """Repeat what the reader of the rows said of missing values, and of words that are a scale."""
+    notes = [note for note in analysis.data.notes if note.option == "--missing drop"]
+    ordered = {name for name, _ in analysis.settings.ordered}
+    scales = [note for note in analysis.data.notes if note.option.startswith("--ordered")]
+    notes += [note for note in scales if note.column not in ordered][:MOST_TOLD]
+    return [
+        f"{note[0].upper()}{note[1:].replace(note.option, f'`{note.option}`')}." for note in notes
+    ]
 
 
 def _twins(analysis: Analysis) -> list[str]:
