@@ -228,7 +228,9 @@ def test_hidden_variables_and_columns_that_are_not_in_the_graph(rows: pandas.Dat
     (age_low,) = [c for c in latent.claims if set(c.pair) == {"age", "low"}]
     assert age_low.given == ()
     assert age_low.verdict == "contradicted"
-    assert "U is no column of the rows: hidden" in " ".join(str(absent).split())
+    assert "The rows have no column U. The check treats it as hidden" in " ".join(
+        str(absent).split()
+    )
     assert "left out: 'ui'" in str(absent)
 
 

@@ -255,11 +255,15 @@ def _graph_notes(check: Check) -> Iterator[Part]:
     if check.hidden:
         names = listed([name(quoted(each), 24) for each in check.hidden[:8]])
         more = f" and {len(check.hidden) - 8} more" if len(check.hidden) > 8 else ""
-        are = "is no column" if len(check.hidden) == 1 else "are no columns"
-        text = f"{names}{more} {are} of the rows: hidden, so only claims about the others are "
-        yield Note("hidden", f"{text}tested, and those that need them are not.", warns=True)
+        text = (
+            f"The rows have no column {names}{more}. The check treats it as hidden and tests the "
+        )
+        text += "claims that the graph makes about the other variables."
+        yield Note(
+            "hidden", text.replace("it as", "them as" if check.hidden[1:] else "it as"), warns=True
+        )
     if check.notes:
-        yield Note("reading", f"The rows were read with: {'; '.join(check.notes)}.")
+        yield Note("reading", f"How the rows were read: {'; '.join(check.notes)}.")
 
 
 def evidence_parts(evidence: Evidence, *, top: int = TOP, graph: Model | None = None) -> list[Part]:
