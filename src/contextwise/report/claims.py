@@ -255,13 +255,11 @@ def _graph_notes(check: Check) -> Iterator[Part]:
     if check.hidden:
         names = listed([name(quoted(each), 24) for each in check.hidden[:8]])
         more = f" and {len(check.hidden) - 8} more" if len(check.hidden) > 8 else ""
+        them = "them" if check.hidden[1:] else "it"
         text = (
-            f"The rows have no column {names}{more}. The check treats it as hidden and tests the "
+            f"The rows have no column {names}{more}. The check treats {them} as hidden and tests "
         )
-        text += "claims that the graph makes about the other variables."
-        yield Note(
-            "hidden", text.replace("it as", "them as" if check.hidden[1:] else "it as"), warns=True
-        )
+        yield Note("hidden", f"{text}the claims about the other variables.", warns=True)
     if check.notes:
         yield Note("reading", f"How the rows were read: {'; '.join(check.notes)}.")
 
