@@ -16,7 +16,7 @@ COUNTED = read_data([{"a": k % 2, "b": k % 3, "Freq": 10 * k + 1} for k in range
 
 @pytest.mark.parametrize("limit", [2**20, 10])
 def test_a_split_has_each_observation_once(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(draws, "MOST_DRAWN", limit)  # beyond it counts are drawn
+    monkeypatch.setattr(draws, "MOST_TAKEN", limit)  # beyond it counts are drawn
     for data in (ROWS, COUNTED):
         half, rest = split_rows(data, 0.5, 1)
         assert len(half) == round(len(data) / 2)
@@ -27,7 +27,7 @@ def test_a_split_has_each_observation_once(limit: int, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("limit", [2**20, 10])
 def test_a_resample_is_as_large_as_the_data(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(draws, "MOST_DRAWN", limit)
+    monkeypatch.setattr(draws, "MOST_TAKEN", limit)
     for data in (ROWS, COUNTED):
         assert len(draw_data(data, data, None, 3)) == len(data)
         assert len(draw_data(data, data, 0.25, 3)) == round(len(data) / 4)

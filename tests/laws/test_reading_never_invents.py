@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise.data import Data, UnclearData, read_data
-from contextwise.data.options import RowOptions
+from contextwise.data.options import RowOptions, row_options
 from contextwise.data.rows import parse_data
 from contextwise.errors import DomainError, ParseError
 from contextwise.formats import read_stream
@@ -170,7 +170,10 @@ def test_letters_of_models_are_composed_as_those_of_rows(format: str) -> None:
 
 def test_states_that_look_alike_are_named() -> None:
     rows = [[("TRUE", "true", "no")[k % 3], ("1", "1e0", "2")[k % 3]] for k in range(30)]
-    data = parse_data(written([["a", "b"], *rows], ",", csv.QUOTE_MINIMAL, "utf-8"), "x.csv")
+    content = written([["a", "b"], *rows], ",", csv.QUOTE_MINIMAL, "utf-8")
+    with pytest.raises(UnclearData, match="'TRUE' and 'true': the same"):
+        parse_data(content, "x.csv")
+    data = parse_data(content, "x.csv", options=row_options(category="a"))
     notes = " ".join(data.notes)
     assert "'TRUE' and 'true' are different states of 'a'" in notes
     assert "'1' and '1e0' are different states of 'b'" in notes
@@ -228,13 +231,18 @@ def test_an_empty_first_cell_above_states_is_a_missing_value() -> None:
     assert data.labels()[0] == ["missing", "b", "1"]
 
 
-def test_blanks_and_signs_that_look_alike_are_named() -> None:
-    rows = [[("a b", "a\u00a0b")[k % 2], ("x", "\uff58")[k % 2]] for k in range(20)]
-    data = parse_data(written([["p", "q"], *rows], ";", csv.QUOTE_MINIMAL, "utf-8"), "x.csv")
-    assert sum("are different states" in note for note in data.notes) == 2
-    rows = [[("yes", "yes\u200b")[k % 2], "xy"[k // 2 % 2]] for k in range(20)]
-    data = parse_data(written([["p", "q"], *rows], ";", csv.QUOTE_MINIMAL, "utf-8"), "x.csv")
-    assert any(r"'yes' and 'yes\u200b' are different" in note for note in data.notes)
+def test_blanks_and_signs_that_look_alike_are_asked_about() -> None:
+    for words in (("a b", "a\u00a0b"), ("yes", "yes\u200b")):
+        rows = [[words[k % 2], ("x", "\uff58")[k // 2 % 2]] for k in range(20)]
+        content = written([["p", "q"], *rows], ";", csv.QUOTE_MINIMAL, "utf-8")
+        with pytest.raises(
+            UnclearData, match=r"'a b' and 'a\\xa0b'|'yes' and 'yes\\u200b'"
+        ) as caught:
+            parse_data(content, "x.csv")
+        assert caught.value.summary.remedy.merge == ("p",)
+        assert [len(column.problems) for column in caught.value.summary.columns] == [1, 0]
+        data = parse_data(content, "x.csv", options=row_options(category="p"))
+        assert sum("are different states" in note for note in data.notes) == 2
     rows = [[f"900719925474099{k % 2 + 2}", "x"] for k in range(20)]  # equal as floats
     data = parse_data(written([["p", "q"], *rows], ";", csv.QUOTE_MINIMAL, "utf-8"), "x.csv")
     assert not any("are different states" in note for note in data.notes)

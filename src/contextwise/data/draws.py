@@ -9,7 +9,7 @@ import numpy as np
 from contextwise.data.rows import Data, DataLike, DomainLike, as_data
 from contextwise.support.arrays import IntArray
 
-MOST_DRAWN, MOST_EXACT = 2**20, 10**9
+MOST_TAKEN, MOST_EXACT = 2**20, 10**9
 """More observations are drawn by their counts, and beyond the second each by itself."""
 
 
@@ -35,7 +35,7 @@ def draw_data(data: DataLike, rows: Data, share: float | None, seed: Any) -> Dat
     ``rows`` are the same data as `Data`. Very many counted rows are drawn by their counts.
     """
     rng = np.random.default_rng(seed)
-    if isinstance(data, Data) and data.multiplicity is not None and len(data) > MOST_DRAWN:
+    if isinstance(data, Data) and data.multiplicity is not None and len(data) > MOST_TAKEN:
         if share is None:
             counts = rng.multinomial(len(data), data.multiplicity / len(data))
         else:
@@ -47,7 +47,7 @@ def draw_data(data: DataLike, rows: Data, share: float | None, seed: Any) -> Dat
 def split_rows(data: Data, share: float, seed: Any) -> tuple[Data, Data]:
     """Draw a share of the rows, or all rows of a share of the subjects; return it and the rest."""
     rng = np.random.default_rng(seed)
-    if data.multiplicity is not None and len(data) > MOST_DRAWN:
+    if data.multiplicity is not None and len(data) > MOST_TAKEN:
         counts = _draw_counts(data.multiplicity, round(share * len(data)), rng)
         return data.with_counts(counts), data.with_counts(data.multiplicity - counts)
     units = units_of(len(data), data.subjects)
