@@ -359,6 +359,25 @@ def ordered_outcome(rows: int, ordered: bool) -> Case:
     return draw, {"odds ratio per step": exp(0.25)}
 
 
+def rare_cause(rows: int, effect: float) -> Case:
+    """Four in a hundred rows have the cause; most of these, or few, have the event."""
+
+    def eta(b: Any, z: Any) -> Any:
+        return -0.5 + effect * b + 0.4 * z
+
+    def draw(rng: Rng) -> Sample:
+        z, b = rng.integers(2, size=rows), (rng.random(rows) < 0.04).astype(np.int64)
+        b[0] = 1
+        return Sample([logistic(eta(b, z), rng), b, z])
+
+    shares = [np.mean([1 / (1 + exp(-eta(b, z))) for z in (0, 1)]) for b in (0, 1)]
+    return draw, {
+        "odds ratio": exp(effect),
+        "share": float(shares[1]),
+        "difference": float(shares[1] - shares[0]),
+    }
+
+
 COVERAGES: Mapping[str, Case] = {
     "100 rows": plain(100, -0.4),
     "300 rows": plain(300, -0.4),
@@ -367,6 +386,8 @@ COVERAGES: Mapping[str, Case] = {
     "1,000 rows, a tenth with the event": plain(1000, -2.2),
     "5,000 rows, a tenth with the event": plain(5000, -2.2),
     "1,000 rows, 2 % with the event": plain(1000, -4.2),
+    "600 rows, 24 with the cause, 94 % event": rare_cause(600, 3.0),
+    "600 rows, 24 with the cause, 6 % event": rare_cause(600, -2.5),
     "20 subjects with 30 rows": by_subject(20, 30),
     "50 subjects with 10 rows": by_subject(50, 10),
     "200 subjects with 5 rows": by_subject(200, 5),

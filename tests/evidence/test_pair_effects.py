@@ -90,3 +90,16 @@ def test_intervals_by_few_subjects_are_approximate_and_wider(
     plain = next(e for e in alone.pairs(outcome="a").pairs[0].effects if e.kind == "odds ratio")
     assert ratio.estimate == pytest.approx(plain.estimate)
     assert not plain.approximate
+
+
+def test_a_cell_where_all_have_the_event_has_an_interval_of_its_size() -> None:
+    """22 of 22: Wilson's interval begins at 85 %, and the odds ratio may be very large."""
+    rng = np.random.default_rng(5)
+    b = np.r_[np.ones(22), np.zeros(978)].astype(int)
+    a = np.where(b == 1, 1, rng.integers(2, size=1000))
+    data = Data(Domain({"a": 2, "b": 2, "c": 2}), np.stack([a, b, rng.integers(2, size=1000)], 1))
+    (tested,) = RowTests(data).pairs(outcome="a", pairs=[("a", "b")]).pairs
+    at = {e.kind: e for e in tested.effects if e.at == "1"}
+    assert at["share"].low < at["share"].estimate - 0.14
+    assert at["difference"].low < at["difference"].estimate - 0.14
+    assert at["odds ratio"].high > 15 * at["odds ratio"].estimate

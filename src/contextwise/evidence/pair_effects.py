@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from math import exp, log, sqrt
+from math import exp, hypot, log, sqrt
 
 import numpy as np
 
@@ -25,12 +25,14 @@ from contextwise.evidence.pair_records import EffectKind, PairEffect
 from contextwise.evidence.residual_products import sums_by_cluster
 from contextwise.evidence.variable_fits import Fits
 from contextwise.support.arrays import FloatArray
-from contextwise.support.statistics import CONFIDENCE, Z
+from contextwise.support.statistics import CONFIDENCE, Z, wilson_interval
 
 ENOUGH_ROWS, ENOUGH_SUBJECTS = 300, 50
 """Rows, and subjects if there are any, below which intervals are called approximate."""
 FEWEST_ROWS_QUOTED = 20
 """States with fewer rows are neither shown nor quoted, and no end of an ordered variable."""
+FEW_EVENTS = 5
+"""Rows with an event, or without it, below which the error of a cell counts."""
 MOST_SHARES = 150
 """Cells of a pair above which no shares are computed."""
 
@@ -80,6 +82,8 @@ class _Effects:
         self.residuals = rows.weights[:, None] * (slopes[rows.codes[:, of]] - self.shares @ slopes)
         self.table = np.zeros((rows.cards[of], rows.cards[by]))
         np.add.at(self.table, (rows.codes[:, of], rows.codes[:, by]), rows.mass)
+        self.cells = np.zeros(self.table.shape)
+        np.add.at(self.cells, (rows.codes[:, of], rows.codes[:, by]), rows.counts)
         sizes = np.bincount(rows.codes[:, by], rows.counts, minlength=int(rows.cards[by]))
         self.sizes = sizes.astype(np.float64)
         self.correction = rows.total / max(rows.total - self.logit.columns, 1.0)
@@ -138,13 +142,13 @@ class _Effects:
         moved = (self._response @ logit.slopes)[: term.high]
         event = rows.states[self.of][1] if is_binary else ""
 
-        def numbers(line: FloatArray) -> dict[str, float]:
-            """Return the odds ratio of a contrast between states of ``by``."""
+        def numbers(line: FloatArray, least: float = 0.0) -> dict[str, float]:
+            """Return the odds ratio of a contrast between states of ``by``, with a least error."""
             chosen = np.zeros(len(logit.theta))
             own = np.outer(line @ term.basis, moved).ravel()
             chosen[start : start + len(own)] = own
             value = float(chosen @ logit.theta)
-            error = sqrt(self._variance(self._influence(chosen[None])[:, 0]))
+            error = max(least, sqrt(self._variance(self._influence(chosen[None])[:, 0])))
             low, high = value - Z * error, value + Z * error
             return {"estimate": _exp(value), "low": _exp(low), "high": _exp(high)}
 
@@ -157,7 +161,8 @@ class _Effects:
         for j in [k for k in range(states) if k != self.reference]:
             line = np.eye(states)[j] - np.eye(states)[self.reference]
             crude = self._crude_ratio(j) if is_binary else self._crude_slope(line)
-            yield self._effect(kind, event, j, self.reference, crude, numbers(line))
+            least = self._least_error(j) if is_binary else 0.0
+            yield self._effect(kind, event, j, self.reference, crude, numbers(line, least))
 
     @cached_property
     def _response(self) -> FloatArray:
@@ -165,6 +170,14 @@ class _Effects:
         if self.rows.cards[self.of] == 2:
             return np.array([-1.0, 1.0])
         return per_step(self.table.sum(axis=1))
+
+    def _least_error(self, j: int) -> float:
+        """Return the error of the log odds ratio of four cells, if one has few rows.
+
+        There the ridge and the sandwich make the error of the logit too small.
+        """
+        cells = self.cells[:, [self.reference, j]]
+        return sqrt(float((1 / (cells + 0.5)).sum())) if cells.min() < FEW_EVENTS else 0.0
 
     def _crude_ratio(self, j: int) -> float | None:
         (a, b), (c, d) = self.table[:, [self.reference, j]]
@@ -189,7 +202,7 @@ class _Effects:
             label, first = rows.states[self.of][s], float(crude[s, self.reference])
             for j, (means, own) in enumerate(found):
                 share = float(means[s])
-                low, high = share_limits(share, sqrt(self._variance(own[:, s])))
+                low, high = self._limits(s, j, share, own)
                 numbers = {"estimate": share, "low": low, "high": high}
                 yield self._effect("share", label, j, None, float(crude[s, j]), numbers)
             for j, (means, own) in enumerate(found):
@@ -197,10 +210,32 @@ class _Effects:
                     continue
                 value = float(means[s] - base[s])
                 error = Z * sqrt(self._variance(own[:, s] - base_own[:, s]))
-                low, high = max(-1.0, value - error), min(1.0, value + error)
+                low, high = value - error, value + error
+                if self._is_sparse(s, j) or self._is_sparse(s, self.reference):
+                    ends = [
+                        np.abs(np.subtract(self._limits(s, k, float(m[s]), o), m[s]))
+                        for k, m, o in ((j, means, own), (self.reference, base, base_own))
+                    ]
+                    low = min(low, value - hypot(ends[0][0], ends[1][1]))
+                    high = max(high, value + hypot(ends[0][1], ends[1][0]))
+                low, high = max(-1.0, low), min(1.0, high)
                 numbers = {"estimate": value, "low": low, "high": high}
                 change = float(crude[s, j]) - first
                 yield self._effect("difference", label, j, self.reference, change, numbers)
+
+    def _is_sparse(self, s: int, j: int) -> bool:
+        """Check whether few rows of a state of ``by`` have the event, or few have another."""
+        return bool(min(self.cells[s, j], self.sizes[j] - self.cells[s, j]) < FEW_EVENTS)
+
+    def _limits(self, s: int, j: int, share: float, own: FloatArray) -> tuple[float, float]:
+        """Return the interval of a share; in sparse cells at least as wide as Wilson's."""
+        low, high = share_limits(share, sqrt(self._variance(own[:, s])))
+        if self._is_sparse(s, j) and self.sizes[j]:
+            crude = self.cells[s, j] / self.sizes[j]
+            least, most = wilson_interval(self.cells[s, j], self.sizes[j])
+            low = max(0.0, min(low, share - (crude - least)))
+            high = min(1.0, max(high, share + (most - crude)))
+        return float(low), float(high)
 
     def _share_of(self, j: int) -> tuple[FloatArray, FloatArray]:
         """Return the shares if all rows had state j, and the influence of each row on them."""
