@@ -221,3 +221,9 @@ def test_lines_above_and_below_with_an_empty_line_between_are_dropped() -> None:
     assert data.domain.names == ("sex", "score", "ill")
     assert len(data) == 60
     assert data.notes[0].startswith("not part of the table, dropped: 7 lines (1, 3, 5, 6, 70, …)")
+
+
+def test_an_empty_line_among_texts_that_all_differ_is_no_second_table() -> None:
+    people = [f"Person {k},Street {k}" for k in range(30)]
+    text = "\n".join(["name,street", *people[:20], "", *people[20:]])
+    assert len(read(text, RowOptions(category=("name", "street")))) == 30

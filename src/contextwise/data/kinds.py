@@ -45,7 +45,7 @@ _PEOPLE = re.compile(
     "id|subject|subj|patient|person|participant|respondent|individual|proband|pupil|student|child|"
     "mother|case|[psu]id|idcode"
 )
-_SETS = re.compile("strat(um|a)|pair|match|matched|cluster|household|family")
+_SETS = re.compile("stratum|strata|pair|match|matched|cluster|household|family")
 _NO_ID = re.compile(  # words that end in "id"
     "(un|pre|re)?paid|covid|(in)?valid|[bkalm]id|[a-z]*(acid|oid|fluid)|grid|hybrid|solid|liquid|"
     "lipid|rapid|rigid|humid|android|raid|maid|said|braid|plaid|pyramid|carotid|parotid|(co)?morbid|"

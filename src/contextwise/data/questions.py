@@ -63,7 +63,7 @@ def texts_among_numbers(p: Profile) -> Iterator[Problem]:
     """Ask about the few texts of a measurement, such as ``<5``."""
     for text in p.odd_texts if p.kind == "measurement" else ():
         rows = plural(int(p.column.counts[p.column.labels.index(text)]), "row")
-        yield f"{text!r} ({rows}) is no number", (("na", f"{p.name}={text}"), ("drop", p.name))
+        yield f"{text!r} ({rows}) is not a number", (("na", f"{p.name}={text}"), ("drop", p.name))
 
 
 def is_total(text: str) -> bool:

@@ -49,9 +49,9 @@ FEWEST_BELOW = 10
 """From this number of rows on, numbers that none of their columns has again are names."""
 MOST_COLUMNS = 200_000
 LINES_AT_ONCE = 1_000
-"""The time limit is looked at after so many lines."""
+"""Number of lines after which the time limit is checked."""
 MOST_LINES_OUTSIDE = 20
-"""Lines of other widths that may stand above the table and below it, with an empty line between."""
+"""Most lines of other widths above or below a table that an empty line separates from it."""
 SNIFFED = 50
 """The number of lines that decide about the separator."""
 _MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -136,7 +136,7 @@ _SOURCE = re.compile(
     r"anmerkung(en)?|bron|fuente|fonte|nota)\b\s*[:(.]|[©†‡]",
     re.I,
 )
-"""How a line below a table starts that says where it is from."""
+"""The start of a line below a table that names its source."""
 
 
 @dataclass
@@ -229,9 +229,9 @@ class _Reader:
             ):
                 continue
             others = [each for j, each in enumerate(rows) if j != k and len(each) == len(row)]
-            if not any(
-                cell in cells for cell, cells in zip(row, zip(*others, strict=True), strict=False)
-            ):
+            columns = [*zip(*others, strict=True)]
+            repeat = any(2 * len(set(cells)) <= len(cells) for cells in columns)
+            if repeat and not any(c in cells for c, cells in zip(row, columns, strict=False)):
                 raise ParseError(
                     f"an empty line and other names ({listed(row)}): a second table starts here; "
                     "save each table as a file of its own",
