@@ -17,7 +17,6 @@ from contextwise.evidence.pair_records import (
 from contextwise.report.analysis_answer import (
     evidence_sentence,
     next_sentences,
-    outcome_event,
     title_sentence,
     verdict_note,
 )
@@ -203,17 +202,3 @@ def test_an_interval_that_is_written_with_0_does_not_lead() -> None:
     )
     assert "0 to" not in title_sentence(with_pairs(evidence(effects=effects)))
     assert "is associated with age" in title_sentence(with_pairs(evidence(effects=effects)))
-
-
-@pytest.mark.parametrize(
-    ("states", "counts", "state"),
-    [
-        (("no", "yes", "maybe"), (5, 30, 20), "yes"),
-        (("0", "10", "2", "5"), (50, 21, 90, 40), "10"),  # the highest number
-        (("0", "10", "2", "5"), (50, 3, 90, 40), "5"),  # with enough rows
-    ],
-)
-def test_the_state_of_an_outcome_to_tell_of(
-    states: tuple[str, ...], counts: tuple[int, ...], state: str
-) -> None:
-    assert outcome_event(states, counts) == state

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from contextwise.analysis.conclusions import Analysis
-from contextwise.analysis.pair_rows import is_scale, to_hide
-from contextwise.evidence.coded_rows import numeric_order
-from contextwise.evidence.pair_effects import FEWEST_ROWS_QUOTED
+from contextwise.analysis.pair_rows import to_hide
 from contextwise.evidence.pair_records import (
     Interaction,
     InteractionVerdict,
@@ -59,21 +57,8 @@ def hidden_rows(analysis: Analysis) -> list[PairEvidence]:
 def contrasts(analysis: Analysis, pairs: Iterable[PairEvidence]) -> list[Contrast]:
     """Return the contrasts of pairs, the largest difference first."""
     ordered = [name for name, _ in analysis.settings.ordered]
-    domain, event = analysis.data.domain, ""
-    if analysis.outcome is not None and analysis.outcome in domain.positions:
-        place = domain.position(analysis.outcome)
-        event = outcome_event(domain.states[place], analysis.data.counts()[place].tolist())
-    found = (contrast_of(e, ordered, analysis.smallest_count, event) for e in pairs)
+    found = (contrast_of(e, ordered, analysis.smallest_count) for e in pairs)
     return sorted((c for c in found if c), key=lambda c: -abs(c.difference.estimate))
-
-
-def outcome_event(states: Sequence[str], counts: Sequence[int]) -> str:
-    """Choose the state of an outcome: the most frequent, or the highest of several numbers."""
-    order = numeric_order(states) if len(states) > 3 and is_scale(states) else None
-    if order is None:
-        return states[counts.index(max(counts))]
-    enough = [k for k in order if counts[k] >= FEWEST_ROWS_QUOTED]
-    return states[(enough or order)[-1]]
 
 
 def other(pair: Sequence[str], outcome: str | None) -> str:
@@ -165,7 +150,10 @@ def _title_of_all(
     if len(pairs) == 1:
         first, second = map(Name, associated[0].pair)
         return Phrase(first, " and ", second, " are ", "weakly " if weak else "", "associated.")
-    kind = "are weakly associated" if weak else "are associated"
+    kind = "is " if len(associated) == 1 else "are "
+    kind += "weakly associated" if weak else "associated"
+    turned = sum(e.verdict == NOT_ON_AVERAGE for e in associated)
+    kind += f" ({turned} of them not on average)" if turned else ""
     how_many = "All" if len(associated) == len(pairs) else f"{len(associated)} of"
     start = f"{how_many} {len(pairs)} pairs {kind}{_held(analysis)}"
     best = max(associated, key=lambda e: e.v or 0.0)
@@ -202,7 +190,7 @@ def next_sentences(analysis: Analysis) -> list[Phrase]:
         told += [_contrast_sentence(c) for c in strongest[:1]]
     else:
         worth = _leading_last(analysis, worth)
-        told += _also(worth) + _twin_sentence(analysis)
+        told += _twin_sentence(analysis) + _also(worth)
     told += _explained(worth) + _power(analysis)
     differing = differences(analysis)
     if differing:
@@ -268,8 +256,8 @@ def _twin_sentence(analysis: Analysis) -> list[Phrase]:
     return [
         Phrase(
             *(Name(first), " and ", Name(second), f" {same} (V {strength(close.crude_v)}), which "),
-            f"hides what else goes with {analysis.outcome}: leave it out with ",
-            f"--drop {other(close.pair, analysis.outcome)}.",
+            f"hides what else goes with {analysis.outcome}. The rest holds it fixed; leave it out "
+            f"with --drop {other(close.pair, analysis.outcome)}.",
         )
     ]
 
@@ -376,6 +364,9 @@ def verdict_note(evidence: PairEvidence, differs_by: Sequence[str]) -> Phrase:
 def before_correction(evidence: PairEvidence) -> str:
     """Write p before its correction, or that of the single test which makes a pair suggestive."""
     single = {"for the trend alone": evidence.trend_p, "on average alone": evidence.average_p}
+    single["for any difference alone"] = evidence.omnibus_p
+    if evidence.context:
+        single[f"for a difference by {evidence.context} alone"] = evidence.context_p
     known = {which: p for which, p in single.items() if p is not None}
     if evidence.p is None or evidence.p <= LEVEL or not known:
         return f"{p_is(evidence.p)} before correction"

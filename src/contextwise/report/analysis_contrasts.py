@@ -3,7 +3,7 @@
 A pair of variables with many states has many effects. A table has room for one, and a sentence too:
 the *contrast*. Between the ends of an ordered variable, else between the reference and the state
 that differs most from it. Of an outcome with several states it is the highest, if they are ordered,
-or the most frequent one; another only where that one shows no difference.
+else the one whose share differs most clearly.
 
 The largest of several differences is large by chance too, so its intervals pay for the choice: with
 five candidates they are 99 % intervals (Bonferroni), and cover the largest one 95 times of 100. A
@@ -66,12 +66,9 @@ def shares_of(effects: Iterable[PairEffect], state: str, least: int) -> list[Pai
 
 
 def contrast_of(
-    evidence: PairEvidence, ordered: Sequence[str] = (), least: int = 0, event: str = ""
+    evidence: PairEvidence, ordered: Sequence[str] = (), least: int = 0
 ) -> Contrast | None:
-    """Return the contrast of a pair, or None: states have few rows, or nothing is shown.
-
-    ``event`` is the state of an unordered outcome to prefer.
-    """
+    """Return the contrast of a pair, or None: states have few rows, or nothing is shown."""
     if evidence.verdict == "could not be tested":
         return None
     enough = max(least, FEWEST_ROWS_QUOTED)
@@ -91,19 +88,25 @@ def contrast_of(
         found = [each for each in found if each[0].at == end]
     if len(found) > 1 and evidence.verdict not in ("associated", "suggestive"):
         return None
-    if found[0][0].of in ordered:
-        event = list(shares)[-1][0]
+    event = list(shares)[-1][0] if found[0][0].of in ordered else ""
     choices = [(paid(each, len(found)), first, last) for each, first, last in found]
-
-    def key(choice: tuple[PairEffect, PairEffect, PairEffect]) -> tuple[bool, bool, float]:
-        each = choice[0]
-        return is_clear(each), each.state == event, abs(each.estimate)
-
-    difference, first, last = max(choices, key=key)
-    odds = odds_of(evidence, difference)
+    clear = [choice for choice in choices if is_clear(choice[0])] or choices
+    states = {choice[0].state for choice in clear}
+    if event not in states:
+        event = max(clear, key=lambda choice: clearness(choice[0]))[0].state
+    clear = [choice for choice in clear if choice[0].state == event]
+    difference, first, last = max(clear, key=lambda choice: abs(choice[0].estimate))
+    bent = evidence.shape == "other" and evidence.associated  # no number per step
+    odds = None if bent else odds_of(evidence, difference)
     if odds is not None and odds.at:
         odds = paid(odds, len(found))
     return Contrast(evidence, first, last, difference, odds, len(found))
+
+
+def clearness(difference: PairEffect) -> float:
+    """Return a difference in halves of its interval."""
+    reach = max(difference.high - difference.low, 1e-9) / 2
+    return abs(difference.estimate) / reach
 
 
 def paid(effect: PairEffect, candidates: int) -> PairEffect:

@@ -321,7 +321,7 @@ def line_cards(analysis: Analysis) -> list[Card]:
         if drawn is None or len(drawn.states) < 3:
             continue
         sentence = Phrase("")
-        if contrast.odds is not None and contrast.odds.kind == "odds ratio per step":
+        if contrast.odds is not None and not contrast.odds.at:
             sentence = Phrase(change_start(contrast.odds), f" {change_text(contrast.odds)}.")
         test = f"Share of {contrast.of} = {state}: {each.verdict}"
         test += ", trend" if each.shape == "trend" else ""

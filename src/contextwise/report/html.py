@@ -254,7 +254,7 @@ def cell_html(cell: Cell, style: Style) -> Markup:
     if isinstance(cell, Marked):
         return tag("b", text, class_=cell.kind)
     if isinstance(cell, Judged):
-        note = tag("small", phrase_html(cell.note)) if cell.note else None
+        note = joined([" ", tag("small", phrase_html(cell.note))]) if cell.note else None
         return joined([mark(cell.verdict), tag("span", cell.verdict, note)])
     if isinstance(cell, Spread):
         return joined(
@@ -308,7 +308,8 @@ def verdict_line(verdicts: Verdicts) -> Markup:
         )
         for verdict, count in verdicts.counts
     )
-    return tag("p", tag("span", f"{verdicts.title}:", class_="total"), *entries, class_="score")
+    spaced = (each for entry in entries for each in (" ", entry))
+    return tag("p", tag("span", f"{verdicts.title}:", class_="total"), *spaced, class_="score")
 
 
 def card_html(card: Card, level: int = 3) -> Markup:
