@@ -78,10 +78,10 @@ def test_the_highest_state_of_an_ordered_outcome_is_told_else_the_clearest() -> 
         return (*told, effect("difference", "old", "young", change, state=state))
 
     effects = (*shares("low", 0.4), *shares("mid", 0.2), *shares("high", 0.1))
-    for options, state in (
-        ({"ordered": ["ill"]}, "high"),  # the highest of an ordered outcome
-        ({}, "low"),
+    for ordered, state in (
+        (["ill"], "high"),  # the highest of an ordered outcome
+        ([], "low"),
     ):
-        found = contrast_of(evidence(effects=effects), **options)
+        found = contrast_of(evidence(effects=effects), ordered)
         assert found is not None
         assert found.difference.state == state

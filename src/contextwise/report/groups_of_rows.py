@@ -24,7 +24,7 @@ from contextwise.report.parts import (
 from contextwise.support.formatting import capitalized, listed, name, plural
 from contextwise.support.words import p_is
 
-MOST_DRAWN = 8
+MOST_PAIRS_DRAWN = 8
 """Pairs of variables in pictures, those with the smallest p-values."""
 NOT_SHOWN = (
     "A difference shows that the groups differ in how strongly two variables go together, not why. "
@@ -222,7 +222,7 @@ def groups_parts(found: Groups, *, top: int = TOP) -> list[Part]:
     sizes = [(g.name, g.rows, len(g.structure.pairs())) for g in found.groups]
     parts.append(table(f"Structures of the groups, by {found.learner}", columns, sizes, "groups"))
     level = f"{round(100 - 100 * found.level, 6):g} %"
-    for pair in found.pairs[:MOST_DRAWN]:
+    for pair in found.pairs[:MOST_PAIRS_DRAWN]:
         rows = drawn_odds(found, pair)
         if rows:
             caption = f"{PairName(*pair.pair)}: {pair.verdict}. Odds ratios with {level} intervals."

@@ -13,7 +13,7 @@ from contextwise.comparison.roles import Agreement
 from contextwise.errors import DomainError, require
 from contextwise.evaluation.groups_of_guesses import mean_with_interval
 from contextwise.report.graphs import cut_names
-from contextwise.report.groups_of_rows import MOST_DRAWN, drawn_odds
+from contextwise.report.groups_of_rows import MOST_PAIRS_DRAWN, drawn_odds
 from contextwise.report.parts import COLOURS, PairName
 from contextwise.report.plots.style import (
     COLUMN,
@@ -370,7 +370,7 @@ def plot_odds(
     >>> plot_odds(groups(rows, "v0", "mpl")).axes[0].get_xlabel()
     'odds ratio'
     """
-    shown = [(pair, drawn_odds(groups, pair)) for pair in groups.pairs[:MOST_DRAWN]]
+    shown = [(pair, drawn_odds(groups, pair)) for pair in groups.pairs[:MOST_PAIRS_DRAWN]]
     axes = axes or new_axes(COLUMN, LINE * sum(1 + len(rows) for _, rows in shown) + 0.5)
     places, labels, y = list[int](), list[str](), 0
     for pair, rows in shown:
