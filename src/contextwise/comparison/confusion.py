@@ -234,7 +234,41 @@ class Rates:
         return {name: self.rate(name, zero_division) for name in ("normalized", *RATES)}
 
 
-class WholeMeasures(Rates):
+class Counted(Rates):
+    """The counts of a comparison that has a confusion matrix, and the measures that follow."""
+
+    @property
+    def confusion(self) -> Confusion:
+        """The confusion matrix over all pairs."""
+        raise NotImplementedError
+
+    @property
+    def tp(self) -> Number:
+        """Contexts where both models have the dependence, over all pairs."""
+        return self.confusion.tp
+
+    @property
+    def fn(self) -> Number:
+        """Contexts where only the true model has the dependence."""
+        return self.confusion.fn
+
+    @property
+    def fp(self) -> Number:
+        """Contexts where only the guess has the dependence."""
+        return self.confusion.fp
+
+    @property
+    def tn(self) -> Number:
+        """Contexts where neither model has the dependence."""
+        return self.confusion.tn
+
+    @property
+    def distance(self) -> Number:
+        """The metric of the paper: FP + FN."""
+        return self.confusion.distance
+
+
+class WholeMeasures(Counted):
     """The measures of a whole comparison: those of `Rates`, and those of the counts of pairs."""
 
     mean_pair_distance = Measure(

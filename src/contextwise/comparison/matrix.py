@@ -324,12 +324,9 @@ def _as_json(numbers: Iterable[Number]) -> list[list[str]]:
 
 
 def _from_json(numbers: Iterable[Any]) -> list[Number]:
-    """Read numbers; earlier versions wrote plain ints, and fractions as two of them."""
-    read: list[Number] = []
-    for n in numbers:
-        above, below = (n, 1) if isinstance(n, int) else (int(str(part), 0) for part in n)
-        read.append(above if below == 1 else Fraction(above, below))
-    return read
+    """Read numbers: the inverse of `_as_json`."""
+    ratios = ((int(above, 16), int(below, 16)) for above, below in numbers)
+    return [above if below == 1 else Fraction(above, below) for above, below in ratios]
 
 
 def _configuration(question: Question, size: int) -> dict[str, Any]:

@@ -20,17 +20,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from contextwise.comparison.confusion import Confusion, ConfusionBounds, Number, ratio
+from contextwise.comparison.confusion import Confusion, ConfusionBounds, Counted, Number, ratio
 from contextwise.comparison.question import Pair, Question
 from contextwise.comparison.roles import Roles
 from contextwise.comparison.tolerance_search import OPEN, PairFeature, Tables, leaves
 from contextwise.counting import native
 from contextwise.counting.extraction import covered_pairs, find_pairs, pair_features
-from contextwise.errors import DomainError, OpenResult, require
+from contextwise.errors import DomainError, OpenResult
 from contextwise.models.domain import Domain
 from contextwise.models.features import Features, PairIndex
 from contextwise.models.origin import ROUNDING
@@ -39,9 +39,6 @@ from contextwise.support.arrays import IntArray, ObjectArray
 from contextwise.support.effort import QUIET, Effort
 from contextwise.support.formatting import Printed
 from contextwise.support.machine import cores
-
-if TYPE_CHECKING:
-    import pandas
 
 compiled: Any = None  # if it was not built, the readable twin counts
 with suppress(ImportError):
@@ -177,7 +174,7 @@ class WeightedPairs:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AtTolerance:
+class AtTolerance(Counted):
     """The confusion matrix of two models at one tolerance; open pairs have proven bounds.
 
     Attributes
@@ -214,24 +211,9 @@ class AtTolerance:
         return Confusion(bounds.tp[0], bounds.fn[0], bounds.fp[0], bounds.tn[0])
 
     @property
-    def distance(self) -> Number:
-        """The number of pairs in contexts on which the models disagree."""
-        return self.confusion.distance
-
-    @property
-    def fp(self) -> Number:
-        """Contexts where only the guess has a dependence stronger than the tolerance."""
-        return self.confusion.fp
-
-    @property
-    def fn(self) -> Number:
-        """Contexts where only the true model has one."""
-        return self.confusion.fn
-
-    @property
-    def normalized(self) -> float:
-        """The distance as a share of all assertions."""
-        return self.confusion.normalized
+    def total(self) -> Number:
+        """The number of assertions."""
+        return self.whole.total
 
     @property
     def distance_bounds(self) -> tuple[Number, Number]:
@@ -414,12 +396,6 @@ class AtTolerances(Mapping[float, AtTolerance], Printed):
     def records(self) -> list[dict[str, Any]]:
         """Return one flat mapping per tolerance."""
         return [at.record() for at in self.values()]
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return a DataFrame with one row per tolerance (``pip install '.[frames]'``)."""
-        pd = require("pandas", "frames")
-        frame: pandas.DataFrame = pd.DataFrame(self.records())
-        return frame
 
     def __repr__(self) -> str:
         shares = []

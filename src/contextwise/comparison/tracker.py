@@ -32,7 +32,7 @@ from contextwise.models.structure import (
     features_of,
     require_features,
 )
-from contextwise.support.effort import NEVER, Deadline, Effort, OutOfTime
+from contextwise.support.effort import QUIET
 
 Literals = tuple[tuple[int, int], ...]
 Unions = tuple[Number, Number, Number]
@@ -62,7 +62,7 @@ class Tracker:
     """A comparison of a true model with a guess that changes; made by `track`.
 
     Features are mappings or texts, as in `Structure`. Steps return the tracker itself; a step that
-    raises an error changes nothing. After the deadline, a step raises `OutOfTime`.
+    raises an error changes nothing.
 
     >>> tracker = track("lung", "lung-learned")
     >>> tracker.add("smoker=yes & asbestos=yes & cancer=yes").distance
@@ -71,16 +71,14 @@ class Tracker:
     2
     """
 
-    def __init__(self, question: Question, *, deadline: Deadline = NEVER) -> None:
+    def __init__(self, question: Question) -> None:
         require_features(question.structures[1], "a tracked guess")
         if question.rows is not None:
             raise ContextwiseError("a tracker takes no data; use compare for observed rows")
-        comparison = answer(question, Effort(deadline))
+        comparison = answer(question, QUIET)
         if comparison.unions.interrupted:
             raise Interrupted(comparison)  # its counts are bounds
-        if comparison.open_pairs:
-            raise OutOfTime
-        self._question, self._deadline = question, deadline
+        self._question = question
         self._asked = None if question.asked is None else set(map(tuple, question.asked.tolist()))
         true, guess = question.structures
         self._unions = changing_unions(true.features, guess.features, question.space)
@@ -188,7 +186,7 @@ class Tracker:
             changed = {pair: None for pair in changed if pair in self._asked}
         pairs = list(changed)
         added, removed = ([self._number[literals] for literals in side] for side in (more, less))
-        counted = self._unions.growth(pairs, added, removed, self._deadline)
+        counted = self._unions.growth(pairs, added, removed)
         growth = zip(pairs, counted, strict=True)
         space = self._question.space
         if space.weights is None:

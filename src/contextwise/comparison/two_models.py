@@ -209,31 +209,6 @@ class Comparison(Shown, WholeMeasures):
             )
         return Confusion.of(self.unions.total(self.unions.low), self.total)
 
-    @property
-    def tp(self) -> Number:
-        """Contexts where both models have the dependence, over all pairs."""
-        return self.confusion.tp
-
-    @property
-    def fn(self) -> Number:
-        """Contexts where only the true model has the dependence."""
-        return self.confusion.fn
-
-    @property
-    def fp(self) -> Number:
-        """Contexts where only the guess has the dependence."""
-        return self.confusion.fp
-
-    @property
-    def tn(self) -> Number:
-        """Contexts where neither model has the dependence."""
-        return self.confusion.tn
-
-    @property
-    def distance(self) -> Number:
-        """The metric of the paper: FP + FN."""
-        return self.confusion.distance
-
     def with_strengths(self) -> Comparison:
         """Return the same comparison with `strengths`, if no pair is open and a model has weights.
 
