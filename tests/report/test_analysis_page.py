@@ -141,3 +141,11 @@ def test_an_association_without_a_difference_has_a_number() -> None:
     rare = replace(known, pairs=replace(known.pairs, pairs=few), interactions=())
     shown = next(part for part in parts_of(rare) if getattr(part, "key", "") == "outcome")
     assert all(re.search(r"V 0\.\d\d \(0\.\d\d to", str(row[-1])) for row in shown.rows)  # type: ignore[union-attr]
+
+
+def test_files_hide_small_counts_as_the_page_does(tmp_path: Path) -> None:
+    replace(titanic(), smallest_count=400).to_csv(tmp_path)
+    with (tmp_path / "effects.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows
+    assert all(float(row["rows"]) >= 400 and not row["crude"] for row in rows)

@@ -121,9 +121,15 @@ class Analysis(Printed):
 
     def to_csv(self, folder: str | Path) -> None:
         """Write the table of the outcome, and pairs, effects and differences, into a folder."""
+        least = self.smallest_count  # crude numbers would tell what is hidden
         tables = {
             "pairs": self.records(),
-            "effects": [_of_pair(e.pair, asdict(f)) for e in self.pairs for f in e.effects],
+            "effects": [
+                _of_pair(e.pair, asdict(replace(f, crude=None if least else f.crude)))
+                for e in self.pairs
+                for f in e.effects
+                if f.rows >= least
+            ],
             "differences": [_of_difference(each) for each in self.interactions],
         }
         if self.outcome is not None:
