@@ -548,12 +548,26 @@ def ordered_groups(
     return draw
 
 
+def curved(rows: int) -> Callable[[Rng], Sample]:
+    """An outcome that a scale moves at both ends, by a second scale that goes with the first."""
+
+    def draw(rng: Rng) -> Sample:
+        factor = rng.normal(size=rows)
+        items = [
+            np.clip(np.round(1.2 * factor + rng.normal(size=rows) + 2), 0, 4) for _ in range(2)
+        ]
+        return Sample([logistic(0.5 * (items[0] - 2) ** 2 - 1, rng), *items], ordered=True)
+
+    return draw
+
+
 GROUPS: Mapping[str, tuple[Callable[[Rng], Sample], float | None]] = {
     "the same, 800 rows": (two_groups(1.0), 1.0),
     "ratio 2, 800 rows": (two_groups(2.0), 2.0),
     "ordered, the same, 300 rows": (ordered_groups(300, 2.0, 0.0), 1.0),
     "ordered, the same, 800 rows": (ordered_groups(800, 2.0, 0.0), 1.0),
     "ordered, the same and none, 800 rows": (ordered_groups(800, 0.0, 0.0), 1.0),
+    "the same curve, by a scale, 1,000 rows": (curved(1000), None),
     "ordered, other, 800 rows": (ordered_groups(800, 1.0, 1.5), None),
 }
 

@@ -45,7 +45,7 @@ __all__ = ["Analysis", "analyse"]
 MOST_VARIABLES = 200
 """More variables need a choice of the user."""
 FEWEST_ROWS = 10
-MOST_QUESTIONS, MOST_QUESTION_WORK = 300, 1.5e9
+MOST_QUESTIONS, MOST_QUESTION_WORK = 300, 8e8
 """Triples of variables, and the work of their tests (see `question_work`). Of more, only the
 clearest associated pairs are asked."""
 HALVES_SECONDS, FEWEST_HALVES, FEWEST_SECONDS = 10.0, 10, 30.0

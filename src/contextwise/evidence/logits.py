@@ -95,7 +95,11 @@ class Curvature:
         self.places = np.flatnonzero(keep)
         if len(self.places) < len(keep):
             hessian = hessian[np.ix_(self.places, self.places)]
-        self.factor = cho_factor(hessian, lower=True, check_finite=False)
+        try:
+            self.factor = cho_factor(hessian, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:  # by rounding: all summands are positive
+            more = 1e-9 * float(np.diag(hessian).max()) * np.eye(len(hessian))
+            self.factor = cho_factor(hessian + more, lower=True, check_finite=False)
 
     def solve(self, right: FloatArray) -> FloatArray:
         """Multiply by the inverse, with zeros for the coefficients held at zero."""

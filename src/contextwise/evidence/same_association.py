@@ -44,6 +44,7 @@ MOST_CURVES = 12
 """Curved parts of the common association; if there are more, only those of squared scores."""
 WEAK = 0.01
 """Ridge of the main effects of groups, and of curves."""
+LIKELIHOOD_BELOW = 0.1  # p of the score test, where few rows in a cell may have made it small
 LEAST_SCORE_INFORMATION = 0.25
 
 
@@ -262,12 +263,28 @@ class _Model:
             spread = self._spread(directions, shares)
         p, freedom = _score_p(gradient, information / shrink, spread)
         method = "chi-square" if spread is None else "clusters"
+        if spread is None and p < LIKELIHOOD_BELOW and self._is_sparse(shares):
+            p = max(p, self._likelihood_p(theta, freedom))
         if not freedom or not self.rows.is_score(self.by):
             return p, None, freedom, method
         part = np.arange(self.single)  # the first function of an ordered group is its score
         sub = None if spread is None else (spread[0], spread[1][np.ix_(part, part)])
         trend, _ = _score_p(gradient[part], information[np.ix_(part, part)] / shrink, sub)
         return either(trend, p), trend, freedom, method
+
+    def _is_sparse(self, shares: FloatArray) -> bool:
+        """Return whether a pair of states expects less than one row in a group."""
+        rows = self.rows
+        expected = np.zeros((int(rows.cards[self.by]), shares.shape[1]))
+        np.add.at(expected, rows.codes[:, self.by], rows.counts[:, None] * shares)
+        return bool(expected.min() < 1)
+
+    def _likelihood_p(self, theta: FloatArray, freedom: int) -> float:
+        """Return p of the likelihood ratio test, which few rows in a cell mislead less."""
+        logit = self.logit
+        whole = logit.maximum(np.zeros(0, dtype=np.int64), theta)[0]
+        gain = logit.evaluate(whole)[1] - logit.evaluate(theta)[1]
+        return chi_square_tail(2 * gain, freedom)
 
     def _residuals(self, shares: FloatArray) -> FloatArray:
         slopes = self.slopes
