@@ -94,7 +94,7 @@ class PairEvidence:
     freedom: int = 0
     rows: float = 0.0
     effects: tuple[PairEffect, ...] = ()
-    v_approximate: bool = False  #: a state has fewer than 20 rows: the interval of V covers less
+    v_approximate: bool = False  #: a state has fewer than 30 rows: the interval of V covers less
 
     @property
     def associated(self) -> bool:

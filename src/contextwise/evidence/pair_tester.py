@@ -30,7 +30,7 @@ from contextwise.evidence.residual_products import (
 from contextwise.evidence.variable_fits import Fits
 from contextwise.models.notation import quoted
 
-FEW_ROWS = 20
+FEW_ROWS = 30
 """Rows of each state that the interval of V needs."""
 LOST = 1.5
 """Times the V that rows without other columns would show, from which these are the reason."""
