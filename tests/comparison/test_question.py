@@ -370,3 +370,17 @@ def test_weights_that_are_none() -> None:
         LogLinear(Structure({"A": 2}, ["A=1"]), None)  # type: ignore[arg-type]
     with pytest.raises(DomainError, match=r"one weight per feature \(1\), got 2"):
         LogLinear(Structure({"A": 2}, ["A=1"]), [1.0, 2.0])
+
+
+def test_a_variable_has_the_contexts_of_its_pairs() -> None:
+    """Also where some cardinalities are equal and others are not."""
+    domain = Domain({"A": 2, "B": 2, "C": 3, "D": 2, "E": 5})
+    question = pose([Structure(domain), Structure(domain)])
+    pairs = question.asked_pairs
+    sizes = question.sizes(pairs)
+    of_variable = [
+        sum(size for pair, size in zip(pairs.tolist(), sizes, strict=True) if v in pair)
+        for v in range(len(domain))
+    ]
+    assert question.variable_sizes() == of_variable
+    assert sum(of_variable) == 2 * question.total
