@@ -127,8 +127,8 @@ def test_a_difference_is_told_by_its_ends() -> None:
         "s1, and rises by 30 points (25 to 35) where it is s2."
     )
     assert told(interaction(0.01, 0.3)).endswith(
-        "rises by 30 points (25 to 35) where year is s1, and shows no change (+1, −4 to +6) where "
-        "it is s0."
+        "rises by 30 points (25 to 35) where year is s1, and shows no clear change (+1, −4 to +6) "
+        "where it is s0."
     )
 
 

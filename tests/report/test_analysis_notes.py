@@ -21,7 +21,7 @@ def test_decisions_have_the_option_that_changes_them(tmp_path: Any) -> None:
     file = tmp_path / "ages.csv"
     file.write_text("\n".join(lines))
     found = {topic: (text, option) for topic, text, option in decisions(analysed(str(file)))}
-    assert found["age"][1].startswith("--bins age=")
+    assert found["age"][1].startswith("--bins 'age=")
     assert found["Rows"][0] == "300 used, all of the file."
 
 

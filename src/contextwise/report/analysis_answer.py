@@ -17,7 +17,7 @@ from contextwise.evidence.pair_records import (
     PairEvidence,
     StateEffects,
 )
-from contextwise.report.analysis_contrasts import Contrast, contrast_of
+from contextwise.report.analysis_contrasts import Contrast, contrast_of, shares_of
 from contextwise.support.formatting import plural
 from contextwise.support.words import (
     LEVEL,
@@ -58,7 +58,7 @@ def contrasts(analysis: Analysis, pairs: Iterable[PairEvidence]) -> list[Contras
     """Return the contrasts of pairs, the largest difference first."""
     ordered = [name for name, _ in analysis.settings.ordered]
     found = (contrast_of(e, ordered, analysis.smallest_count) for e in pairs)
-    return sorted((c for c in found if c), key=lambda c: -abs(c.difference.estimate))
+    return sorted((c for c in found if c), key=lambda c: -(c.evidence.v or 0.0))
 
 
 def other(pair: Sequence[str], outcome: str | None) -> str:
@@ -131,8 +131,22 @@ def _title_of_contrast(analysis: Analysis, best: Contrast) -> Phrase:
     start += f"{percent(overall)} of the rows: for " if overall is not None else ""
     return Phrase(
         *(Name(best.of), f"{start}{percent(low.estimate)} where ", Name(best.by)),
-        f" is {low.at}, for {percent(high.estimate)} where it is {high.at}{held}.",
+        f" is {low.at}, for {percent(high.estimate)} where it is {high.at}",
+        f"{beyond(best, analysis.smallest_count)}{held}.",
     )
+
+
+def beyond(contrast: Contrast, least: int) -> str:
+    """Name the states with a lower or higher share than the two of a contrast."""
+    shares = shares_of(contrast.evidence.effects, contrast.difference.state, least)
+    ends = sorted((contrast.first, contrast.last), key=lambda e: e.estimate)
+    known = [e for e in shares if e.of == contrast.of]
+    told = []
+    for word, pick, end in (("lowest", min, ends[0]), ("highest", max, ends[1])):
+        each = pick([*known, end], key=lambda e: e.estimate)
+        if each.at != end.at:
+            told.append(f"{word}: {each.at}, {percent(each.estimate)}")
+    return f" ({'; '.join(told)})" if told else ""
 
 
 def _title_of_all(
@@ -239,6 +253,7 @@ def _also(worth: Sequence[Contrast]) -> list[Phrase]:
     for each in same[:MOST_NAMED]:
         low, high = sorted((each.first, each.last), key=lambda e: e.estimate)
         shares = f"{percent(low.estimate)} against {percent(high.estimate)} where it is {high.at}"
+        shares += beyond(each, 0).replace(" (", "; ").rstrip(")")
         said.append(Phrase("where ", Name(each.by), f" is {low.at} ({shares})"))
     if said:
         told.append(Phrase(f"It is also {state} less often ", listed_phrases(said), "."))
@@ -417,6 +432,8 @@ def interaction_sentence(groups: Sequence[tuple[StateEffects, PairEffect]], by: 
             "so no numbers are compared."
         )
     ends = [f(groups, key=lambda one: one[1].estimate) for f in (min, max)]
+    if not any(effect.excludes_none for _, effect in ends):
+        return Phrase("The states differ together; no state alone shows it.")
     said: list[Phrase] = []
     for group, effect in sorted(ends, key=lambda one: not one[1].excludes_none):
         where = Phrase("where it is ") if said else Phrase("where ", Name(by), " is ")
@@ -425,7 +442,7 @@ def interaction_sentence(groups: Sequence[tuple[StateEffects, PairEffect]], by: 
         else:
             number = effect_text(effect).replace(" (", ", ").rstrip(")")
             verb = "shows" if effect.kind == "difference" else "show"
-            said.append(Phrase(f"{verb} no change ({number}) ", where, group.state))
+            said.append(Phrase(f"{verb} no clear change ({number}) ", where, group.state))
     return Phrase(change_start(ends[0][1]), " ", said[0], ", and ", said[1], ".")
 
 

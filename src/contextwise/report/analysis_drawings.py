@@ -15,6 +15,7 @@ from contextwise.evidence.pair_records import PairEvidence
 from contextwise.report.html import Markup, Point, line, static, svg_picture, tag, tip
 from contextwise.report.parts import Spread
 from contextwise.support.files import write_bytes
+from contextwise.support.formatting import name as middle_cut
 from contextwise.support.words import percent, strength
 
 ROW = 26.0
@@ -174,7 +175,7 @@ class Lines:
         if len(names) > 1:
             for y, g in spread_out(ends, 14.0):
                 shapes.append(text(names[g], (right + 14, y), f"t n{g + 1}", "start"))
-            after = right + max(14.0, 5 + 3.3 * len(self.states[-1]))
+            after = right + max(14.0, 10 + 3.3 * len(self.states[-1]))
             if after + 6.6 * len(beside[-1]) <= WIDTH:
                 shapes.append(text(beside[-1], (after, bottom + 16), "t", "start"))
         every = -(-len(self.states) // 7)
@@ -310,7 +311,7 @@ class Arcs:
     def _node(self, name: str, middle: float, half: float, y: float) -> Markup:
         kind = "node out" if name == self.outcome else "node"
         box = tag("rect", x=middle - half, y=y - 14, width=2 * half, height=28.0, rx=14.0)
-        shown = tag("text", shortened(name, 15), x=middle, y=y, dy="0.35em")
+        shown = tag("text", middle_cut(name, 15), x=middle, y=y, dy="0.35em")
         return tag("g", tip(name), box, shown, class_=kind)
 
 

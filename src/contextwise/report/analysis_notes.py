@@ -54,7 +54,8 @@ def table_note(analysis: Analysis) -> str:
         told.append("Odds ratios of ordered variables are per step.")
     if any(each.candidates > 1 for each in contrasts(analysis, pairs)):
         told.append(
-            "Where there are more states, the row has the largest difference from the first one "
+            "Ordered variables go from their first to their last state with 20 rows. Where there "
+            "are more states, the row has the largest difference of a state from the first one "
             "named, if an association is shown or suggestive; its intervals are wider to pay for "
             "that choice (Bonferroni)."
         )
@@ -113,7 +114,8 @@ def decisions(analysis: Analysis) -> list[Decision]:
     if settings.maybe_ordered:
         named = joined_names(settings.maybe_ordered, MOST_TOLD)
         text = f"{named}: numbers, taken as categories without an order. If they have one:"
-        entries.append(("Not ordered", text, f"--ordered {settings.maybe_ordered[0]}"))
+        options = " ".join(f"--ordered {name}" for name in settings.maybe_ordered[:MOST_TOLD])
+        entries.append(("Not ordered", text, options))
     for each in settings.folded:
         text = f"{each.name} has {each.states} states; the tests use its {each.kept} most frequent"
         text += " and “other”."
@@ -168,7 +170,7 @@ def _columns(analysis: Analysis) -> Iterator[Decision]:
     if dropped:
         named = [n or "the column without a name" for n in dropped[:MOST_TOLD]]
         more = [f"{len(dropped) - MOST_TOLD} more"] if len(dropped) > MOST_TOLD else []
-        known = next((n for n in dropped if n), "")
+        known = next((n for n in dropped if n and n not in analysis.options.drop), "")
         yield "Left out", f"{listed([*named, *more])}.", f"--category {known}" if known else ""
     bins = data.decisions.get("bins", {})
     for name, edges in list(bins.items())[:MOST_TOLD]:
@@ -176,8 +178,8 @@ def _columns(analysis: Analysis) -> Iterator[Decision]:
         edges_text = "|".join(f"{edge:g}" for edge in edges)
         yield (
             name,
-            f"Cut at {cuts} into {len(edges) + 1} groups. Other cuts:",
-            f"--bins {name}={edges_text}",
+            f"Cut at {cuts} into {len(edges) + 1} groups; other numbers change that:",
+            f"--bins '{name}={edges_text}'",
         )
     if len(bins) > MOST_TOLD:
         yield "Numbers", f"{len(bins) - MOST_TOLD} more columns are cut into groups.", ""
@@ -379,5 +381,7 @@ HOW_COMPUTED = (
     "for all rows; per step for ordered variables. Crude: the same with nothing held fixed. "
     "Suggestive: p is at most the level before the correction, not after. Could not be tested: "
     "only an association above V = 0.3 would have been found with probability 0.8, or the others "
-    "determine a variable. All intervals are 95 %, one by one."
+    "determine a variable. In cards: fitted in the rows of "
+    "each state alone. All intervals are 95 %, one by one; those of states chosen among others are "
+    "wider."
 )

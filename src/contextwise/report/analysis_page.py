@@ -65,7 +65,7 @@ MOST_IN_LIST, MOST_OPEN, MOST_BESIDE = 30, 12, 6
 outcome."""
 MOST_BOXES = 8
 """Variables whose states a page counts unfolded."""
-MOST_STATES = 8
+MOST_STATES = 12
 """States of a variable that the page counts."""
 
 
@@ -270,7 +270,7 @@ def _all_pairs(analysis: Analysis) -> Markup | None:
         names = [outcome, *ranked]
     picture: Markup | None = None
     words = "Lines: associated, all others held fixed; wider is stronger, the number is Cramér’s V"
-    words += " from 0.10 on (0 none, 1 perfect). Dashed: associated, but not on average."
+    words += " from 0.10 on, where there is room (0 none, 1 perfect). Dashed: not on average."
     words += f" Left: {outcome}. Right: the others." if outcome else ""
     if len(names) <= MOST_ARCS:
         picture = Arcs(tuple(names), tested.pairs, outcome).svg()
@@ -287,9 +287,11 @@ def _all_pairs(analysis: Analysis) -> Markup | None:
     most = _most_rows(analysis)
     list_: list[Markup] = []
     if outcome is not None and rest:
-        strongest = pairs_table(analysis, ordered, "The strongest", most).only("pair", "plot", "V")
-        list_ = [verdict_line(verdicts(analysis, rest)), drawn_table(strongest, "V", strength)]
-    if len(ordered) > most:
+        shown = [each for each in ordered if each.associated]
+        strongest = pairs_table(analysis, shown, "The strongest", most).only("pair", "plot", "V")
+        drawn = drawn_table(strongest, "V", strength) if shown else Markup("")
+        list_ = [verdict_line(verdicts(analysis, rest)), drawn]
+    if outcome is not None or len(ordered) > most:
         list_.append(folded(title, table))
     layout = "two" if len(names) <= MOST_ARCS else "under"
     return section("All pairs", tag("div", figure, tag("div", lede, *list_), class_=layout))

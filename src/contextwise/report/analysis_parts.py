@@ -227,9 +227,7 @@ def in_order(analysis: Analysis, pairs: Iterable[PairEvidence]) -> list[PairEvid
     """Sort pairs by verdict, then by strength."""
 
     def key(each: PairEvidence) -> tuple[int, float]:
-        contrast = _contrast(analysis, each) if analysis.outcome in each.pair else None
-        size = abs(contrast.difference.estimate) if contrast else 0.0
-        return VERDICTS.index(each.verdict), -(size or each.v or 0.0)
+        return VERDICTS.index(each.verdict), -(each.v or 0.0)
 
     return sorted(pairs, key=key)
 
