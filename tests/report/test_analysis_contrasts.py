@@ -7,6 +7,7 @@ import pytest
 from contextwise.evidence.pair_records import (
     PairEffect,
 )
+from contextwise.report.analysis_answer import beyond
 from contextwise.report.analysis_contrasts import contrast_of
 from told_effects import effect, evidence
 
@@ -85,3 +86,16 @@ def test_the_highest_state_of_an_ordered_outcome_is_told_else_the_clearest() -> 
         found = contrast_of(evidence(effects=effects), ordered)
         assert found is not None
         assert found.difference.state == state
+
+
+def test_states_beyond_the_two_of_a_contrast_are_named() -> None:
+    shares = zip(("mid", "low", "high"), (0.4, 0.1, 0.5), strict=True)
+    effects = (
+        *(effect("share", at, "", share) for at, share in shares),
+        effect("difference", "low", "mid", -0.3),
+        effect("difference", "high", "mid", 0.1),
+    )
+    found = contrast_of(evidence(effects=effects))
+    assert found is not None
+    assert found.difference.at == "low"
+    assert beyond(found, 0) == " (highest: high, 50 %)"
