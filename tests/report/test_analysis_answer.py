@@ -202,3 +202,11 @@ def test_an_interval_that_is_written_with_0_does_not_lead() -> None:
     )
     assert "0 to" not in title_sentence(with_pairs(evidence(effects=effects)))
     assert "is associated with age" in title_sentence(with_pairs(evidence(effects=effects)))
+
+
+def test_a_difference_that_others_turn_round_is_told() -> None:
+    turned = tuple(
+        replace(e, crude=-0.4) if e.kind == "difference" else e for e in evidence().effects
+    )
+    told = next_sentences(with_pairs(evidence(effects=turned)))
+    assert any("is −40 points; with the other variables held fixed it is +30" in t for t in told)

@@ -17,7 +17,7 @@ from contextwise.evidence.pair_records import (
     PairEvidence,
     StateEffects,
 )
-from contextwise.report.analysis_contrasts import Contrast, contrast_of, shares_of
+from contextwise.report.analysis_contrasts import WORTH_POINTS, Contrast, contrast_of, shares_of
 from contextwise.support.formatting import plural
 from contextwise.support.words import (
     LEVEL,
@@ -205,7 +205,7 @@ def next_sentences(analysis: Analysis) -> list[Phrase]:
     else:
         worth = _leading_last(analysis, worth)
         told += _twin_sentence(analysis) + _also(worth)
-    told += _explained(worth) + _power(analysis)
+    told += _reversed(contrasts(analysis, pairs)) + _explained(worth) + _power(analysis)
     differing = differences(analysis)
     if differing:
         told.append(_differs(differing, analysis.outcome))
@@ -285,6 +285,33 @@ def _power(analysis: Analysis) -> list[Phrase]:
     least, most = strength(min(known)), strength(max(known))
     limit = f"V = {least}" if least == most else f"V = {least} to {most}, depending on the pair,"
     return [Phrase(f"With these rows an association above {limit} would be found 4 times of 5.")]
+
+
+def _reversed(known: Sequence[Contrast]) -> list[Phrase]:
+    """Tell the largest crude difference whose direction the other variables turn round."""
+    turned = [
+        (abs(crude), each)
+        for each in known
+        if each.evidence.given
+        and (crude := each.difference.crude) is not None
+        and crude * each.difference.estimate < 0
+        and min(abs(crude), abs(crude - each.difference.estimate)) >= WORTH_POINTS
+    ]
+    if not turned:
+        return []
+    _, best = max(turned, key=lambda each: each[0])
+    change = best.difference
+    return [
+        Phrase(
+            *(
+                "From ",
+                Name(best.by),
+                f" {change.reference} to {change.at} the crude difference is ",
+            ),
+            f"{points(change.crude or 0.0)} points; with the other variables held fixed it is "
+            f"{effect_text(change)}.",
+        )
+    ]
 
 
 def _explained(worth: Sequence[Contrast]) -> list[Phrase]:

@@ -93,7 +93,7 @@ def structure_text(analysis: Analysis) -> str:
         "were tested on the same rows: their p-values are too small, and no verdict above rests "
         "on them."
     )
-    if analysis.halves is not None:
+    if analysis.halves is not None and analysis.halves.count >= 20:
         text += " The last column counts the random halves of the rows that give a claim again."
     return text
 
@@ -264,9 +264,10 @@ def _not_shown(analysis: Analysis) -> list[str]:
         return []
     widest = max(open_, key=lambda e: e.v_high or 0.0)
     name = other(widest.pair, analysis.outcome) if analysis.outcome else " with ".join(widest.pair)
+    of = f" with {analysis.outcome}" if analysis.outcome else ""
     return [
         "“No association shown” is not “none”: the intervals leave room for "
-        f"V up to {strength(widest.v_high)} ({name})."
+        f"V up to {strength(widest.v_high)} ({name}{of})."
     ]
 
 
@@ -350,7 +351,10 @@ def _adjustment(analysis: Analysis) -> Iterator[str]:
     settings, methods = analysis.settings, {each.method for each in shown_pairs(analysis)}
     if settings.products:
         products = plural(settings.products, "product")
-        yield f"The logits have main effects, and {products} that the residuals asked for."
+        yield (
+            "The logits have main effects, and the products that the residuals of a pair asked for "
+            f"({products} over all pairs)."
+        )
     if "draws" in methods:
         yield "Where a cell expected few rows, p is from draws of one variable given the others."
     if "permutations" in methods:

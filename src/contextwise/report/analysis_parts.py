@@ -75,6 +75,7 @@ from contextwise.support.words import Name, Phrase, p_is, p_text, percent, point
 
 MOST_CARDS = 3
 """Cards that a page shows open; the others are folded."""
+FEWEST_HALVES_SHOWN = 20
 LONGEST_GROUP = 12
 """Letters of the name of a group beside its line."""
 Groups = Sequence[tuple[StateEffects, PairEffect]]
@@ -257,7 +258,11 @@ def difference_card(analysis: Analysis, each: Interaction) -> Card:
     picture = None
     if groups:
         picture = Picture(label, (), _drawn(analysis, groups, each.by))
-    return Card(title, test, interaction_sentence(groups, each.by), picture, numbers)
+    sentence, shown = interaction_sentence(groups, each.by), {group.state for group, _ in groups}
+    missing = [group.state for group in each.states if group.state not in shown]
+    if groups and missing:
+        sentence = Phrase(sentence, f" Not shown, for fewer than 20 rows: {listed(missing)}.")
+    return Card(title, test, sentence, picture, numbers)
 
 
 def _drawn(analysis: Analysis, groups: Groups, by: str) -> Drawn:
@@ -322,7 +327,7 @@ def line_cards(analysis: Analysis) -> list[Card]:
         if contrast.odds is not None and not contrast.odds.at:
             sentence = Phrase(change_start(contrast.odds), f" {change_text(contrast.odds)}.")
         test = f"Share of {contrast.of} = {state}: {each.verdict}"
-        test += ", trend" if each.shape == "trend" else ""
+        test += ", trend" if each.shape == "trend" and each.verdict == "associated" else ""
         shares = shares_of(each.effects, state, analysis.smallest_count)
         rows = [(e.at, share_with_interval(_point(e)), round(e.rows)) for e in shares]
         numbers = table("", {by: "text", "share": "text", "rows": "count"}, rows, key="ev")
@@ -408,9 +413,9 @@ def claims_table(
         kind = "dependent" if claim.dependent else "independent"
         region = in_words(claim.region) or "every context"
         rows.append([PairName(*claim.pair), kind, region, claim.p, claim.verdict])
-        if halves is not None:
+        if halves is not None and halves.count >= FEWEST_HALVES_SHOWN:
             rows[-1].append(halves.claims.get(claim))
-    if halves is not None:
+    if halves is not None and halves.count >= FEWEST_HALVES_SHOWN:
         columns[f"in {halves.count} halves"] = "count"
     title = f"{plural(len(rows), 'claim')} of the structure{tested}"
     return table(title, columns, rows, key="claims")
