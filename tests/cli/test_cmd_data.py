@@ -60,7 +60,7 @@ def test_sample_fit_and_score(folder: Path) -> None:
         *("--method", "likelihood"),
     )
     assert re.search(
-        r"4 free parameters, AIC [\d,.]+, BIC [\d,.]+, G² [\d.]+ on 7 df \(p = ", exact.stderr
+        r"4 free parameters, AIC [\d,.]+, BIC [\d,.]+, G² [\d.]+ on 7 df \(p < 0.001", exact.stderr
     )
     models = (folder / "true.json", folder / "guess.json", folder / "fitted.json")
     options = ("--kl", "--score", folder / "data.csv")

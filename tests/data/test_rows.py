@@ -357,6 +357,7 @@ def test_spans_of_time_are_states() -> None:
 
 
 def test_a_time_limit_ends_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contextwise.support.effort.SHORT_READING", 0.0)
     path = tmp_path / "rows.csv"
     path.write_text("a,b\n" + '"x\ny",1\n"z\ny",0\n' * 3_000)
     with limited_reading(Deadline.after(60)):
@@ -377,3 +378,25 @@ def test_a_time_limit_ends_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(OpenResult, match="while the rows were read"):
         analyse(path, time_limit=0)
     assert len(read_data(path)) == 6_000  # the limit is gone
+
+
+def test_an_analysis_never_makes_missing_values_a_state_by_itself() -> None:
+    """Rows are dropped; columns that lack most are left out while fewer than half would stay."""
+    rng = np.random.default_rng(0)
+    columns = {name: rng.choice(["a", "b"], 200).tolist() for name in "vwxyz"}
+    for name, share in {"v": 0.8, "w": 0.5, "x": 0.2}.items():
+        for row in np.flatnonzero(rng.random(200) < share):
+            columns[name][row] = None
+    rows = [
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    ]
+    data, used, summary = as_advised(rows)
+    assert summary is not None
+    assert summary.remedy.missing == "state"  # what `info` advises keeps all rows
+    assert (used.missing, used.drop) == ("drop", ("v", "w"))
+    assert data.domain.names == ("x", "y", "z")
+    assert len(data) == sum(value is not None for value in columns["x"])
+    assert "v, w" in data.notes[-1]
+    kept, _, _ = as_advised(rows, row_options(outcome="w"))
+    assert kept.domain.names == ("w", "x", "y", "z")
+    assert as_advised(rows, row_options(missing="state"))[0].domain.names == tuple("vwxyz")

@@ -93,6 +93,7 @@ class DataSummary:
     notes: tuple[Note, ...] = ()  #: what was decided while reading, and questions to the user
     obstacle: str = ""  #: a reason why no option helps, such as several columns of counts
     remedy: RowOptions = RowOptions()  #: options that solve all problems  # noqa: RUF009
+    sparse: tuple[str, ...] = ()  #: columns to leave out so that half of the rows are complete
 
     @property
     def unclear(self) -> list[ColumnSummary]:
@@ -293,7 +294,8 @@ def judge(table: Sheet, how: RowOptions) -> tuple[DataSummary, Decisions]:
     notes = [*table.notes, *_notes(table, how, choice, verdicts)]
     summaries = tuple(map(_summary, verdicts))
     source = table.file or "the data"
-    summary = DataSummary(source, table.rows, summaries, tuple(notes), obstacle, remedy)
+    sparse = _sparse(verdicts, remedy, how)
+    summary = DataSummary(source, table.rows, summaries, tuple(notes), obstacle, remedy, sparse)
     decisions = Decisions(
         [each.profile.column for each in verdicts if each.is_used],
         None if choice.counts is None else table.column(choice.counts),
@@ -456,10 +458,37 @@ def _remedy(verdicts: Sequence[Verdict]) -> RowOptions:
     if any(map(is_total, fields["na"])):
         fields["missing"] = "drop"
     elif fields["na"] or "missing" in fields:
-        kept = [each for each in verdicts if each.is_used and each.name not in fields["drop"]]
-        complete = np.logical_and.reduce([_is_known(each, fields["na"]) for each in kept])
+        known = _known_cells(verdicts, fields["drop"], fields["na"])
+        complete = np.logical_and.reduce(list(known.values()))
         fields["missing"] = "drop" if 3 * complete.sum() >= 2 * len(complete) else "state"
     return row_options(**fields)
+
+
+def _sparse(verdicts: Sequence[Verdict], remedy: RowOptions, how: RowOptions) -> tuple[str, ...]:
+    """Return the columns to leave out so that half of the rows are complete, worst first.
+
+    Columns that the user named stay.
+    """
+    if remedy.missing != "state":
+        return ()
+    named = {how.outcome, how.subject, how.row_weights, how.counts, *how.category}
+    known = _known_cells(verdicts, remedy.drop, remedy.na)
+    found: list[str] = []
+    for name in sorted(known, key=lambda name: int(known[name].sum())):
+        if 2 * np.logical_and.reduce(list(known.values())).sum() >= len(known[name]):
+            break
+        if name not in named and len(known) > 2:
+            found.append(name)
+            del known[name]
+    return tuple(found)
+
+
+def _known_cells(
+    verdicts: Sequence[Verdict], dropped: Sequence[str], tokens: Sequence[str]
+) -> dict[str, BoolArray]:
+    """Return for each column that is used which rows have a value."""
+    used = (each for each in verdicts if each.is_used and each.name not in dropped)
+    return {each.name: _is_known(each, tokens) for each in used}
 
 
 def _is_known(verdict: Verdict, tokens: Sequence[str]) -> BoolArray:

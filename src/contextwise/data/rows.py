@@ -281,6 +281,9 @@ def as_advised(
     Return the rows, the options that were used, and the summary of the columns; the summary of rows
     that are `Data` already is None. What only the user can answer raises `UnclearData`.
 
+    Rows with missing values are dropped: as a state, they would show who has a value. If fewer than
+    half of the rows were left, the columns that lack most are left out first.
+
     >>> rows = [{"age": 20 + k, "ill": k % 2} for k in range(40)]
     >>> as_advised(rows)[1].words()
     ['--bins', 'age=4']
@@ -293,8 +296,10 @@ def as_advised(
     if summary.obstacle or any(map(_needs_an_answer, summary.unclear)):
         raise UnclearData(summary)
     advised = summary.remedy
+    if advised.missing == "state":
+        advised = advised._replace(missing="drop")
     how = how._replace(
-        drop=(*how.drop, *advised.drop),
+        drop=(*how.drop, *advised.drop, *summary.sparse),
         bins=(*how.bins, *advised.bins),
         category=(*how.category, *advised.category),
         merge=(*how.merge, *advised.merge),
@@ -303,7 +308,16 @@ def as_advised(
         subject=advised.subject or how.subject,
         na=(*how.na, *advised.na),
     )
-    return _read(_settled(table, how), how), how, summary
+    found = _read(_settled(table, how), how)
+    return _with_note_about(summary.sparse, found), how, summary
+
+
+def _with_note_about(sparse: Sequence[str], data: Data) -> Data:
+    """Say which columns were left out because they lack too much."""
+    if not sparse:
+        return data
+    text = f"left out, since fewer than half of the rows were complete with it: {listed(sparse)}"
+    return replace(data, notes=(*data.notes, Note(text, "dropped", option="--missing state")))
 
 
 def _needs_an_answer(column: ColumnSummary) -> bool:

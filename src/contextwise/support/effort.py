@@ -109,13 +109,17 @@ def _from_wall_clock(instant: float) -> Deadline:
 
 
 NEVER = Deadline()
+SHORT_READING = 1.0  # seconds that reading has, however short the time limit
 _READING: ContextVar[Deadline] = ContextVar("reading", default=NEVER)
 
 
 @contextmanager
 def limited_reading(deadline: Deadline) -> Iterator[None]:
-    """Let `check_reading` raise once a deadline has passed, with a sentence for the user."""
-    token = _READING.set(deadline)
+    """Let `check_reading` raise once a deadline has passed, with a sentence for the user.
+
+    Rows that are read quickly are always read: a command without time says what it left undone.
+    """
+    token = _READING.set(Deadline(max(deadline.instant, time.monotonic() + SHORT_READING)))
     try:
         yield
     except OutOfTime:
