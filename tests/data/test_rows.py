@@ -397,6 +397,6 @@ def test_an_analysis_never_makes_missing_values_a_state_by_itself() -> None:
     assert data.domain.names == ("x", "y", "z")
     assert len(data) == sum(value is not None for value in columns["x"])
     assert "v, w" in data.notes[-1]
-    kept, _, _ = as_advised(rows, row_options(outcome="w"))
+    kept, _, _ = as_advised(rows, row_options()._replace(outcome="w"))
     assert kept.domain.names == ("w", "x", "y", "z")
     assert as_advised(rows, row_options(missing="state"))[0].domain.names == tuple("vwxyz")
