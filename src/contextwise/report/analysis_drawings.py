@@ -18,7 +18,7 @@ from contextwise.support.files import write_bytes
 from contextwise.support.formatting import name as middle_cut
 from contextwise.support.words import percent, strength
 
-ROW = 26.0
+ROW = 22.0
 WIDTH = 300.0
 VALUES = 58.0
 LONGEST_LABEL = 18

@@ -75,7 +75,7 @@ def page_of_analysis(
     """Return the page of an analysis as HTML."""
     release = version("contextwise")
     differing = difference_cards(analysis)
-    lines_open = min(MOST_CARDS, 1 + max(0, MOST_CARDS - len(differing)))
+    lines_open = max(1, MOST_CARDS - len(differing))
     main = tag(
         "main",
         _header(analysis, release, made or date.today()),
