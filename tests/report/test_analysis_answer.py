@@ -184,7 +184,9 @@ def test_a_variable_that_nearly_is_the_outcome_does_not_lead() -> None:
 
 def test_what_could_have_been_found_is_told_where_nothing_was() -> None:
     told = next_sentences(with_pairs(evidence("no association shown", could_show=0.21)))
-    assert told[-1].endswith("an association above V = 0.21 would be found 4 times of 5.")
+    assert told[-1].endswith(
+        "an association above V = 0.21 would be found 4 times of 5, before correction."
+    )
 
 
 def test_a_suggestive_pair_says_which_p_is_small() -> None:

@@ -284,7 +284,12 @@ def _power(analysis: Analysis) -> list[Phrase]:
         return []
     least, most = strength(min(known)), strength(max(known))
     limit = f"V = {least}" if least == most else f"V = {least} to {most}, depending on the pair,"
-    return [Phrase(f"With these rows an association above {limit} would be found 4 times of 5.")]
+    return [
+        Phrase(
+            f"With these rows an association above {limit} would be found 4 times of 5, before "
+            "correction."
+        )
+    ]
 
 
 def _reversed(known: Sequence[Contrast]) -> list[Phrase]:

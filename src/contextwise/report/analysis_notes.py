@@ -21,8 +21,9 @@ from contextwise.support.words import joined_names, p_text, percent, strength
 MOST_TOLD = 6
 NEAR_LEVEL = 0.02
 CITE = (
-    "Cite: J. Strappa and F. Bromberg, “Efficient comparison of independence structures of "
-    "log-linear models”, The Computer Journal, 2023, doi 10.1093/comjnl/bxad054."
+    "Cite contextwise as its CITATION.cff says; the distance of structures, which this page does "
+    "not use, is from: J. Strappa and F. Bromberg, “Efficient comparison of independence "
+    "structures of log-linear models”, The Computer Journal, 2023, doi 10.1093/comjnl/bxad054."
 )
 Decision = tuple[str, str, str]
 """A topic, what was decided, and the option that changes it."""
@@ -348,7 +349,7 @@ def methods(analysis: Analysis, release: str) -> str:
 
 def _adjustment(analysis: Analysis) -> Iterator[str]:
     """Say what the adjustment had in this analysis."""
-    settings, methods = analysis.settings, {each.method for each in shown_pairs(analysis)}
+    settings, methods = analysis.settings, {each.method for each in analysis.pairs}
     if settings.products:
         products = plural(settings.products, "product")
         yield (
