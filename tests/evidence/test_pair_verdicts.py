@@ -141,10 +141,10 @@ def test_the_family_is_corrected_by_holm_and_what_it_takes_away_is_suggestive() 
     assert {each.family for each in judged} == {"3 pairs"}
 
 
-def test_tests_that_were_not_made_count_in_the_family() -> None:
+def test_tests_that_were_not_reached_count_in_the_family_and_impossible_ones_do_not() -> None:
     assert corrected([pair_of(0.01)], "10 pairs", size=10)[0].adjusted == pytest.approx(0.1)
     both = corrected([pair_of(0.01), pair_of(None, "C")], "2 pairs")
-    assert both[0].adjusted == pytest.approx(0.02)
+    assert both[0].adjusted == pytest.approx(0.01)
     assert both[1].adjusted is None
 
 
@@ -156,6 +156,6 @@ def test_a_triple_is_one_interaction_however_often_it_is_listed() -> None:
     found = corrected_interactions(
         [*triple, asked("A", "B", "D", 0.04), asked("A", "B", "E", None)], "4 triples", 4, 0.05
     )
-    assert [each.adjusted for each in found[:3]] == pytest.approx([0.04, 0.04, 0.12])
+    assert [each.adjusted for each in found[:3]] == pytest.approx([0.03, 0.03, 0.08])
     assert [each.verdict for each in found[:3]] == ["differs", "differs", "suggestive"]
     assert found[3].adjusted is None

@@ -403,7 +403,7 @@ def groups(
     >>> result = groups(equal + free, by="v0", learner="mpl")
     >>> pair = result.differing[0]
     >>> print(pair.pair, pair.odds[0], pair.odds[1])
-    ('v1', 'v2') odds ratio 79 (22 to 282) odds ratio 1.00 (0.42 to 2.4)
+    ('v1', 'v2') odds ratio 79 (20 to 315) odds ratio 1.00 (0.42 to 2.4)
     """
     from contextwise.learning import DEFAULT_LEARNER
 

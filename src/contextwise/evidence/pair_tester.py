@@ -167,10 +167,11 @@ class PairTester:
 
 
 def crude_v(rows: CodedRows, a: int, b: int) -> float:
-    """Return Cramér's V of two columns alone."""
+    """Return Cramér's V of two columns alone, less what chance gives, as for partial V."""
     shape = int(rows.cards[a]), int(rows.cards[b])
     codes = rows.codes[:, a] * shape[1] + rows.codes[:, b]
     table = np.bincount(codes, rows.mass, minlength=shape[0] * shape[1]).reshape(shape)
     expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
     square = ((table - expected) ** 2 / np.maximum(expected, 1e-12)).sum() / table.sum()
-    return float(np.sqrt(min(1.0, square / (min(table.shape) - 1))))
+    square -= (shape[0] - 1) * (shape[1] - 1) / rows.total
+    return float(np.sqrt(min(1.0, max(0.0, square) / (min(table.shape) - 1))))

@@ -41,13 +41,18 @@ def corrected(
 ) -> tuple[PairEvidence, ...]:
     """Correct the p-values of several tests as one family (Holm), and decide their verdicts.
 
-    ``size`` is that of the family, if not all of it was tested.
+    ``size`` is that of the family, if not all of it was reached. What could not be tested has no p
+    and does not count.
     """
-    p_values = [1.0 if each.p is None else each.p for each in tested]
-    adjusted = holm([*p_values, *([1.0] * ((size or 0) - len(p_values)))])
+    p_values = [each.p for each in tested if each.p is not None]
+    late = max(0, (size or 0) - len(tested))
+    adjusted = iter(holm([*p_values, *([1.0] * late)]))
     return tuple(
-        _judged(replace(each, adjusted=None if each.p is None else p, family=family), level)
-        for each, p in zip(tested, adjusted[: len(p_values)], strict=True)
+        _judged(
+            replace(each, adjusted=None if each.p is None else next(adjusted), family=family),
+            level,
+        )
+        for each in tested
     )
 
 
@@ -57,15 +62,17 @@ def corrected_interactions(
     """Correct the p-values of several interactions as one family, and decide their verdicts."""
     of_triple: dict[frozenset[str], float] = {}
     for each in tested:
-        of_triple[frozenset((*each.pair, each.by))] = 1.0 if each.p is None else each.p
-    rest = [1.0] * (size - len(of_triple))
+        if each.p is not None:
+            of_triple[frozenset((*each.pair, each.by))] = each.p
+    reached = {frozenset((*each.pair, each.by)) for each in tested}
+    rest = [1.0] * (size - len(reached))
     adjusted = dict(zip(of_triple, holm([*of_triple.values(), *rest]), strict=False))
     corrected_ones = []
     for each in tested:
-        p = adjusted[frozenset((*each.pair, each.by))]
         if each.p is None:
             corrected_ones.append(replace(each, family=family))
             continue
+        p = adjusted[frozenset((*each.pair, each.by))]
         verdict: InteractionVerdict = "no difference shown"
         if p <= level:
             verdict = "differs"

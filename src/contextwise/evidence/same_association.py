@@ -42,6 +42,8 @@ MOST_STATES_OF_PAIR, MOST_ORDERED_STATES = 5, 7
 """States of a and b; the rarest are one, and neighbours of ordered ones merge."""
 MOST_CURVES = 12
 """Curved parts of the common association; if there are more, only those of squared scores."""
+SHARE_OF_EFFECTS = 0.1
+"""Columns per row that are held fixed for the effects in a state: with more, they are too large."""
 WEAK = 0.01
 """Ridge of the main effects of groups, and of curves."""
 LIKELIHOOD_BELOW = 0.1  # p of the score test, where few rows in a cell may have made it small
@@ -182,7 +184,9 @@ def _states(
                 x, y = part.names.index(names[of]), part.names.index(names[other])
                 others = [v for v in range(len(part.names)) if v not in (x, y)]
                 fits = Fits(part, products=False)
-                held = columns_to_hold(part, [x, y], fits.widths, fits.slopes(x), others)
+                held = columns_to_hold(
+                    part, [x, y], fits.widths, fits.slopes(x), others, SHARE_OF_EFFECTS
+                )
                 fits = Fits(part.only([x, y, *held]), products=False, always=[1])
                 measured = effects_of(fits, 0, 1, reference=reference)
         found.append(StateEffects(label, size, measured))

@@ -288,14 +288,19 @@ def block_diagonal(blocks: Sequence[FloatArray]) -> FloatArray:
 
 
 def columns_to_hold(
-    rows: CodedRows, of: Sequence[int], widths: IntArray, slopes: int, given: list[int]
+    rows: CodedRows,
+    of: Sequence[int],
+    widths: IntArray,
+    slopes: int,
+    given: list[int],
+    share: float = COLUMN_SHARE,
 ) -> list[int]:
     """Return the variables of ``given`` that the rows can hold fixed, most associated first.
 
-    At most a fifth as many columns as rows, and `MOST_PARAMETERS` coefficients. ``of`` are the
+    At most ``share`` as many columns as rows, and `MOST_PARAMETERS` coefficients. ``of`` are the
     variables that they are to be associated with.
     """
-    most = min(COLUMN_SHARE * rows.total, MOST_PARAMETERS / max(slopes, 1))
+    most = min(share * rows.total, MOST_PARAMETERS / max(slopes, 1))
     if widths[given].sum() <= most:
         return given
     ranked = strongest_first(rows, of, given)
