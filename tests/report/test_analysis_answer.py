@@ -100,7 +100,7 @@ def test_each_verdict_has_its_sentence() -> None:
     assert evidence_sentence(weak).startswith("Suggestive: p = 0.004, 0.11 after correction")
     assert evidence_sentence(evidence("no association shown")) == (
         "No clear relation: an association above V = 0.08 would have been found with probability "
-        "0.8."
+        "0.8, before correction."
     )
     untested = evidence("could not be tested", could_show=0.43)
     assert "only V above 0.43 would show" in evidence_sentence(untested)

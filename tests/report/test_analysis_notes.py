@@ -10,8 +10,8 @@ import numpy as np
 from analyses import analysed, chain, titanic
 from contextwise.data.rows import Data
 from contextwise.models.domain import Domain
-from contextwise.report.analysis_answer import next_sentences
-from contextwise.report.analysis_notes import cautions, decisions, methods
+from contextwise.report.analysis_answer import next_sentences, questions
+from contextwise.report.analysis_notes import cautions, decisions, methods, table_note
 
 
 def test_decisions_have_the_option_that_changes_them(tmp_path: Any) -> None:
@@ -73,3 +73,19 @@ def test_missing_values_that_are_a_state_and_scales_are_cautioned_about(tmp_path
     told = " ".join(cautions(analysed(str(file), missing="drop", ordered="pain=none|mild|severe")))
     assert "are a state of" not in told
     assert "may be ordered" not in told
+
+
+def test_only_tests_with_a_p_are_counted() -> None:
+    known = titanic()
+    first = known.pairs.of_outcome[0]
+    pairs = tuple(
+        replace(e, p=None, adjusted=None) if e is first else replace(e, method="draws")
+        for e in known.pairs.pairs
+    )
+    rest = tuple(replace(each, p=None) for each in known.interactions)
+    some = replace(known, pairs=replace(known.pairs, pairs=pairs), interactions=rest)
+    assert "corrected for the 3 pairs tested" in table_note(known)
+    assert "corrected for the 2 pairs tested" in table_note(some)
+    assert (questions(known) > 0, questions(some)) == (True, 0)
+    assert "few rows (5 of 6 pairs), p is from draws" in methods(some, "1.0")
+    assert "fitted in its rows alone" in methods(known, "1.0")

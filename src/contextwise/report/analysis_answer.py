@@ -233,8 +233,9 @@ def differences(analysis: Analysis, verdict: InteractionVerdict = "differs") -> 
 
 
 def questions(analysis: Analysis) -> int:
-    """Count the tests of equal association: one for three variables."""
-    return len({frozenset((*each.pair, each.by)) for each in analysis.interactions})
+    """Count the tests of equal association that have a p-value: one for three variables."""
+    tested = (each for each in analysis.interactions if each.p is not None)
+    return len({frozenset((*each.pair, each.by)) for each in tested})
 
 
 def _contrast_sentence(contrast: Contrast) -> Phrase:
@@ -446,7 +447,8 @@ def evidence_sentence(evidence: PairEvidence) -> Phrase:
             return Phrase(f"Suggestive: {p}, {after}{v}.")
         case "no association shown" if evidence.could_show is not None:
             found = f"an association above V = {strength(evidence.could_show)}"
-            return Phrase(f"No clear relation: {found} would have been found with probability 0.8.")
+            power = "would have been found with probability 0.8, before correction"
+            return Phrase(f"No clear relation: {found} {power}.")
         case "no association shown":
             return Phrase("No clear relation.")
     why = evidence.reason or "given the other columns too little variation is left"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from contextwise.analysis.conclusions import Analysis
+from contextwise.evidence.pair_records import PairEvidence
 from contextwise.report.analysis_answer import (
     SAME,
     contrasts,
@@ -21,9 +23,10 @@ from contextwise.support.words import joined_names, p_text, percent, strength
 MOST_TOLD = 6
 NEAR_LEVEL = 0.02
 CITE = (
-    "Cite contextwise as its CITATION.cff says; the distance of structures, which this page does "
-    "not use, is from: J. Strappa and F. Bromberg, “Efficient comparison of independence "
-    "structures of log-linear models”, The Computer Journal, 2023, doi 10.1093/comjnl/bxad054."
+    "For the tests, shares and intervals of this page, cite the program: contextwise, with its "
+    "version. For distances between structures, which this page does not use, cite: J. Strappa and "
+    "F. Bromberg, “Efficient comparison of independence structures of log-linear models”, The "
+    "Computer Journal, 2023, doi 10.1093/comjnl/bxad054."
 )
 Decision = tuple[str, str, str]
 """A topic, what was decided, and the option that changes it."""
@@ -60,7 +63,7 @@ def table_note(analysis: Analysis) -> str:
             "named, if an association is shown or suggestive; its intervals are wider to pay for "
             "that choice (Bonferroni)."
         )
-    told.append(f"p is corrected for the {plural(len(pairs), 'pair')} of the table (Holm).")
+    told.append(f"p is corrected for the {plural(_tested(pairs), 'pair')} tested (Holm).")
     if any(each.approximate for pair in pairs for each in pair.effects):
         told.append("With fewer than 300 rows the intervals are approximate.")
     told += _left_out(analysis)
@@ -69,11 +72,17 @@ def table_note(analysis: Analysis) -> str:
 
 def pairs_note(analysis: Analysis) -> str:
     """Explain the table of all pairs."""
+    rest = [e for e in analysis.pairs if analysis.outcome not in e.pair]
     told = [
         "V is Cramér’s V with the other variables held fixed and its 95 % interval; crude V holds "
-        f"nothing fixed. p is corrected for all {plural(len(analysis.pairs), 'pair')} (Holm)."
+        f"nothing fixed. p is corrected for the {plural(_tested(rest), 'pair')} tested (Holm)."
     ]
     return " ".join(told + _left_out(analysis))
+
+
+def _tested(pairs: Iterable[PairEvidence]) -> int:
+    """Count the pairs with a p-value, for which Holm's method corrects."""
+    return sum(each.p is not None for each in pairs)
 
 
 def _left_out(analysis: Analysis) -> list[str]:
@@ -341,15 +350,17 @@ def methods(analysis: Analysis, release: str) -> str:
         )
     if any(each.effects for each in pairs):
         told.append(
-            "Odds ratios, standardised shares and differences are from the same logits "
-            "(g-computation), with sandwich errors."
+            "Odds ratios, standardised shares and differences are from logits of one variable "
+            "given all others (g-computation), with sandwich errors."
         )
+    if any(state.effects for each in analysis.interactions for state in each.states):
+        told.append("Those in a state of a third variable are fitted in its rows alone.")
     return " ".join(told)
 
 
 def _adjustment(analysis: Analysis) -> Iterator[str]:
     """Say what the adjustment had in this analysis."""
-    settings, methods = analysis.settings, {each.method for each in analysis.pairs}
+    settings, methods = analysis.settings, Counter(each.method for each in analysis.pairs)
     if settings.products:
         products = plural(settings.products, "product")
         yield (
@@ -357,9 +368,15 @@ def _adjustment(analysis: Analysis) -> Iterator[str]:
             f"({products} over all pairs)."
         )
     if "draws" in methods:
-        yield "Where a cell expected few rows, p is from draws of one variable given the others."
+        yield (
+            f"Where a cell expected few rows ({methods['draws']} of {len(analysis.pairs)} pairs), "
+            "p is from draws of one variable given the others."
+        )
     if "permutations" in methods:
-        yield "Where nothing was held fixed and rows were few, p is from permutations."
+        yield (
+            f"Where nothing was held fixed and rows were few ({methods['permutations']} of "
+            f"{len(analysis.pairs)} pairs), p is from permutations."
+        )
     if settings.subject:
         yield (
             f"The rows of each {settings.subject} were summed ({settings.clusters:,} clusters, "
@@ -382,11 +399,12 @@ HOW_COMPUTED = (
     "V: Cramér’s V of the residuals of both variables, all others held fixed; its interval is by "
     "the delta method. Standardised share: the mean over all rows of the probability of the state, "
     "if every row had the other variable in the state named. Points: a difference of two such "
-    "shares. Odds ratio: from the logit in which the log odds of the other variable are the same "
-    "for all rows; per step for ordered variables. Crude: the same with nothing held fixed. "
-    "Suggestive: p is at most the level before the correction, not after. Could not be tested: "
-    "only an association above V = 0.3 would have been found with probability 0.8, or the others "
-    "determine a variable. In cards: fitted in the rows of "
-    "each state alone. All intervals are 95 %, one by one; those of states chosen among others are "
-    "wider."
+    "shares. In the cards of a third variable: logits fitted in the rows of each state alone, "
+    "and means over these rows. Odds ratio: from the logit in which the log odds of the other "
+    "variable are the same for all rows; per step for ordered variables. Crude: with nothing held "
+    "fixed; crude V is corrected for chance, as V is. Suggestive: p is at most the level before "
+    "the correction, not after. Could not be tested: only an association above V = 0.3 would have "
+    "been found with probability 0.8, before correction, or the others determine a variable. All "
+    "intervals are 95 %, one by one, except those of a contrast chosen among several: they are "
+    "wider, to pay for the choice (Bonferroni)."
 )
