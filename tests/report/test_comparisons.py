@@ -8,7 +8,17 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 
-from contextwise import Comparison, Domain, Structure, compare, distance_matrix, examples
+from contextwise import (
+    Comparison,
+    Domain,
+    LogLinear,
+    Structure,
+    compare,
+    distance_matrix,
+    examples,
+)
+from contextwise.comparison.question import pose
+from contextwise.comparison.tolerances import count_at
 from contextwise.comparison.two_models import comparison_record, pair_records
 from contextwise.report.comparisons import (
     Guess,
@@ -20,6 +30,7 @@ from contextwise.report.comparisons import (
     open_note,
     scope_text,
     summary,
+    tolerance_parts,
     worst_pairs,
 )
 from contextwise.report.parts import Interval, Note, Part, Section, Share, Table
@@ -181,6 +192,18 @@ def test_the_summary_and_the_scope_in_words() -> None:
     assert scope_text(restricted) == (
         "1 pair, 4 assertions on full assignments in the context smoker=yes"
     )
+
+
+def test_unfinished_counts_at_a_tolerance_are_shown_between_their_bounds() -> None:
+    """One feature of A, B and C: each pair has 2 contexts, and its log odds ratio is in one."""
+    domain = Domain({"A": 2, "B": 2, "C": 2})
+    true, guess = (LogLinear(Structure(domain, ["A=1 & B=1 & C=1"]), [w]) for w in (1.0, 0.5))
+    question = pose([true, guess])
+    (finished,) = tables(tolerance_parts(count_at(question, [0.75])))
+    half, none = Share(3, 6), Share(0, 6)
+    assert finished.rows == (("0.75", half, half, none, none, Share(3, 3)),)
+    (unfinished,) = tables(tolerance_parts(count_at(question, [0.25], node_budget=0)))
+    assert unfinished.rows == (("0.25", *[Interval(0.0, 1.0)] * 4, None),)
 
 
 class TestTies:

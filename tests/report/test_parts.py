@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise.report.parts import Interval, Share, cell_text, exact_digits
+from contextwise.report.parts import LONGEST_TIP, Interval, Share, cell_text, exact_digits
 
 
 class TestCells:
@@ -31,3 +31,15 @@ class TestCells:
         assert cell_text(third, "share") == "33.3 %"
         assert cell_text(third, "counted") == "33.3 % (1 of 3)"
         assert exact_digits(third, "share") == "1 of 3"
+
+    @given(st.integers(0, 10**450), st.integers(1, 10**450))
+    def test_tips_of_shares_have_all_digits_or_are_short(self, part: int, whole: int) -> None:
+        tip = exact_digits(Share(part, whole), "share")
+        assert tip is not None
+        assert len(tip) <= LONGEST_TIP
+        assert tip.startswith("about ") or tip == f"{part} of {whole}"
+
+    def test_two_long_numbers_are_too_long_together(self) -> None:
+        share = Share(10**250, 10**300)
+        assert exact_digits(share, "share") == "about 1.000e250 of 1.000e300"
+        assert exact_digits(Share(10**150, 10**200), "share") == f"{10**150} of {10**200}"

@@ -69,6 +69,14 @@ def test_a_random_truth_is_a_bayesian_network() -> None:
     assert total.sum(axis=tuple(range(1, 8)))[1] == pytest.approx(first[0])
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_truth_of_several_states_has_half_as_many_pairs_more_than_a_tree(seed: int) -> None:
+    """Tables that hold only in some states of a third variable can add pairs, never remove any."""
+    structure = structure_of(truth(f"states-6#{seed}"))
+    assert len(structure.pairs()) >= 5 + 6 // 2
+    assert all(2 <= states <= 5 for states in structure.domain.cardinalities)
+
+
 def test_a_model_file_is_a_truth(tmp_path: Path) -> None:
     model = LogLinear(Structure({"A": 2, "B": 3}, ["A=1 & B=2"]), [1.5])
     write(model, tmp_path / "mine.json")

@@ -11,7 +11,7 @@ from contextwise.errors import ContextwiseError
 from contextwise.models.structure import structure_of
 from contextwise.testing import random_structure
 from contextwise.truths import with_errors
-from contextwise.truths.planted import most_errors, plant
+from contextwise.truths.planted import Chain, _closest, most_errors, plant
 
 SIX = structure_of(examples.load("six"))
 domains = st.lists(st.integers(2, 3), min_size=2, max_size=4).map(Domain.of_cardinalities)
@@ -55,6 +55,17 @@ def test_every_multiple_of_eight_and_the_ends_are_reached() -> None:
     for wanted in range(0, 81, 16):
         assert plant(model, "fp", wanted, rng(1))[1] == wanted
     assert plant(model, "fn", 160, rng(1))[1] == 160
+
+
+def test_steps_after_one_that_is_too_large_add_up_to_the_target() -> None:
+    """Each pair that depends errs in all contexts of the other variables."""
+    domain = Domain({"A": 2, "B": 3, "C": 4, "D": 7})
+    sizes = {(0, 1): 4 * 7, (2, 3): 2 * 3, (1, 3): 2 * 4}
+    chain = Chain(domain, [], [[(first, 1), (second, 1)] for first, second in sizes], adds=True)
+    truth = Structure(domain)
+    made, errors = _closest(chain, lambda guess: int(compare(truth, guess).fp), 14)
+    assert made.pairs() == [("B", "D"), ("C", "D")]
+    assert errors == 6 + 8
 
 
 def test_the_public_function() -> None:
