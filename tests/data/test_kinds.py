@@ -167,6 +167,11 @@ def kind_of(name: str, cells: Sequence[object]) -> str:
         ("visit", [f"2020-{1 + k % 12:02}-{1 + k % 5:02}" for k in range(400)], "dates"),
         ("visit", [f"{1 + k % 28}.{1 + k % 12}.2020" for k in range(400)], "dates"),
         ("version", [f"{1 + k % 28}.{1 + k % 12}" for k in range(400)], "measurement"),
+        # In small files, more values than half of the rows are measured, and half are codes.
+        ("dose", [0.5 + k % 6 for k in range(11)], "measurement"),
+        ("dose", [0.5 + k % 6 for k in range(12)], "category"),
+        ("score", [3 + 2 * (k % 9) for k in range(17)], "measurement"),
+        ("score", [3 + 2 * (k % 9) for k in range(18)], "category"),
         ("town", [f"town {k % 600}" for k in range(9_000)], "text"),
     ],
 )

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from contextwise.data.rows import (
     as_data,
 )
+from contextwise.data.table import Sheet, column_of, with_decimals
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.models.domain import Domain
 from contextwise.testing import domains, rows
@@ -129,3 +130,13 @@ def test_columns_named_by_numbers() -> None:
     assert as_data(both).notes == ("two columns are called '1'; the second is called '1.2' here",)
     with pytest.raises(ContextwiseError, match="two columns have the name 1"):
         as_data(both, {"1": ["x"]})
+
+
+@pytest.mark.parametrize(("texts", "sign"), [([], ","), (["n/a"], ","), (["n/a", "lost"], "")])
+def test_a_column_with_one_text_still_shows_the_decimal_sign(texts: list[str], sign: str) -> None:
+    """1,250 may be 1250 or 1.25; a column of numbers such as 1,5 decides, one of texts does not."""
+    numbers = ["1,5", "2,25", "3,75"]
+    prices = column_of("price", [*numbers, *texts])
+    weights = column_of("weight", (["1,250", "2,500", "3,125", "4,750", "5,500"])[: 3 + len(texts)])
+    sheet = with_decimals(Sheet([prices, weights], 3 + len(texts)), {}, {})
+    assert sheet.column("weight").decimal == sign

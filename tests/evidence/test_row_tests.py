@@ -92,6 +92,15 @@ def test_regions_and_given_sets_select_rows_and_variables() -> None:
     assert tests.given(("A", "C"), where="C=C1").verdict == "could not be tested"
 
 
+def test_fewer_than_ten_rows_are_not_tested() -> None:
+    """In the rows A and B are always equal."""
+    codes = np.arange(10) % 2
+    rows = np.stack([codes, codes], axis=1)
+    nine = RowTests(data_of(rows[:9], ("A", "B"))).given(("A", "B"))
+    assert (nine.verdict, nine.p, nine.rows) == ("could not be tested", None, 9)
+    assert RowTests(data_of(rows, ("A", "B"))).given(("A", "B")).verdict == "associated"
+
+
 @pytest.mark.parametrize(
     ("how", "message"),
     [
