@@ -56,6 +56,17 @@ def test_several_models_are_a_row_each(model: str) -> None:
     assert second.split()[-1] == "–"  # a structure has no weights
 
 
+def test_models_and_data_files_are_not_mixed(model: str, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text("A,B\n" + "x,y\ny,x\n" * 5)
+    for files in ([model, str(rows)], [str(rows), str(rows), model]):
+        result = run("info", *files)
+        assert result.exit_code == 2
+        assert "cannot mix models and data files" in result.output
+        assert not result.stdout
+    assert run("info", str(rows)).exit_code == 0
+
+
 def test_json(model: str) -> None:
     first, second = json.loads(run("info", model, "survey", "--json").stdout)
     assert first["model"] == model

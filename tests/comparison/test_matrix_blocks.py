@@ -135,6 +135,15 @@ def test_other_models_are_refused(tmp_path: Path) -> None:
         distance_matrix(others, folder=tmp_path)
 
 
+def test_the_order_of_features_makes_no_other_models(tmp_path: Path) -> None:
+    domain = {"A": 2, "B": 2, "C": 2}
+    features = ["A=1 & B=1", "B=1 & C=1", "A=0 & C=1"]
+    other = Structure(domain, features[1:])
+    found = distance_matrix([Structure(domain, features), other], folder=tmp_path)
+    again = distance_matrix([Structure(domain, features[::-1]), other], folder=tmp_path)
+    assert again.distances.tolist() == found.distances.tolist() == [[0, 2], [2, 0]]
+
+
 def test_a_store_has_no_time_limit(tmp_path: Path) -> None:
     with pytest.raises(ContextwiseError, match="has no time limit"):
         distance_matrix(SIX, folder=tmp_path, time_limit=1)

@@ -14,6 +14,7 @@ import contextwise as cw
 from contextwise import Domain, LogLinear, Structure, distance, read
 from contextwise.convert import (
     by_values,
+    from_causal_learn,
     from_ldag,
     from_pgmpy,
     from_pyagrum,
@@ -290,3 +291,33 @@ def test_a_markov_network_without_tables_is_a_structure() -> None:
     network = models.DiscreteMarkovNetwork([("A", "B")])
     learned = from_pgmpy(network, domain={"A": 2, "B": 2, "C": 2})
     assert learned.pairs() == [("A", "B")]
+
+
+class _Node:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def get_name(self) -> str:
+        return self.name
+
+
+class _Graph:
+    """A graph as causal-learn keeps it: -1 a tail, 1 an arrow head, at the row's end."""
+
+    def __init__(self, ends: list[list[int]]) -> None:
+        self.graph = np.array(ends)
+
+    def get_nodes(self) -> list[_Node]:
+        return [_Node(name) for name in "ABC"]
+
+
+def test_only_parents_are_married() -> None:
+    domain = {"A": 2, "B": 2, "C": 2}
+    collider = _Graph([[0, 0, -1], [0, 0, -1], [1, 1, 0]])  # A → C ← B
+    assert len(from_causal_learn(collider, domain=domain).pairs()) == 3
+    fork = _Graph([[0, 0, 1], [0, 0, 1], [-1, -1, 0]])  # A ← C → B
+    assert from_causal_learn({"G": fork}, domain=domain).pairs() == [("A", "C"), ("B", "C")]
+    chain = _Graph([[0, 0, -1], [0, 0, -1], [-1, -1, 0]])  # A – C – B
+    assert from_causal_learn(chain, domain=domain).pairs() == [("A", "C"), ("B", "C")]
+    with pytest.raises(DomainError, match="causal-learn graph, got int"):
+        from_causal_learn(7, domain=domain)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from shiny.types import ActionButtonValue
@@ -11,7 +12,7 @@ from contextwise.explorer import (
     controls,
     sidebar,
 )
-from contextwise.explorer.controls import clicks, file_name
+from contextwise.explorer.controls import clicks, file_name, uploaded_path
 from contextwise.explorer.job import Working
 
 
@@ -34,3 +35,16 @@ def test_a_button_that_appears_has_not_been_clicked() -> None:
     for sent in (None, "1", True, -1):
         with pytest.raises(TypeError):
             clicks(sent)
+
+
+def test_only_files_in_the_folder_are_uploads(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "uploads", tmp_path / "outside.mn"
+    (folder / "0").mkdir(parents=True)
+    inside = folder / "0" / "model.mn"
+    inside.touch()
+    outside.touch()
+    (folder / "link.mn").symlink_to(outside)
+    assert uploaded_path(str(folder / "0" / ".." / "0" / "model.mn"), folder) == str(inside)
+    for other in (folder / "0", folder, outside, folder / ".." / "outside.mn", folder / "link.mn"):
+        with pytest.raises(ValueError, match="is no uploaded file"):
+            uploaded_path(str(other), folder)

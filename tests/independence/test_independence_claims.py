@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextwise import Domain, LogLinear, Structure
-from contextwise.independence.claims import ClaimLister
+from contextwise.independence.claims import ClaimLister, separations
+from contextwise.models.directions import bayesian_network
 from contextwise.models.features import rows_in
+from contextwise.models.structure import structure_of
 from contextwise.testing import contexts_of, depends, log_linear_models, structures
 
 
@@ -67,3 +69,11 @@ def test_blankets_screen_off_in_their_region(model: LogLinear) -> None:
                     np.add.at(table, (rows[mine, i], rows[mine, j]), weight[mine])
                     product_of = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
                     assert np.allclose(table, product_of)
+
+
+def test_pairs_without_an_arc_are_separated_by_the_parents_of_the_later_one() -> None:
+    """In A → B → C → D with A → D: the parents of C are B, and those of D are A and C."""
+    network = bayesian_network(Domain(dict.fromkeys("ABCD", 2)), [(), (0,), (1,), (0, 2)])
+    claims = separations(structure_of(network), combinations(range(4), 2))
+    assert list(map(str, claims)) == ["A ⫫ C | B", "B ⫫ D | A, C"]
+    assert {claim.claim for claim in claims} == {"d-separated"}

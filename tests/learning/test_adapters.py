@@ -1,4 +1,4 @@
-"""Learners of other packages, with the packages themselves, and the moral graph of their graphs."""
+"""Learners of other packages, with the packages themselves."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import contextwise as cw
-from contextwise.convert import from_causal_learn
-from contextwise.errors import ContextwiseError, DomainError
+from contextwise.errors import ContextwiseError
 from contextwise.learning import CStrees, Data, Learner, Pgmpy, PyAgrum, as_data
 from contextwise.learning.base import as_learner
 
@@ -87,36 +86,6 @@ def test_any_function_of_a_package_is_a_learner(data: Data) -> None:
     found = as_learner(learn).fit(data.frame(), domain=data.domain)
     assert set(found.structure_.pairs()) >= {("C", "D")}
     assert found.domain_ == data.domain
-
-
-class _Node:
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def get_name(self) -> str:
-        return self.name
-
-
-class _Graph:
-    """A graph as causal-learn keeps it: -1 a tail, 1 an arrow head, at the row's end."""
-
-    def __init__(self, ends: list[list[int]]) -> None:
-        self.graph = np.array(ends)
-
-    def get_nodes(self) -> list[_Node]:
-        return [_Node(name) for name in "ABC"]
-
-
-def test_only_parents_are_married() -> None:
-    domain = {"A": 2, "B": 2, "C": 2}
-    collider = _Graph([[0, 0, -1], [0, 0, -1], [1, 1, 0]])  # A → C ← B
-    assert len(from_causal_learn(collider, domain=domain).pairs()) == 3
-    fork = _Graph([[0, 0, 1], [0, 0, 1], [-1, -1, 0]])  # A ← C → B
-    assert from_causal_learn({"G": fork}, domain=domain).pairs() == [("A", "C"), ("B", "C")]
-    chain = _Graph([[0, 0, -1], [0, 0, -1], [-1, -1, 0]])  # A – C – B
-    assert from_causal_learn(chain, domain=domain).pairs() == [("A", "C"), ("B", "C")]
-    with pytest.raises(DomainError, match="causal-learn graph, got int"):
-        from_causal_learn(7, domain=domain)
 
 
 def test_data_go_to_packages_by_name_and_label(data: Data) -> None:

@@ -99,6 +99,18 @@ def test_a_unit_whose_worker_died_goes_to_another_one(tmp_path: Path) -> None:
     assert len(done) == 12
 
 
+def dies(folder: str) -> None:
+    """Counts the attempts as files, and kills its own process each time."""
+    (Path(folder) / str(os.getpid())).touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_unit_that_kills_three_workers_is_given_up(tmp_path: Path) -> None:
+    (done,) = choose_map(n_jobs=2)(dies, [str(tmp_path)])
+    assert (done.error or "").startswith("3 workers died over it, the last by ")
+    assert len(list(tmp_path.iterdir())) == 3
+
+
 def sleeps(mark: str) -> int:
     """Writes down its process, and sleeps unless it is the first."""
     (Path(mark) / str(os.getpid())).touch()
