@@ -7,7 +7,7 @@ import pytest
 from contextwise.evidence.pair_records import (
     PairEffect,
 )
-from contextwise.report.analysis_answer import beyond
+from contextwise.report.analysis_answer import ends_of
 from contextwise.report.analysis_contrasts import contrast_of
 from told_effects import effect, evidence
 
@@ -88,7 +88,7 @@ def test_the_highest_state_of_an_ordered_outcome_is_told_else_the_clearest() -> 
         assert found.difference.state == state
 
 
-def test_states_beyond_the_two_of_a_contrast_are_named() -> None:
+def test_sentences_name_the_lowest_and_the_highest_share() -> None:
     shares = zip(("mid", "low", "high"), (0.4, 0.1, 0.5), strict=True)
     effects = (
         *(effect("share", at, "", share) for at, share in shares),
@@ -98,4 +98,4 @@ def test_states_beyond_the_two_of_a_contrast_are_named() -> None:
     found = contrast_of(evidence(effects=effects))
     assert found is not None
     assert found.difference.at == "low"
-    assert beyond(found, 0) == " (highest: high, 50 %)"
+    assert [each.at for each in ends_of(found, 0)] == ["low", "high"]

@@ -119,7 +119,7 @@ def _held(analysis: Analysis) -> str:
 
 
 def _title_of_contrast(analysis: Analysis, best: Contrast) -> Phrase:
-    low, high = sorted((best.first, best.last), key=lambda e: -e.estimate)
+    low, high = ends_of(best, analysis.smallest_count)
     held = ""
     if best.evidence.given:
         others = "the other variables"
@@ -130,23 +130,16 @@ def _title_of_contrast(analysis: Analysis, best: Contrast) -> Phrase:
     start = f" is {best.difference.state} for "
     start += f"{percent(overall)} of the rows: for " if overall is not None else ""
     return Phrase(
-        *(Name(best.of), f"{start}{percent(low.estimate)} where ", Name(best.by)),
-        f" is {low.at}, for {percent(high.estimate)} where it is {high.at}",
-        f"{beyond(best, analysis.smallest_count)}{held}.",
+        *(Name(best.of), f"{start}{percent(high.estimate)} where ", Name(best.by)),
+        f" is {high.at}, for {percent(low.estimate)} where it is {low.at}{held}.",
     )
 
 
-def beyond(contrast: Contrast, least: int) -> str:
-    """Name the states with a lower or higher share than the two of a contrast."""
+def ends_of(contrast: Contrast, least: int) -> list[PairEffect]:
+    """Return the lowest and the highest share of the state that a contrast is about."""
     shares = shares_of(contrast.evidence.effects, contrast.difference.state, least)
-    ends = sorted((contrast.first, contrast.last), key=lambda e: e.estimate)
-    known = [e for e in shares if e.of == contrast.of]
-    told = []
-    for word, pick, end in (("lowest", min, ends[0]), ("highest", max, ends[1])):
-        each = pick([*known, end], key=lambda e: e.estimate)
-        if each.at != end.at:
-            told.append(f"{word}: {each.at}, {percent(each.estimate)}")
-    return f" ({'; '.join(told)})" if told else ""
+    known = [contrast.first, contrast.last, *(e for e in shares if e.of == contrast.of)]
+    return [pick(known, key=lambda e: e.estimate) for pick in (min, max)]
 
 
 def _title_of_all(
@@ -201,10 +194,10 @@ def next_sentences(analysis: Analysis) -> list[Phrase]:
     told: list[Phrase] = []
     if analysis.outcome is None:
         strongest = sorted(worth, key=lambda c: -(c.evidence.v or 0.0))
-        told += [_contrast_sentence(c) for c in strongest[:1]]
+        told += [_contrast_sentence(c, analysis.smallest_count) for c in strongest[:1]]
     else:
         worth = _leading_last(analysis, worth)
-        told += _twin_sentence(analysis) + _also(worth)
+        told += _twin_sentence(analysis) + _also(worth, analysis.smallest_count)
     told += _reversed(contrasts(analysis, pairs)) + _explained(worth) + _power(analysis)
     differing = differences(analysis)
     if differing:
@@ -238,28 +231,28 @@ def questions(analysis: Analysis) -> int:
     return len({frozenset((*each.pair, each.by)) for each in tested})
 
 
-def _contrast_sentence(contrast: Contrast) -> Phrase:
-    low, high = sorted((contrast.first, contrast.last), key=lambda e: -e.estimate)
+def _contrast_sentence(contrast: Contrast, least: int) -> Phrase:
+    low, high = ends_of(contrast, least)
+    start = f" is {contrast.difference.state} for {percent(high.estimate)} where "
     return Phrase(
-        *(Name(contrast.of), f" is {contrast.difference.state} for {percent(low.estimate)} where "),
-        *(Name(contrast.by), f" is {low.at}, for {percent(high.estimate)} where it is {high.at}."),
+        *(Name(contrast.of), start, Name(contrast.by)),
+        f" is {high.at}, for {percent(low.estimate)} where it is {low.at}.",
     )
 
 
-def _also(worth: Sequence[Contrast]) -> list[Phrase]:
+def _also(worth: Sequence[Contrast], least: int) -> list[Phrase]:
     """Tell the other clear differences, each with both shares; first those of the same state."""
     told, said = [], []
     state = worth[0].difference.state if worth else ""
     same = [c for c in worth[1:] if c.difference.state == state]
     for each in same[:MOST_NAMED]:
-        low, high = sorted((each.first, each.last), key=lambda e: e.estimate)
+        low, high = ends_of(each, least)
         shares = f"{percent(low.estimate)} against {percent(high.estimate)} where it is {high.at}"
-        shares += beyond(each, 0).replace(" (", "; ").rstrip(")")
         said.append(Phrase("where ", Name(each.by), f" is {low.at} ({shares})"))
     if said:
         told.append(Phrase(f"It is also {state} less often ", listed_phrases(said), "."))
     rest = [c for c in worth[1:] if c.difference.state != state]
-    return told + [_contrast_sentence(c) for c in rest[: MOST_NAMED - len(said)]]
+    return told + [_contrast_sentence(c, least) for c in rest[: MOST_NAMED - len(said)]]
 
 
 def _twin_sentence(analysis: Analysis) -> list[Phrase]:

@@ -61,7 +61,8 @@ def table_note(analysis: Analysis) -> str:
             "Ordered variables go from their first to their last state with 20 rows. Where there "
             "are more states, the row has the largest difference of a state from the first one "
             "named, if an association is shown or suggestive; its intervals are wider to pay for "
-            "that choice (Bonferroni)."
+            "that choice (Bonferroni). Sentences name the lowest and the highest share of "
+            "states with 20 rows."
         )
     told.append(f"p is corrected for the {plural(_tested(pairs), 'pair')} tested (Holm).")
     if any(each.approximate for pair in pairs for each in pair.effects):
