@@ -32,7 +32,7 @@ def test_it_writes_a_page_and_the_model_with_its_evidence(folder: Path) -> None:
     result = run("titanic", *QUICK)
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
-    assert lines[0].startswith("All 6 pairs are associated, with the other variables held fixed")
+    assert lines[0].startswith("All 6 pairs are associated (1 of them not on average), with")
     assert "6 pairs: 5 associated, 1 associated, not on average." in lines
     assert lines[-1] == "Page: titanic.html   Structure: titanic.json"
     assert sorted(path.name for path in folder.iterdir()) == ["titanic.html", "titanic.json"]

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 
 import contextwise
 from contextwise import LogLinear, Structure, compare, distance
-from contextwise.comparison.confusion import Number, Rates, WholeMeasures
+from contextwise.comparison.confusion import Counted, Number, Rates, WholeMeasures
 from contextwise.comparison.matrix import distance_matrix
 from contextwise.comparison.tolerances import AtTolerance
 from contextwise.comparison.tracker import track
@@ -62,6 +62,18 @@ DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
         for owner in (Rates, WholeMeasures)
         for name in filter(PROPERTY.fullmatch, vars(owner))
     },
+    "contextwise.comparison.two_models.Comparison.normalized": (
+        lambda a, b: compare(a, b).normalized,
+        METRIC,
+    ),
+    "contextwise.comparison.two_models.Comparison.mean_pair_distance": (
+        lambda a, b: compare(a, b).mean_pair_distance,
+        METRIC,
+    ),
+    "contextwise.comparison.confusion.Confusion.normalized": (
+        lambda a, b: compare(a, b).confusion.normalized,
+        METRIC,
+    ),
     "contextwise.comparison.confusion.Confusion.distance": (
         lambda a, b: compare(a, b).confusion.distance,
         METRIC,
@@ -98,8 +110,8 @@ def public_distances() -> Iterator[str]:
                 continue
             if inspect.isfunction(thing) and FUNCTION.fullmatch(name):
                 yield f"{info.name}.{name}"
-            if inspect.isclass(thing) and not name.startswith("_"):
-                for part in vars(thing):
+            if inspect.isclass(thing) and thing is not Counted and not name.startswith("_"):
+                for part in vars(thing) if thing.__subclasses__() else dir(thing):
                     if PROPERTY.fullmatch(part):
                         yield f"{info.name}.{name}.{part}"
 

@@ -168,12 +168,13 @@ class _ClaimTests:
         rows, names = self.tests.rows, self.domain.names
         place = {name: k for k, name in enumerate(rows.names)}
         strengths = np.array([associations(rows, v) for v in range(len(place))])
-        strength = {
-            (i, j): float(strengths[place[names[i]], place[names[j]]])
-            for i, j in every
-            if names[i] in place and names[j] in place
-        }
-        ranked = sorted(strength, key=lambda pair: -strength[pair])
+
+        def strength(pair: PairIndex) -> float:
+            """Return the strength of a pair; a constant has none."""
+            i, j = (place.get(names[v]) for v in pair)
+            return 0.0 if i is None or j is None else float(strengths[i, j])
+
+        ranked = sorted(every, key=lambda pair: -strength(pair))
         covered = set(map(tuple, covered_pairs(self.structure.features).tolist()))
         free = [pair for pair in ranked if pair not in covered]
         drawn = np.random.default_rng(0).permutation(len(free[STRONGEST:]))[:SAMPLE]
