@@ -52,9 +52,9 @@ def groups_verdict(found: Groups) -> str:
         if count
     ]
     if not differing:
-        smallest = p_is(found.p_value).removeprefix("p ")
+        smallest = p_is(found.p_value, "smallest p")
         corrected = f" after correction over {len(found.pairs):,} pairs" if found.pairs[1:] else ""
-        lead = f"No association is shown to differ between the groups of {by} (smallest p "
+        lead = f"No association is shown to differ between the groups of {by} ("
         return f"{lead}{smallest}{corrected}). {_sentence(listed(rest))}"
     sentences = [_difference(found, pair) for pair in differing[:3]]
     if len(differing) > 3:

@@ -103,10 +103,10 @@ def p_text(p: float | None) -> str:
     return f"{p:.3g}" if float(two) == LEVEL and p != LEVEL else two
 
 
-def p_is(p: float | None) -> str:
+def p_is(p: float | None, name: str = "p") -> str:
     """Write a p-value in a sentence: ``p = 0.023`` or ``p < 0.001``."""
     text = p_text(p)
-    return f"p {text}" if text.startswith("<") else f"p = {text}"
+    return f"{name} {text}" if text.startswith("<") else f"{name} = {text}"
 
 
 def ratio(value: float) -> str:
