@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,37 @@ FEW_SHARES = 40
 """Cells of a pair above which it has no shares unless it is of the outcome."""
 
 
+class OnAverage(NamedTuple):
+    """The tests of a pair on average over the others: of any association, and of the scores."""
+
+    omnibus: ProductTest
+    trend: ProductTest | None
+
+    @property
+    def p(self) -> float:
+        """The p-value of both."""
+        return self.omnibus.p if self.trend is None else either(self.trend.p, self.omnibus.p)
+
+    @property
+    def shape(self) -> Literal["trend", "other", ""]:
+        """The test that decides; empty if no variable is ordered."""
+        if self.trend is None:
+            return ""
+        return "trend" if is_likely(self.trend.p, self.omnibus.p) else "other"
+
+    @property
+    def best(self) -> ProductTest:
+        """The test that decides."""
+        return self.trend if self.trend is not None and self.shape == "trend" else self.omnibus
+
+    @property
+    def strongest(self) -> ProductTest:
+        """The test that finds the weakest association."""
+        if self.trend is None or self.trend.could_show >= self.omnibus.could_show:
+            return self.omnibus
+        return self.trend
+
+
 class PairTester:
     """Tests the pairs of some coded rows; the logits are shared."""
 
@@ -63,49 +94,23 @@ class PairTester:
         """Test a pair; ``contexts`` also looks for differences by a third variable."""
         rows, names = self.rows, self.rows.names
         x, y = sorted((a, b), key=lambda v: (-rows.cards[v], names[v]))
-        others = [v for v in range(len(names)) if v not in (a, b)]
-        held = [v for v in sorted({*self.fits.held(a), *self.fits.held(b)}) if v in others]
-        untested = PairEvidence(
-            pair=(names[a], names[b]),
-            verdict="could not be tested",
-            p=None,
-            adjusted=None,
-            family="",
-            crude_v=crude_v(rows, a, b),
-            given=tuple(names[v] for v in held),
-            left_out=tuple(names[v] for v in others if v not in held),
-            rows=rows.total,
-        )
+        held = sorted({*self.fits.held(a), *self.fits.held(b)} - {a, b})
+        untested = self._untested(a, b, held)
         for v in (a, b):
             c = self._determiner(v, held)
             if c is not None:
                 reason = f"{names[c]} determines {names[v]}; leave one of them out"
                 return replace(untested, reason=f"{reason}: --drop {quoted(names[c])}")
         sides = self.fits.side(x, y), self.fits.side(y, x)
-        how: dict[str, Any] = {"margins": not others, "seed": self.seed}
-        omnibus = compare_products(rows, sides, **how)
-        trend, is_score = None, (rows.is_score(x), rows.is_score(y))
-        if any(is_score):
-            scores = [
-                np.linspace(0.0, 1.0, states)[:, None] if scored else contrasts(states)
-                for states, scored in zip(rows.cards[[x, y]].tolist(), is_score, strict=True)
-            ]
-            trend = compare_products(rows, sides, (scores[0], scores[1]), **how)
-        best, average = omnibus, omnibus.p
-        if trend is not None:
-            average = either(trend.p, omnibus.p)
-            best = trend if is_likely(trend.p, omnibus.p) else omnibus
-        p, context, context_p = average, None, None
-        if contexts and held:
-            context_p, context = self.contexts.search(sides, is_score, held)
-            p = either(average, context_p)
-        strongest = omnibus
-        if trend is not None and trend.could_show < omnibus.could_show:
-            strongest = trend
-        reason = self._too_little(x, y, sides, strongest)
-        untested = replace(untested, reason=reason)
-        if not best.freedom:
+        tests = self._on_average(x, y, sides)
+        untested = replace(untested, reason=self._too_little(x, y, sides, tests.strongest))
+        if not tests.best.freedom:
             return untested
+        p, context, context_p = tests.p, None, None
+        if contexts and held:
+            is_score = (rows.is_score(x), rows.is_score(y))
+            context_p, context = self.contexts.search(sides, is_score, held)
+            p = either(tests.p, context_p)
         strength = strength_given_others(rows, sides)
         products = dict.fromkeys((*self.fits.named(x, y), *self.fits.named(y, x)))
         return replace(
@@ -114,18 +119,47 @@ class PairTester:
             v=strength and strength.v,
             v_low=strength and strength.low,
             v_high=strength and strength.high,
-            could_show=strongest.could_show,
+            could_show=tests.strongest.could_show,
             products=tuple(products),
-            average_p=average,
-            trend_p=None if trend is None else trend.p,
-            omnibus_p=omnibus.p,
-            shape="" if trend is None else "trend" if best is trend else "other",
+            average_p=tests.p,
+            trend_p=None if tests.trend is None else tests.trend.p,
+            omnibus_p=tests.omnibus.p,
+            shape=tests.shape,
             context="" if context is None else names[context],
             context_p=context_p,
-            method=best.method,
-            freedom=best.freedom,
+            method=tests.best.method,
+            freedom=tests.best.freedom,
             v_approximate=bool(min(self.contexts.sizes_of(v).min() for v in (a, b)) < FEW_ROWS),
         )
+
+    def _untested(self, a: int, b: int, held: Sequence[int]) -> PairEvidence:
+        """Return what is known of a pair without a test."""
+        names = self.rows.names
+        return PairEvidence(
+            pair=(names[a], names[b]),
+            verdict="could not be tested",
+            p=None,
+            adjusted=None,
+            family="",
+            crude_v=crude_v(self.rows, a, b),
+            given=tuple(names[v] for v in held),
+            left_out=tuple(n for v, n in enumerate(names) if v not in (a, b, *held)),
+            rows=self.rows.total,
+        )
+
+    def _on_average(self, x: int, y: int, sides: tuple[Side, Side]) -> OnAverage:
+        """Test a pair on average over the others; ordered variables also with their scores."""
+        rows = self.rows
+        how: dict[str, Any] = {"margins": len(rows.names) == 2, "seed": self.seed}
+        omnibus = compare_products(rows, sides, **how)
+        is_score = (rows.is_score(x), rows.is_score(y))
+        if not any(is_score):
+            return OnAverage(omnibus, None)
+        scores = [
+            np.linspace(0.0, 1.0, states)[:, None] if scored else contrasts(states)
+            for states, scored in zip(rows.cards[[x, y]].tolist(), is_score, strict=True)
+        ]
+        return OnAverage(omnibus, compare_products(rows, sides, (scores[0], scores[1]), **how))
 
     def _determiner(self, v: int, held: Sequence[int]) -> int | None:
         """Return a held variable whose state tells that of a variable (nearly), if any."""
