@@ -526,13 +526,7 @@ def _read(table: Sheet, how: RowOptions) -> Data:
     if decisions.counts is not None:
         counts = check_counts(decisions.counts, table)
         sheet, counts = sheet.take(counts > 0), counts[counts > 0]
-    edges: dict[str, list[float]] = {}
-    for k, column in enumerate(sheet.columns):
-        name, bins = column.name, decisions.bins.get(column.name)
-        if bins is not None:
-            sheet.columns[k], edges[name] = binned(column, bins, counts)
-            text = edges_note(name, edges[name])
-            notes.append(Note(text, "decision", name, f"--bins {name}=N"))
+    edges = _cut(sheet, decisions, counts, notes)
     sheet.columns.extend(c for c in (subject, weights) if c is not None)  # rows drop from all
     if decisions.missing == "drop" and any(column.missing for column in sheet.columns):
         complete = _complete(sheet, notes)
@@ -546,40 +540,63 @@ def _read(table: Sheet, how: RowOptions) -> Data:
     if decisions.counts is not None and counts is not None:
         text = f"{plural(int(counts.sum()), 'row')} counted by {decisions.counts.name!r}"
         notes.append(Note(text, "decision", decisions.counts.name, "--counts"))
-    domain = how.domain
-    stored: dict[str, Any] = {}
+    domain, stored = how.domain, dict[str, Any]()
     if domain is None:
         domain = _inferred(sheet)
         notes += _added_note(sheet, domain)
-        stored = {
-            "dropped": decisions.dropped,
-            "bins": edges,
-            "missing": None if how.missing == "error" else how.missing,
-            "na": list(how.na),
-            "merge": list(how.merge),
-            "decimal": _decimals(decisions.columns),
-            "counts": how.counts or table.counts,
-        }
+        stored = _stored_decisions(decisions, how, edges, how.counts or table.counts)
     stored |= {"subject": subject and subject.name, "row_weights": weights and weights.name}
-    ordered = how.ordered or (how.learned or {}).get("ordered", ())
-    stored["ordered"] = _ordered(ordered, domain)
-    in_order = {column.name for column in sheet.columns if column.in_order}
-    stored["in_order"] = [
-        name
-        for name in domain.names
-        if name in (in_order or (how.learned or {}).get("in_order", ()))
-    ]
-    kept = {key: value for key, value in stored.items() if value}
+    stored |= _stored_orders(sheet, how, domain)
     return Data(
         domain,
         _encoded(sheet, domain),
         counts,
         tuple(notes),
-        kept,
+        {key: value for key, value in stored.items() if value},
         subjects,
         None if weights is None else weights.numbers[weights.codes],
         left_out,
     )
+
+
+def _cut(
+    sheet: Sheet, decisions: Decisions, counts: IntArray | None, notes: list[Note]
+) -> dict[str, list[float]]:
+    """Cut the columns that have bins, note it, and return the edges."""
+    edges: dict[str, list[float]] = {}
+    for k, column in enumerate(sheet.columns):
+        name, bins = column.name, decisions.bins.get(column.name)
+        if bins is not None:
+            sheet.columns[k], edges[name] = binned(column, bins, counts)
+            text = edges_note(name, edges[name])
+            notes.append(Note(text, "decision", name, f"--bins {name}=N"))
+    return edges
+
+
+def _stored_decisions(
+    decisions: Decisions, how: RowOptions, edges: dict[str, list[float]], counts: str | None
+) -> dict[str, Any]:
+    """Return the decisions that later rows repeat."""
+    return {
+        "dropped": decisions.dropped,
+        "bins": edges,
+        "missing": None if how.missing == "error" else how.missing,
+        "na": list(how.na),
+        "merge": list(how.merge),
+        "decimal": _decimals(decisions.columns),
+        "counts": counts,
+    }
+
+
+def _stored_orders(sheet: Sheet, how: RowOptions, domain: Domain) -> dict[str, Any]:
+    """Return the variables that are ordered: asked for, and declared by the source."""
+    learned = how.learned or {}
+    declared = {column.name for column in sheet.columns if column.in_order}
+    declared = declared or set(learned.get("in_order", ()))
+    return {
+        "ordered": _ordered(how.ordered or learned.get("ordered", ()), domain),
+        "in_order": [name for name in domain.names if name in declared],
+    }
 
 
 def _column_of(table: Sheet, how: RowOptions, option: str) -> Column | None:
