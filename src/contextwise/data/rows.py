@@ -62,6 +62,8 @@ DomainLike = Domain | Mapping[str, Sequence[State] | int]
 DataLike = Any
 """A frame, an array, a list of rows, a path, the name of a bundled data set, or `Data`."""
 
+MOST_TO_DROP = 5
+"""Columns with many missing values that a note names in a line to copy."""
 LARGEST_STATE_CODE = 9_999
 """The largest code of a column without a name; larger numbers are measurements."""
 MOST_EXPANDED = 50_000_000
@@ -713,8 +715,10 @@ def _state_note(sheet: Sheet) -> list[Note]:
         f"--missing drop leaves {int(complete.sum()):,} of {plural(sheet.rows, 'row')}"
     )
     many = tuple(c.name for c in columns if 5 * c.missing > sheet.rows)
-    if 0 < len(many) < len(sheet.columns):
+    if 0 < len(many) <= MOST_TO_DROP:
         text += f"; or leave out the columns that lack most: {RowOptions(drop=many).command()}"
+    elif many:
+        text += f"; {len(many)} columns lack more than a fifth"
     return [Note(text, "decision", option="--missing drop")]
 
 
