@@ -318,8 +318,11 @@ def _with_note_about(sparse: Sequence[str], data: Data) -> Data:
     """Say which columns were left out because they lack too much."""
     if not sparse:
         return data
-    text = f"left out, since fewer than half of the rows were complete with it: {listed(sparse)}"
-    return replace(data, notes=(*data.notes, Note(text, "dropped", option="--missing state")))
+    text = (
+        f"without {listed(sparse)}, since with them fewer than half of the rows have all values; "
+        "--missing state keeps them"
+    )
+    return replace(data, notes=(*data.notes, Note(text, "dropped", sparse[0], "--missing state")))
 
 
 def _needs_an_answer(column: ColumnSummary) -> bool:

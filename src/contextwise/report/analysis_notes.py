@@ -216,7 +216,9 @@ def cautions(analysis: Analysis) -> list[str]:
 
 def _reading(analysis: Analysis) -> list[str]:
     """Repeat what the reader of the rows said of missing values, and of words that are a scale."""
-    notes = [note for note in analysis.data.notes if note.option == "--missing drop"]
+    every = analysis.data.notes
+    notes = [note for note in every if note.option == "--missing drop"]
+    notes += [note for note in every if note.option == "--missing state" and note.column]
     ordered = {name for name, _ in analysis.settings.ordered}
     scales = [note for note in analysis.data.notes if note.option.startswith("--ordered")]
     notes += [note for note in scales if note.column not in ordered][:MOST_TOLD]
