@@ -192,7 +192,7 @@ class Decisions:
 
 
 class Choice(NamedTuple):
-    """What the user says about the columns of a table, as names that it has."""
+    """The choices of the user about columns, by their names in the table."""
 
     used: list[str]
     left_out: list[str]  #: by name; their subjects and weights too
@@ -238,7 +238,7 @@ def choice_of(table: Sheet, how: RowOptions) -> Choice:
 
 
 class Verdict(NamedTuple):
-    """What the rules say about a column."""
+    """The rule that decides a column, its problems and its notes."""
 
     profile: Profile
     rule: Rule
@@ -473,13 +473,16 @@ def _sparse(verdicts: Sequence[Verdict], remedy: RowOptions, how: RowOptions) ->
         return ()
     named = {how.outcome, how.subject, how.row_weights, how.counts, *how.category}
     known = _known_cells(verdicts, remedy.drop, remedy.na)
+    lacking = np.zeros(len(next(iter(known.values()))), dtype=np.int64)  # cells of each row
+    for cells in known.values():
+        lacking += ~cells
     found: list[str] = []
     for name in sorted(known, key=lambda name: int(known[name].sum())):
-        if 2 * np.logical_and.reduce(list(known.values())).sum() >= len(known[name]):
+        if 2 * (lacking == 0).sum() >= len(lacking):
             break
-        if name not in named and len(known) > 2:
+        if name not in named and len(known) - len(found) > 2:
             found.append(name)
-            del known[name]
+            lacking -= ~known[name]
     return tuple(found)
 
 

@@ -10,8 +10,7 @@ A score test asks whether the association must differ by g as well. a and b have
 the model, so the test is symmetric. Between ordered variables, what may differ by g is the product
 of their scores (one degree of freedom); two states count as ordered. What they have in common may
 be curved: else a slope that changes along b would look as if it changed along a g that goes with b.
-An ordered g is tested for a linear
-change, too, which has most of the level (`either`).
+An ordered g is tested for a linear change, too, which has most of the level (`either`).
 """
 
 from __future__ import annotations
